@@ -1,0 +1,61 @@
+# On a fresh machine with Python 3.11+ and make, each target sets up what it needs.
+#
+#   make demo     train a small network and leave its plots
+#   make test     lint, type check, tests and doctests
+#   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
+#
+# Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1".
+
+PYTHON ?= python3
+VENV ?= .venv
+PEERS ?= .venv-peers
+BENCH_ARGS ?=
+
+BIN := $(VENV)/bin
+TORCH := torch==2.13.0
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean
+
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
+
+demo: $(VENV)/.installed-plot
+	$(BIN)/python examples/train_mlp.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-plot $(PEERS)/.installed
+	$(BIN)/python benchmarks/run.py --tapeflow-python $(BIN)/python \
+		--peers-python $(PEERS)/bin/python $(BENCH_ARGS)
+
+clean:
+	rm -rf $(VENV) $(PEERS) build dist demo-output .pytest_cache .ruff_cache
+	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps remember an installation, so that only a change of the requirements repeats it.
+
+$(BIN)/python $(PEERS)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("tapeflow needs \
+	Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(patsubst %/bin/python,%,$@)
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+# PyTorch goes first and alone: its exact version must not be moved by what the others require.
+$(PEERS)/.installed: benchmarks/peers.txt Makefile | $(PEERS)/bin/python
+	$(PEERS)/bin/python -m pip install --quiet $(TORCH)
+	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers.txt
+	@touch $@

@@ -1,0 +1,66 @@
+"""The numbers every library starts from, so that all of them do the same work."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+CHAIN_LENGTH = 200
+RNN_STEPS = 20
+LEARNING_RATE = 0.01
+
+Array = np.ndarray
+Layer = tuple[Array, Array]
+
+
+def chain() -> Array:
+    """Return a 4x4 matrix on which repeating `y = sin(y) * x` neither dies out nor blows up."""
+    return np.random.default_rng(0).uniform(1.2, 1.8, (4, 4)).astype(np.float32)
+
+
+def mlp() -> tuple[list[Layer], Array, Array]:
+    """Return the layers of a 784-256-256-10 network, a batch of 64 images and their labels."""
+    rng = np.random.default_rng(1)
+    layers = _layers(rng, [784, 256, 256, 10])
+    images = rng.uniform(0, 1, (64, 784)).astype(np.float32)
+    labels = rng.integers(0, 10, 64).astype(np.int32)
+    return layers, images, labels
+
+
+def rnn() -> tuple[Array, Array, Array, list[Array], Array]:
+    """Return input weights, recurrent weights, bias, the steps' inputs and the first state."""
+    rng = np.random.default_rng(2)
+    width, batch = 32, 16
+
+    def normal(*shape: int, scale: float = 1.0) -> Array:
+        return (rng.normal(size=shape) * scale).astype(np.float32)
+
+    return (
+        normal(width, width, scale=width**-0.5),
+        normal(width, width, scale=width**-0.5),
+        np.zeros(width, np.float32),
+        [normal(batch, width) for _ in range(RNN_STEPS)],
+        np.zeros((batch, width), np.float32),
+    )
+
+
+def deep_mlp(depth: int) -> tuple[list[Layer], Array]:
+    """Return `depth` layers of width 512 and a batch of 2048 rows.
+
+    One layer's activations (4 MiB) outweigh its weights (1 MiB), so that the peak shows what a
+    library keeps for the backward pass.
+    """
+    rng = np.random.default_rng(3)
+    return _layers(rng, [512] * (depth + 1)), rng.normal(size=(2048, 512)).astype(np.float32)
+
+
+def _layers(rng: np.random.Generator, sizes: list[int]) -> list[Layer]:
+    """Return weights that keep the scale of activations under relu, and zero biases."""
+    return [
+        (
+            (rng.normal(size=(rows, columns)) * (2 / rows) ** 0.5).astype(np.float32),
+            np.zeros(columns, np.float32),
+        )
+        for rows, columns in pairwise(sizes)
+    ]

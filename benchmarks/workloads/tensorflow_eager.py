@@ -1,0 +1,78 @@
+"""The workloads in TensorFlow's words. One source serves `tensorflow` and `tapeflow`.
+
+Each function takes the imported library and returns a function that does the work once.
+"""
+
+from __future__ import annotations
+
+import inputs
+
+
+def chain(tf):
+    x = tf.constant(inputs.chain())
+
+    def step():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(inputs.CHAIN_LENGTH):
+                y = tf.sin(y) * x
+            total = tf.reduce_sum(y)
+        return tape.gradient(total, x)
+
+    return step
+
+
+def mlp(tf):
+    layers, images, labels = inputs.mlp()
+    parameters = [tf.Variable(array) for layer in layers for array in layer]
+    w1, b1, w2, b2, w3, b3 = parameters
+    images, labels = tf.constant(images), tf.constant(labels)
+
+    def step():
+        with tf.GradientTape() as tape:
+            hidden = tf.nn.relu(tf.matmul(images, w1) + b1)
+            hidden = tf.nn.relu(tf.matmul(hidden, w2) + b2)
+            logits = tf.matmul(hidden, w3) + b3
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+            loss = tf.reduce_mean(losses)
+        gradients = tape.gradient(loss, parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.assign_sub(inputs.LEARNING_RATE * gradient)
+        return loss
+
+    return step
+
+
+def rnn(tf):
+    w_input, w_state, bias, xs, h0 = inputs.rnn()
+    parameters = [tf.Variable(w_input), tf.Variable(w_state), tf.Variable(bias)]
+    w_input, w_state, bias = parameters
+    xs, h0 = [tf.constant(x) for x in xs], tf.constant(h0)
+
+    def step():
+        with tf.GradientTape() as tape:
+            h = h0
+            for x in xs:
+                h = tf.tanh(tf.matmul(x, w_input) + tf.matmul(h, w_state) + bias)
+            loss = tf.reduce_mean(h * h)
+        return tape.gradient(loss, parameters)[1]
+
+    return step
+
+
+def deep_mlp(tf, depth):
+    layers, x = inputs.deep_mlp(depth)
+    layers = [(tf.Variable(weights), tf.Variable(bias)) for weights, bias in layers]
+    parameters = [parameter for layer in layers for parameter in layer]
+    x = tf.constant(x)
+
+    def step():
+        with tf.GradientTape() as tape:
+            h = x
+            for weights, bias in layers:
+                h = tf.nn.relu(tf.matmul(h, weights) + bias)
+            loss = tf.reduce_mean(h)
+        return tape.gradient(loss, parameters)[0]
+
+    return step

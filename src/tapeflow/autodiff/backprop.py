@@ -1,0 +1,139 @@
+"""The backward pass: a walk over the records of a tape, last to first.
+
+A record is a plain tuple, because one is made for every operation:
+
+    (output id, primitive, edges)           an operation with one output; an edge is (input id, rule, kept values)
+    (output ids, call, input ids)           anything else: several outputs, or a pullback for all inputs at once
+
+Identities are integers, so a record keeps no tensor alive but those its rules need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import array, indexing
+from tapeflow.primitives.table import ArraySpec
+
+Record = tuple[Any, Any, Any]
+Gradients = dict[int, Any]
+
+
+class Call(NamedTuple):
+    """A computation that brings its own pullback: gradients of all outputs in, gradients of all inputs out."""
+
+    name: str
+    inputs: Sequence[Tensor]
+    outputs: Sequence[Tensor]
+    pullback: Callable[..., Sequence[Any]]
+
+
+class JointRule(NamedTuple):
+    """What a record of the second form keeps of a call."""
+
+    name: str
+    pullback: Callable[..., Sequence[Any]]
+    outputs: tuple[ArraySpec, ...]
+
+
+def backward(
+    records: list[Record], seeds: Gradients, sources: set[int], needed: set[int] | None, release: bool
+) -> Gradients:
+    """Carries the gradients `seeds` (by tensor identity) back, and returns those of `sources`.
+
+    Args:
+      records: what a tape recorded, in order.
+      seeds: the gradients to begin with.
+      sources: the identities whose gradients are asked for. All others are dropped on the way.
+      needed: if given, the identities worth computing a gradient for (see `reachable`).
+      release: whether records may be dropped as they are used, which lowers peak memory.
+    """
+    gradients = seeds
+    steps: Iterable[Record] = _consume(records) if release else records[::-1]
+    for output, operation, edges in steps:
+        if type(output) is not int:
+            _joint_step(gradients, output, operation, edges, sources, needed)
+            continue
+        g = gradients.get(output)
+        if g is None:
+            continue
+        if output not in sources:
+            del gradients[output]
+        if type(g) is IndexedSlices:
+            g = indexing.dense_from_slices(g)
+        for source, rule, kept in edges:
+            if needed is not None and source not in needed:
+                continue
+            part = rule(g, *kept)
+            total = gradients.get(source)
+            gradients[source] = part if total is None else accumulate(total, part)
+    return gradients
+
+
+def _consume(records: list[Record]) -> Iterable[Record]:
+    while records:
+        yield records.pop()
+
+
+def _joint_step(
+    gradients: Gradients,
+    outputs: tuple[int, ...],
+    rule: JointRule,
+    inputs: tuple[int, ...],
+    sources: set[int],
+    needed: set[int] | None,
+) -> None:
+    found = [gradients.get(o) for o in outputs]
+    if all(g is None for g in found):
+        return
+    for o in outputs:
+        if o not in sources:
+            gradients.pop(o, None)
+    found = [
+        zeros(spec) if g is None else dense(g) for g, spec in zip(found, rule.outputs, strict=True)
+    ]
+    for source, part in zip(inputs, rule.pullback(*found), strict=True):
+        if part is None or not source or (needed is not None and source not in needed):
+            continue
+        total = gradients.get(source)
+        gradients[source] = part if total is None else accumulate(total, part)
+
+
+def zeros(spec: ArraySpec) -> Tensor:
+    """A tensor of zeros."""
+    return Tensor(np.zeros(spec.shape, spec.dtype.np_dtype))
+
+
+def dense(g: Any) -> Tensor:
+    """A gradient as a tensor, whichever form it has."""
+    return indexing.dense_from_slices(g) if type(g) is IndexedSlices else g
+
+
+def accumulate(total: Any, part: Any) -> Any:
+    """Adds two gradients. Rows stay rows as long as both are."""
+    if type(total) is IndexedSlices and type(part) is IndexedSlices:
+        return IndexedSlices(
+            array.concat(total.values, part.values, axis=0),
+            array.concat(total.indices, part.indices, axis=0),
+            total.dense_shape,
+        )
+    return dense(total) + dense(part)
+
+
+def reachable(records: list[Record], sources: set[int]) -> set[int]:
+    """The identities that depend on `sources`: gradients of all others cannot matter."""
+    found = set(sources)
+    for output, _, edges in records:
+        if type(output) is int:
+            for edge in edges:
+                if edge[0] in found:
+                    found.add(output)
+                    break
+        elif not found.isdisjoint(edges):
+            found.update(output)
+    return found

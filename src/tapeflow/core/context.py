@@ -1,0 +1,98 @@
+"""The execution context: what the running thread knows besides its tensors.
+
+Every thread has its own recorders (the tapes that are open in it) and its own quiet NumPy state, so tapes in different
+threads never see each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tapeflow.core.tensor import Tensor
+    from tapeflow.core.variable import Variable
+
+
+class Recorder(Protocol):
+    """Anything that follows operations as they happen: a gradient tape, for one."""
+
+    def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
+        """Takes note that `primitive` turned `inputs` into `output`."""
+        ...
+
+    def record_call(self, call: Any) -> None:
+        """Takes note of a computation that brings its own pullback."""
+        ...
+
+    def read(self, variable: Variable) -> None:
+        """Takes note that `variable` was read."""
+        ...
+
+    def note(self, event: str, subject: Any, **details: Any) -> None:
+        """Takes note of something that is not an operation, for `GradientTape.explain`."""
+        ...
+
+
+class _Context(threading.local):
+    """Thread-local state.
+
+    `hot` is what every operation needs, in one attribute because reading a thread-local is not free: a function that
+    runs a kernel without NumPy's floating-point warnings, and the recorders.
+
+    The quiet state is a `contextvars.Context` of our own in which NumPy's error state is set once. Entering it costs
+    20 ns, against 2 us for `np.errstate`, and the user's own NumPy code keeps its warnings.
+    """
+
+    def __init__(self) -> None:
+        quiet = contextvars.Context()
+        quiet.run(np.seterr, all="ignore")
+        self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (quiet.run, ())
+        self.name_scopes: list[str] = []
+
+
+context = _Context()
+
+new_id: Callable[[], int] = itertools.count(1).__next__
+"""Gives a fresh identity. Tensors get one when a recorder first cares; 0 means none yet."""
+
+
+def recorders() -> tuple[Recorder, ...]:
+    """The recorders of this thread, outermost first."""
+    return context.hot[1]
+
+
+def push_recorder(recorder: Recorder) -> None:
+    """Adds the innermost recorder."""
+    run, active = context.hot
+    context.hot = (run, (*active, recorder))
+
+
+def pop_recorder(recorder: Recorder) -> None:
+    """Removes a recorder, wherever it stands: tapes may be closed out of order."""
+    run, active = context.hot
+    context.hot = (run, tuple(r for r in active if r is not recorder))
+
+
+@contextlib.contextmanager
+def no_recorders() -> Iterator[None]:
+    """Within this context nothing is recorded in this thread."""
+    run, active = context.hot
+    context.hot = (run, ())
+    try:
+        yield
+    finally:
+        context.hot = (run, active)
+
+
+def identify(tensor: Tensor) -> int:
+    """The identity of a tensor, given on first demand."""
+    if not tensor._id:
+        tensor._id = new_id()
+    return tensor._id

@@ -1,0 +1,310 @@
+"""Turning Python and NumPy values into tensors, by TensorFlow's rules for dtypes."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.tensor import Tensor
+
+_INT32 = np.iinfo(np.int32)
+_INT64 = np.iinfo(np.int64)
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Tensor:
+    """Converts a Python number, nested list, NumPy array, variable or tensor to a tensor.
+
+    Python floats become float32 and Python ints int32; NumPy arrays keep their dtype. Lists may hold tensors, which
+    are packed, and gradients flow through the packing.
+
+    >>> tf.convert_to_tensor([1, 2.5])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1. , 2.5], dtype=float32)>
+
+    Args:
+      value: what to convert.
+      dtype: the dtype wanted. It is an error if a tensor has another, or if the value cannot be represented in it.
+      dtype_hint: the dtype to use if the value allows it and `dtype` is not given.
+      name: accepted for compatibility.
+    """
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    if type(value) is Tensor:
+        return _checked(value, dtype)
+    if dtype is None and dtype_hint is not None:
+        hint = as_dtype(dtype_hint)
+        if not hasattr(value, "__tf_tensor__"):
+            try:
+                return _convert(value, hint)
+            except (TypeError, ValueError):
+                pass
+    return _convert(value, dtype)
+
+
+def _checked(tensor: Tensor, dtype: DType | None) -> Tensor:
+    if dtype is not None and tensor.dtype is not dtype:
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+            f"{tensor.dtype.name}: {tensor!r}. Use tf.cast to change the dtype."
+        )
+    return tensor
+
+
+def _convert(value: Any, dtype: DType | None) -> Tensor:
+    if isinstance(value, Tensor):
+        return _checked(value, dtype)
+    to_tensor = getattr(value, "__tf_tensor__", None)  # variables, Keras variables, user types
+    if to_tensor is not None:
+        return to_tensor(dtype)
+    if isinstance(value, (list, tuple)) and any(map(_holds_tensor, _leaves(value))):
+        return _pack(value, dtype)
+    return Tensor(to_array(value, dtype))
+
+
+def to_array(value: Any, dtype: DType | None = None) -> Any:
+    """Converts a value that holds no tensors to an array of ours, never sharing memory with it."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(value, dtype)
+    if isinstance(value, (list, tuple, range)):
+        return _from_sequence(value, dtype)
+    if isinstance(value, (bool, numbers.Number, str, bytes, bytearray)):
+        return _from_python(value, dtype)
+    if hasattr(value, "__array__"):
+        return _from_numpy(np.asarray(value), dtype)
+    if hasattr(value, "__iter__") and hasattr(value, "__len__") and hasattr(value, "__getitem__"):
+        return _from_sequence(list(value), dtype)
+    raise ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+    )
+
+
+def _from_numpy(array: Any, dtype: DType | None) -> Any:
+    own = dtypes.from_numpy(array.dtype)
+    if own is dtypes.string:
+        if dtype is not None and dtype is not dtypes.string:
+            raise TypeError(f"Cannot convert an array of strings to dtype {dtype.name}")
+        if array.dtype.kind == "O":
+            return _from_sequence(array.tolist(), dtype) if array.ndim else _from_object(array[()])
+        return _encode(array)
+    if dtype is None or dtype is own:
+        return np.array(array, own.np_dtype)  # native byte order, and a copy
+    if dtype is dtypes.string:
+        raise TypeError(f"Cannot convert an array of dtype {own.name} to dtype string")
+    return array.astype(dtype.np_dtype)
+
+
+def _from_object(value: Any) -> Any:
+    return to_array(value)
+
+
+def _encode(array: Any) -> np.ndarray:
+    """Strings are kept as bytes in object arrays: NumPy's fixed-width types lose trailing zeros."""
+    flat = [s.encode() if isinstance(s, str) else bytes(s) for s in np.ravel(array).tolist()]
+    out = np.empty(len(flat), dtype=object)
+    out[:] = flat
+    return out.reshape(np.shape(array))
+
+
+def _from_python(value: Any, dtype: DType | None) -> Any:
+    if isinstance(value, (str, bytes, bytearray)):
+        if dtype is not None and dtype is not dtypes.string:
+            raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
+        out = np.empty((), dtype=object)
+        out[()] = value.encode() if isinstance(value, str) else bytes(value)
+        return out
+    if dtype is None:
+        dtype = _default_dtype(value)
+    _check_representable(value, dtype)
+    return np.asarray(value, dtype.np_dtype)
+
+
+def _default_dtype(value: Any) -> DType:
+    if isinstance(value, bool):
+        return dtypes.bool_
+    if isinstance(value, numbers.Integral):
+        if _INT32.min <= value <= _INT32.max:
+            return dtypes.int32
+        if _INT64.min <= value <= _INT64.max:
+            return dtypes.int64
+        raise ValueError(f"The integer {value} does not fit in int64, so it cannot become a tensor.")
+    return dtypes.float32 if isinstance(value, numbers.Real) else dtypes.complex128
+
+
+def _check_representable(value: Any, dtype: DType) -> None:
+    """A Python number may widen (int to float to complex), and never narrow."""
+    if dtype.is_bool:
+        fits = isinstance(value, bool)
+    elif dtype.is_integer:
+        fits = isinstance(value, numbers.Integral)
+    elif dtype.is_floating:
+        fits = isinstance(value, numbers.Real)
+    else:
+        fits = dtype.is_complex
+    if not fits:
+        raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
+    if dtype.is_integer and not dtype.min <= int(value) <= dtype.max:
+        raise TypeError(
+            f"Cannot convert {value!r} to a tensor of dtype {dtype.name}: it is out of range"
+        )
+
+
+def _leaves(value: Any) -> Iterable[Any]:
+    for item in value:
+        if isinstance(item, (list, tuple)):
+            yield from _leaves(item)
+        else:
+            yield item
+
+
+def _from_sequence(value: Any, dtype: DType | None) -> Any:
+    leaves = list(_leaves(value))
+    if any(isinstance(x, (str, bytes)) for x in leaves):
+        return _from_strings(value, leaves, dtype)
+    try:
+        array = np.asarray(value)
+    except (ValueError, OverflowError) as error:
+        raise _not_rectangular(value, error) from None
+    if array.dtype.kind == "O":
+        for leaf in leaves:
+            to_array(leaf)  # raises for what is not a number
+        raise _not_rectangular(value, "integers that fit no dtype, or mixed types")
+    if dtype is None:
+        return array.astype(_sequence_dtype(array, leaves).np_dtype)
+    python_leaves = [x for x in leaves if not isinstance(x, (np.ndarray, np.generic))]
+    if python_leaves and array.dtype.kind != "b":
+        _check_leaves(python_leaves, array, dtype)
+    elif python_leaves and not (dtype.is_bool or dtype.is_integer or dtype.is_floating):
+        _check_representable(python_leaves[0], dtype)
+    return array.astype(dtype.np_dtype)
+
+
+def _check_leaves(leaves: list[Any], array: Any, dtype: DType) -> None:
+    if dtype.is_floating and array.dtype.kind in "iuf":
+        return
+    if dtype.is_integer and array.dtype.kind in "iu" and array.size:
+        low, high = array.min(), array.max()
+        _check_representable(int(low), dtype)
+        _check_representable(int(high), dtype)
+        return
+    for leaf in leaves:
+        _check_representable(leaf, dtype)
+
+
+def _sequence_dtype(array: Any, leaves: list[Any]) -> DType:
+    """Python numbers take TensorFlow's default dtypes; NumPy values at the front keep theirs."""
+    own = dtypes.from_numpy(array.dtype)
+    if not leaves:
+        return dtypes.float32
+    first = leaves[0]
+    if isinstance(first, (np.ndarray, np.generic)):
+        return own if any(type(x) is float for x in leaves) else dtypes.from_numpy(array.dtype)
+    if own is dtypes.float64:
+        return dtypes.float32
+    if own is dtypes.int64 and array.size and _INT32.min <= array.min() and array.max() <= _INT32.max:
+        return dtypes.int32
+    if own is dtypes.uint64:
+        raise ValueError("A Python sequence holds an integer that does not fit in int64.")
+    return own
+
+
+def _from_strings(value: Any, leaves: list[Any], dtype: DType | None) -> Any:
+    if not all(isinstance(x, (str, bytes)) for x in leaves):
+        raise ValueError("Can't convert Python sequence with mixed types (strings and numbers) to Tensor.")
+    if dtype is not None and dtype is not dtypes.string:
+        raise TypeError(f"Cannot convert strings to a tensor of dtype {dtype.name}")
+    try:
+        shape = np.asarray(value).shape
+    except ValueError as error:
+        raise _not_rectangular(value, error) from None
+    out = np.empty(len(leaves), dtype=object)
+    out[:] = [x.encode() if isinstance(x, str) else x for x in leaves]
+    return out.reshape(shape)
+
+
+def _not_rectangular(value: Any, why: Any) -> ValueError:
+    return ValueError(
+        f"Can't convert non-rectangular Python sequence to Tensor: {why}. "
+        "All rows of a tensor must have the same length."
+    )
+
+
+def _holds_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or hasattr(value, "__tf_tensor__")
+
+
+def _pack(value: Any, dtype: DType | None) -> Tensor:
+    """Stacks a (nested) list that holds tensors."""
+    from tapeflow.primitives.array import stack  # packing is an op, so that gradients flow
+
+    if dtype is None:
+        first = next(x for x in _leaves(value) if _holds_tensor(x))
+        dtype = first.dtype
+    rows = [
+        _pack(x, dtype) if isinstance(x, (list, tuple)) else convert_to_tensor(x, dtype) for x in value
+    ]
+    return stack(*rows, axis=0)
+
+
+_scalars: dict[tuple[Any, type, DType], Tensor] = {}
+
+
+def scalar(value: Any, dtype: DType) -> Tensor:
+    """A Python number as a tensor of `dtype`.
+
+    Training loops use the same few constants again and again (`2.0 * x`, `lr * g`), and making an array of each costs
+    as much as the operation, so small numbers of them are kept.
+    """
+    key = (value, type(value), dtype)
+    found = _scalars.get(key)
+    if found is None:
+        found = Tensor(_from_python(value, dtype))
+        if value:  # 0.0 and -0.0 are equal as keys, and nan is not equal to itself
+            if len(_scalars) > 1000:
+                _scalars.clear()
+            if value == value:
+                _scalars[key] = found
+    return found
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Tensor:
+    """Creates a tensor from a Python value or NumPy array.
+
+    >>> tf.constant([[1.0, 2.0]])
+    <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 2.]], dtype=float32)>
+    >>> tf.constant(0, shape=(2, 2))
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[0, 0],
+           [0, 0]], dtype=int32)>
+
+    Args:
+      value: a Python number, nested list, NumPy array or tensor.
+      dtype: the dtype of the result; by default it follows from the value.
+      shape: the shape of the result. A single value fills it; more must be exactly as many as it holds.
+      name: accepted for compatibility.
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    if wanted is not None and _holds_tensor(value) and as_dtype(value.dtype) is not wanted:
+        raise TypeError(
+            f"Expected a tensor with dtype {wanted!r}, but got dtype {value.dtype!r}. Use tf.cast to change it."
+        )
+    tensor = convert_to_tensor(value, wanted)
+    if shape is None:
+        return tensor
+    shape = tuple(int(d) for d in shape) if hasattr(shape, "__iter__") else (int(shape),)
+    array = tensor._array
+    if array.shape == shape:
+        return tensor
+    if array.size == 1:
+        return Tensor(np.full(shape, array.reshape(())[()], array.dtype))
+    if array.size != int(np.prod(shape, dtype=np.int64)):
+        raise TypeError(
+            f"tf.constant: the value has {array.size} elements and cannot fill shape {shape}. "
+            "Pass one element, or as many as the shape holds."
+        )
+    return Tensor(array.reshape(shape))

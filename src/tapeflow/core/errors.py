@@ -1,0 +1,238 @@
+"""`tf.errors`: the exceptions that ops raise, one class for each status code.
+
+>>> import tapeflow as tf
+>>> try:
+...     raise tf.errors.InvalidArgumentError(None, None, "shapes (2,) and (3,) do not match")
+... except tf.errors.OpError as error:
+...     print(error.error_code, error.message)
+3 shapes (2,) and (3,) do not match
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+__all__ = [
+    "ABORTED",
+    "ALREADY_EXISTS",
+    "CANCELLED",
+    "DATA_LOSS",
+    "DEADLINE_EXCEEDED",
+    "FAILED_PRECONDITION",
+    "INTERNAL",
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "OK",
+    "OUT_OF_RANGE",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "UNAUTHENTICATED",
+    "UNAVAILABLE",
+    "UNIMPLEMENTED",
+    "UNKNOWN",
+    "AbortedError",
+    "AlreadyExistsError",
+    "CancelledError",
+    "DataLossError",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "InternalError",
+    "InvalidArgumentError",
+    "NotFoundError",
+    "OpError",
+    "OperatorNotAllowedInGraphError",
+    "OutOfRangeError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "UnknownError",
+]
+
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
+
+
+class OpError(Exception):
+    """What every exception raised by an op derives from.
+
+    Args:
+        node_def: the graph node that failed, or `None`.
+        op: the operation that failed, or `None`.
+        message: what went wrong.
+        error_code: one of the codes of this module, such as `tf.errors.INVALID_ARGUMENT`.
+        *args: first of them, optionally, a dict with further details.
+    """
+
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *args: Any) -> None:
+        super().__init__(message)
+        self._node_def = node_def
+        self._op = op
+        self._message = message
+        self._error_code = error_code
+        self._payloads = args[0] if args else {}
+
+    @property
+    def message(self) -> str:
+        """What went wrong."""
+        return self._message
+
+    @property
+    def op(self) -> Any:
+        """The operation that failed, or `None` if it is not known."""
+        return self._op
+
+    @property
+    def node_def(self) -> Any:
+        """The graph node that failed, or `None` if it is not known."""
+        return self._node_def
+
+    @property
+    def error_code(self) -> int:
+        """The code of the kind of error."""
+        return self._error_code
+
+    @property
+    def experimental_payloads(self) -> Any:
+        """Further details, by name."""
+        return self._payloads
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default passes `self.args`, the message alone, to the constructor. The state carries
+        # what was attached to the exception, such as its notes.
+        arguments = (self._node_def, self._op, self._message, self._error_code, self._payloads)
+        return type(self), arguments, self.__dict__
+
+
+class _CodedError(OpError):
+    """An error whose class decides its code."""
+
+    _code: ClassVar[int]
+
+    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+        super().__init__(node_def, op, message, self._code, *args)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (self._node_def, self._op, self._message, self._payloads)
+        return type(self), arguments, self.__dict__
+
+
+class CancelledError(_CodedError):
+    """The operation was cancelled by its caller."""
+
+    _code = CANCELLED
+
+
+class UnknownError(_CodedError):
+    """Something failed in a way that no other class describes."""
+
+    _code = UNKNOWN
+
+
+class InvalidArgumentError(_CodedError):
+    """An op received an argument it cannot work with, such as shapes that do not match.
+
+    >>> import tapeflow as tf
+    >>> tf.errors.InvalidArgumentError(None, None, "rank must be 2, got 1").message
+    'rank must be 2, got 1'
+    """
+
+    _code = INVALID_ARGUMENT
+
+
+class DeadlineExceededError(_CodedError):
+    """The operation did not finish in the time it was given."""
+
+    _code = DEADLINE_EXCEEDED
+
+
+class NotFoundError(_CodedError):
+    """Something that was asked for, such as a file, does not exist."""
+
+    _code = NOT_FOUND
+
+
+class AlreadyExistsError(_CodedError):
+    """Something that was to be created exists already."""
+
+    _code = ALREADY_EXISTS
+
+
+class PermissionDeniedError(_CodedError):
+    """The caller may not do this, for example read that file."""
+
+    _code = PERMISSION_DENIED
+
+
+class UnauthenticatedError(_CodedError):
+    """The caller has not said who it is, or its credentials are not valid."""
+
+    _code = UNAUTHENTICATED
+
+
+class ResourceExhaustedError(_CodedError):
+    """There is no memory, disk or other resource left for the operation."""
+
+    _code = RESOURCE_EXHAUSTED
+
+
+class FailedPreconditionError(_CodedError):
+    """The system is not in the state the op needs, such as an initialised variable."""
+
+    _code = FAILED_PRECONDITION
+
+
+class AbortedError(_CodedError):
+    """The operation was broken off, often by another one at the same time."""
+
+    _code = ABORTED
+
+
+class OutOfRangeError(_CodedError):
+    """The operation went past the end, such as the end of a dataset."""
+
+    _code = OUT_OF_RANGE
+
+
+class UnimplementedError(_CodedError):
+    """The op does not exist for these arguments or on this device."""
+
+    _code = UNIMPLEMENTED
+
+
+class InternalError(_CodedError):
+    """Something that should always hold did not: a bug in the library."""
+
+    _code = INTERNAL
+
+
+class UnavailableError(_CodedError):
+    """A service cannot be reached at the moment; trying again may help."""
+
+    _code = UNAVAILABLE
+
+
+class DataLossError(_CodedError):
+    """Data was lost or damaged beyond recovery."""
+
+    _code = DATA_LOSS
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A Python operator needs the value of a tensor that has none yet."""

@@ -1,0 +1,137 @@
+"""Elementwise primitives of two inputs, each with its gradients."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tapeflow.primitives import array, rules, unary
+from tapeflow.primitives.elementwise import binary, comparison, conj
+from tapeflow.primitives.rules import ANY, BOOL, FLOAT, INEXACT, INT, REAL, invalid
+
+# Arithmetic.
+
+
+def _divides_integers(kernel: Any) -> Any:
+    """NumPy divides integers by zero with a warning; that is an error here."""
+
+    def checked(x: Any, y: Any) -> Any:
+        if x.dtype.kind in "iu" and not np.all(y):
+            raise invalid("Integer division by zero")
+        return kernel(x, y)
+
+    return checked
+
+
+add = binary(
+    "add", operator.add, accepts=rules.NUMERIC | {"string"}, a=lambda g: g, b=lambda g: g
+)
+subtract = binary("subtract", operator.sub, a=lambda g: g, b=lambda g: -g)
+multiply = binary(
+    "multiply", operator.mul, a=lambda g, b: g * conj(b), b=lambda g, a: g * conj(a)
+)
+divide = binary(
+    "divide",
+    operator.truediv,
+    accepts=INEXACT,
+    a=lambda g, b: g / conj(b),
+    b=lambda g, b, y: -g * conj(y / b),
+)
+floor_divide = binary("floor_divide", _divides_integers(np.floor_divide), accepts=REAL)
+floor_mod = binary(
+    "floor_mod",
+    _divides_integers(np.mod),
+    accepts=REAL,
+    a=lambda g: g,
+    b=lambda g, a, b: -g * unary.floor(a / b),
+)
+squared_difference = binary(
+    "squared_difference",
+    lambda x, y: np.square(x - y),
+    a=lambda g, a, b: g * conj(a - b) * 2,
+    b=lambda g, a, b: g * conj(b - a) * 2,
+)
+
+
+def _power_kernel(x: Any, y: Any) -> Any:
+    if x.dtype.kind in "iu" and np.any(y < 0):
+        raise invalid("Integers to negative integer powers are not allowed")
+    return np.power(x, y)
+
+
+def _safe_log(a: Any) -> Any:
+    """log(a) where it is defined, and 0 elsewhere: the slope of `a ** b` in `b` is 0 at `a = 0`."""
+    if a.dtype.is_complex:
+        defined = not_equal(a, array.zeros_like(a))
+    else:
+        defined = greater(a, 0.0)
+    one = array.ones_like(a)
+    return array.select(defined, unary.log(array.select(defined, a, one)), array.zeros_like(a))
+
+
+def _power_base_gradient(g: Any, a: Any, b: Any) -> Any:
+    return g * conj(b * power(a, b - 1))
+
+
+power = binary(
+    "power",
+    _power_kernel,
+    a=_power_base_gradient,
+    b=lambda g, a, y: g * conj(y * _safe_log(a)),
+)
+
+# Extremes. Where both are equal, the first takes the gradient.
+
+
+def _chosen(g: Any, mask: Any) -> Any:
+    return array.select(mask, g, array.zeros_like(g))
+
+
+maximum = binary(
+    "maximum",
+    np.maximum,
+    accepts=REAL,
+    a=lambda g, a, b: _chosen(g, greater_equal(a, b)),
+    b=lambda g, a, b: _chosen(g, less(a, b)),
+)
+minimum = binary(
+    "minimum",
+    np.minimum,
+    accepts=REAL,
+    a=lambda g, a, b: _chosen(g, less_equal(a, b)),
+    b=lambda g, a, b: _chosen(g, greater(a, b)),
+)
+relu_gradient = binary(
+    "relu_gradient",
+    lambda g, y: g * (y > 0),
+    accepts=REAL,
+    a=lambda g, b: relu_gradient(g, b),
+)
+
+# Others.
+
+atan2 = binary(
+    "atan2",
+    np.arctan2,
+    accepts=FLOAT,
+    a=lambda g, a, b: g * b / (a * a + b * b),
+    b=lambda g, a, b: -g * a / (a * a + b * b),
+)
+
+# Comparisons and logic.
+
+equal = comparison("equal", np.equal, accepts=ANY)
+not_equal = comparison("not_equal", np.not_equal, accepts=ANY)
+less = comparison("less", np.less)
+less_equal = comparison("less_equal", np.less_equal)
+greater = comparison("greater", np.greater)
+greater_equal = comparison("greater_equal", np.greater_equal)
+
+logical_and = binary("logical_and", np.logical_and, accepts=BOOL)
+logical_or = binary("logical_or", np.logical_or, accepts=BOOL)
+logical_xor = binary("logical_xor", np.logical_xor, accepts=BOOL)
+bitwise_and = binary("bitwise_and", np.bitwise_and, accepts=INT)
+bitwise_or = binary("bitwise_or", np.bitwise_or, accepts=INT)
+bitwise_xor = binary("bitwise_xor", np.bitwise_xor, accepts=INT)

@@ -1,0 +1,222 @@
+"""How elementwise primitives are made: the hot path of eager execution.
+
+Everything a small op costs is spent in the three `call` functions below, so they are written out rather than shared:
+read two arrays, run a ufunc, wrap the result, tell the recorders. Checks that NumPy makes anyway are not made twice;
+when it fails, `retold` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.context import context
+from tapeflow.core.convert import convert_to_tensor, scalar
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import reduction, rules
+from tapeflow.primitives.table import (
+    KERNEL_FAILURES,
+    Gradient,
+    Primitive,
+    named,
+    parameters,
+    retold,
+)
+
+_BOOL = np.dtype(np.bool_)
+
+
+def unary(
+    name: str,
+    kernel: Callable[..., Any],
+    *,
+    accepts: frozenset[str] = rules.INEXACT,
+    derivative: Callable[..., Any] | None = None,
+    gradient: Callable[..., Any] | None = None,
+) -> Callable[[Any], Tensor]:
+    """A primitive that works on each element and keeps the dtype.
+
+    It states its `derivative` as a function of `x` or of `y`, whichever is to be kept, or where it is not
+    a product with a number (negation, conjugation) its `gradient` as a function of `g` and one of them.
+    """
+    if derivative is not None:
+        gradient = _product_rule(derivative)
+    gradients = {}
+    if gradient is not None:
+        gradients["x"] = Gradient(gradient, _UNARY_KEEP[parameters(derivative or gradient)[-1]])
+    row = Primitive(name, "x", kernel, rules.same(name, accepts), gradients)
+
+    def call(x: Any) -> Tensor:
+        if type(x) is not Tensor:
+            x = convert_to_tensor(x)
+        run, recorders = context.hot
+        array = x._array
+        try:
+            result = run(kernel, array)
+        except KERNEL_FAILURES as error:
+            raise retold(row, (x,), {}, error) from None
+        if result.dtype is not array.dtype and result.dtype != array.dtype:
+            # NumPy turned integers into floats, which TensorFlow does not.
+            raise retold(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
+        output = Tensor(result)
+        for recorder in recorders:
+            recorder.record(row, (x,), output, None)
+        return output
+
+    return named(call, row)
+
+
+_UNARY_KEEP: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "x": lambda i, ins, out, attrs: ins,
+    "y": lambda i, ins, out, attrs: (out,),
+    "g": lambda i, ins, out, attrs: (),
+}
+
+
+def _product_rule(derivative: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The gradient is a product with the derivative: conjugated if complex, by TensorFlow's convention."""
+
+    def gradient(g: Tensor, kept: Tensor) -> Tensor:
+        return g * conj(derivative(kept))
+
+    return gradient
+
+
+def binary(
+    name: str,
+    kernel: Callable[..., Any],
+    *,
+    accepts: frozenset[str] = rules.NUMERIC,
+    a: Callable[..., Any] | None = None,
+    b: Callable[..., Any] | None = None,
+) -> Callable[[Any, Any], Tensor]:
+    """A primitive on two tensors of one dtype, which broadcast. `a` and `b` are its gradients.
+
+    The gradients may ignore broadcasting: they are summed back to the shape of their operand.
+    """
+    gradients = {
+        side: Gradient(_summed(rule), _binary_keep(rule))
+        for side, rule in (("a", a), ("b", b))
+        if rule is not None
+    }
+    row = Primitive(name, "a b", kernel, rules.broadcast(name, accepts), gradients)
+    refuse_bool = "bool" not in accepts
+
+    def call(a: Any, b: Any) -> Tensor:
+        if type(a) is not Tensor or type(b) is not Tensor:
+            a, b = coerce(a, b)
+        run, recorders = context.hot
+        x = a._array
+        y = b._array
+        dtype = x.dtype
+        if dtype is not y.dtype and dtype != y.dtype:
+            raise retold(row, (a, b), {}, TypeError("different dtypes"))
+        if refuse_bool and dtype is _BOOL:
+            raise retold(row, (a, b), {}, TypeError("bool"))
+        try:
+            result = run(kernel, x, y)
+        except KERNEL_FAILURES as error:
+            raise retold(row, (a, b), {}, error) from None
+        if result.dtype is not dtype and result.dtype != dtype:
+            raise retold(row, (a, b), {}, TypeError(f"no kernel for {dtype}"))
+        output = Tensor(result)
+        for recorder in recorders:
+            recorder.record(row, (a, b), output, None)
+        return output
+
+    return named(call, row)
+
+
+def _summed(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def gradient(g: Tensor, shape: tuple[int, ...] | None, *kept: Any) -> Tensor:
+        g = rule(g, *kept)
+        return g if shape is None else reduction.sum_to(g, shape)
+
+    return gradient
+
+
+def _binary_keep(rule: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    """Keeps the shape of the operand if it was broadcast, and what the rule names."""
+    positions = [{"a": 0, "b": 1, "y": 2}[p] for p in parameters(rule)[1:]]
+    if len(positions) == 1 and positions[0] < 2:
+        only = positions[0]
+
+        def keep_one(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Any, ...]:
+            shape = ins[i]._array.shape
+            return (None if shape == out._array.shape else shape, ins[only])
+
+        return keep_one
+
+    def keep(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Any, ...]:
+        shape = ins[i]._array.shape
+        frame = (*ins, out)
+        return (None if shape == out._array.shape else shape, *[frame[p] for p in positions])
+
+    return keep
+
+
+def comparison(
+    name: str, kernel: Callable[..., Any], *, accepts: frozenset[str] = rules.REAL
+) -> Callable[[Any, Any], Tensor]:
+    """A primitive that compares two tensors of one dtype. It has no gradient."""
+    row = Primitive(name, "a b", kernel, rules.broadcast(name, accepts, dtypes.bool_), {})
+
+    def call(a: Any, b: Any) -> Tensor:
+        if type(a) is not Tensor or type(b) is not Tensor:
+            a, b = coerce(a, b)
+        run, recorders = context.hot
+        x = a._array
+        y = b._array
+        if x.dtype is not y.dtype and x.dtype != y.dtype:
+            raise retold(row, (a, b), {}, TypeError("different dtypes"))
+        try:
+            output = Tensor(run(kernel, x, y))
+        except KERNEL_FAILURES as error:
+            raise retold(row, (a, b), {}, error) from None
+        for recorder in recorders:
+            recorder.record(row, (a, b), output, None)
+        return output
+
+    return named(call, row)
+
+
+def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Makes two operands tensors. A tensor decides the dtype for what is not one."""
+    if type(a) is Tensor:
+        return a, _like(b, a)
+    if type(b) is Tensor:
+        if hasattr(a, "__tf_tensor__") or isinstance(a, Tensor):
+            return convert_to_tensor(a), b
+        return _like(a, b), b
+    if hasattr(b, "__tf_tensor__") and not hasattr(a, "__tf_tensor__"):
+        b = convert_to_tensor(b)
+        return _like(a, b), b
+    a = convert_to_tensor(a)
+    return a, _like(b, a)
+
+
+def _like(value: Any, tensor: Tensor) -> Tensor:
+    kind = type(value)
+    if kind is Tensor:
+        return value
+    dtype = tensor.dtype
+    if kind is float or kind is int:
+        return scalar(value, dtype)
+    if hasattr(value, "__tf_tensor__") or isinstance(value, Tensor):
+        return convert_to_tensor(value)
+    return convert_to_tensor(value, dtype)
+
+
+# Complex numbers, in nearly every gradient.
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; a real tensor is returned as it is."""
+    return conjugate(x) if x._array.dtype.kind == "c" else x
+
+
+conjugate = unary("conj", np.conj, accepts=rules.NUMERIC, gradient=lambda g: conj(g))
+

@@ -1,0 +1,266 @@
+"""Primitives that reduce or accumulate along axes.
+
+`axis` is always a tuple of non-negative ints here (one int for the cumulative ones and for arg-reductions): the public
+ops bring what the user gave into that form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.dtypes import DType
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import array, binary
+from tapeflow.primitives.rules import BOOL, NUMERIC, REAL, check_dtype, invalid
+from tapeflow.primitives.table import ArraySpec, primitive
+
+Axes = tuple[int, ...]
+
+
+def _reduced(op: str, accepts: frozenset[str], dtype: DType | None = None) -> Callable[..., ArraySpec]:
+    def rule(x: ArraySpec, *, axis: Axes, keepdims: bool) -> ArraySpec:
+        check_dtype(op, "input_tensor", x, accepts)
+        return ArraySpec(reduced_shape(x.shape, axis, keepdims), dtype or x.dtype)
+
+    return rule
+
+
+def reduced_shape(shape: tuple[Any, ...], axis: Axes, keepdims: bool) -> tuple[Any, ...]:
+    """The shape that is left of `shape` when `axis` is reduced."""
+    if keepdims:
+        return tuple(1 if i in axis else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in axis)
+
+
+def spread(g: Tensor, shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
+    """Stretches the gradient of a reduction over the axes that were reduced."""
+    if not keepdims:
+        g = array.reshape(g, shape=reduced_shape(shape, axis, True))
+    return array.broadcast_to(g, shape=shape)
+
+
+def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Undoes broadcasting: sums `g` over the dimensions that were stretched from `shape`."""
+    have = g._array.shape
+    if have == shape:
+        return g
+    lead = len(have) - len(shape)
+    axes = tuple(
+        [i for i in range(len(have)) if i < lead or (shape[i - lead] == 1 and have[i] != 1)]
+    )
+    if axes:
+        g = sum_(g, axis=axes, keepdims=False)
+    return g if g._array.shape == shape else array.reshape(g, shape=shape)
+
+
+def _size(shape: tuple[int, ...], axis: Axes) -> int:
+    size = 1
+    for i in axis:
+        size *= shape[i]
+    return size
+
+
+def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    # float16 is added up in float32: a thousand terms would already lose it.
+    if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
+        return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=np.float32).astype(x.dtype)
+    return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    size = _size(x.shape, axis)
+    kind = x.dtype.kind
+    if kind in "iu":
+        total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        if not size:
+            return total
+        return np.trunc(total / size).astype(x.dtype) if kind == "i" else total // x.dtype.type(size)
+    if x.dtype.itemsize == 2:
+        total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=np.float32)
+        return (total / np.float32(size)).astype(x.dtype)
+    return np.add.reduce(x, axis=axis, keepdims=keepdims) / x.real.dtype.type(size)
+
+
+def _mean_gradient(g: Tensor, x_shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
+    return spread(g / float(max(_size(x_shape, axis), 1)), x_shape, axis, keepdims)
+
+
+def _prod_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    return np.multiply.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _prod_gradient(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """The product of all the others, without dividing: elements may be zero.
+
+    The reduced axes are brought to the end and laid flat, so that the others are those to the left and to the right.
+    """
+    shape = x._array.shape
+    kept = tuple(i for i in range(len(shape)) if i not in axis)
+    order = kept + axis
+    moved = array.transpose(x, perm=order)
+    flat = array.reshape(moved, shape=(*(shape[i] for i in kept), _size(shape, axis)))
+    last = len(kept)
+    left = cumprod(flat, axis=last, exclusive=True, reverse=False)
+    right = cumprod(flat, axis=last, exclusive=True, reverse=True)
+    others = array.reshape(left * right, shape=moved._array.shape)
+    back = array.transpose(others, perm=tuple(np.argsort(order).tolist()))
+    return spread(g, shape, axis, keepdims) * binary.conj(back)
+
+
+def _extreme_kernel(ufunc: Any, empty: Callable[[np.dtype], Any]) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+        if not x.size:
+            return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=empty(x.dtype))
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+    return kernel
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else dtype.type(-np.inf)
+
+
+def _highest(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).max if dtype.kind in "iu" else dtype.type(np.inf)
+
+
+def _extreme_gradient(g: Tensor, x: Tensor, y: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """Equal extremes share the gradient evenly."""
+    shape = x._array.shape
+    chosen = array.cast(binary.equal(spread(y, shape, axis, keepdims), x), dtype=g.dtype)
+    count = sum_(chosen, axis=axis, keepdims=True)
+    if not keepdims:
+        g = array.reshape(g, shape=reduced_shape(shape, axis, True))
+    return chosen / count * g
+
+
+sum_ = primitive(
+    "sum",
+    "x",
+    _sum_kernel,
+    result=_reduced("reduce_sum", NUMERIC),
+    gradients={"x": lambda g, x_shape, axis, keepdims: spread(g, x_shape, axis, keepdims)},
+)
+mean = primitive(
+    "mean",
+    "x",
+    _mean_kernel,
+    result=_reduced("reduce_mean", NUMERIC),
+    gradients={"x": _mean_gradient},
+)
+prod = primitive(
+    "prod",
+    "x",
+    _prod_kernel,
+    result=_reduced("reduce_prod", NUMERIC),
+    gradients={"x": _prod_gradient},
+)
+max_ = primitive(
+    "max",
+    "x",
+    _extreme_kernel(np.maximum, _lowest),
+    result=_reduced("reduce_max", REAL),
+    gradients={"x": _extreme_gradient},
+)
+min_ = primitive(
+    "min",
+    "x",
+    _extreme_kernel(np.minimum, _highest),
+    result=_reduced("reduce_min", REAL),
+    gradients={"x": _extreme_gradient},
+)
+any_ = primitive(
+    "any",
+    "x",
+    lambda x, *, axis, keepdims: np.logical_or.reduce(x, axis=axis, keepdims=keepdims),
+    result=_reduced("reduce_any", BOOL),
+)
+all_ = primitive(
+    "all",
+    "x",
+    lambda x, *, axis, keepdims: np.logical_and.reduce(x, axis=axis, keepdims=keepdims),
+    result=_reduced("reduce_all", BOOL),
+)
+
+# Where the extremes are.
+
+
+def _arg_result(op: str) -> Callable[..., ArraySpec]:
+    def rule(x: ArraySpec, *, axis: int, dtype: DType) -> ArraySpec:
+        check_dtype(op, "input", x, NUMERIC | BOOL)
+        if x.shape[axis] == 0:
+            raise invalid(f"{op}: Reduction axis {axis} is empty in shape {list(x.shape)}")
+        return ArraySpec(reduced_shape(x.shape, (axis,), False), dtype)
+
+    return rule
+
+
+argmax = primitive(
+    "argmax",
+    "x",
+    lambda x, *, axis, dtype: np.argmax(x, axis=axis).astype(dtype.np_dtype),
+    result=_arg_result("argmax"),
+)
+argmin = primitive(
+    "argmin",
+    "x",
+    lambda x, *, axis, dtype: np.argmin(x, axis=axis).astype(dtype.np_dtype),
+    result=_arg_result("argmin"),
+)
+
+# Running sums and products.
+
+
+def _cumulative_kernel(ufunc: Any, neutral: int) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: int, exclusive: bool, reverse: bool) -> Any:
+        if reverse:
+            x = np.flip(x, axis)
+        out = ufunc.accumulate(x, axis=axis, dtype=x.dtype)
+        if exclusive:
+            shifted = np.full_like(out, neutral)
+            to = [slice(None)] * x.ndim
+            source = list(to)
+            to[axis], source[axis] = slice(1, None), slice(None, -1)
+            shifted[tuple(to)] = out[tuple(source)]
+            out = shifted
+        return np.flip(out, axis) if reverse else out
+
+    return kernel
+
+
+def _cumulative_result(op: str) -> Callable[..., ArraySpec]:
+    def rule(x: ArraySpec, *, axis: int, exclusive: bool, reverse: bool) -> ArraySpec:
+        check_dtype(op, "x", x, NUMERIC)
+        return x
+
+    return rule
+
+
+def _cumprod_gradient(
+    g: Tensor, x: Tensor, y: Tensor, axis: int, exclusive: bool, reverse: bool
+) -> Tensor:
+    total = cumsum(g * y, axis=axis, exclusive=exclusive, reverse=not reverse)
+    return total / x
+
+
+cumsum = primitive(
+    "cumsum",
+    "x",
+    _cumulative_kernel(np.add, 0),
+    result=_cumulative_result("cumsum"),
+    gradients={
+        "x": lambda g, axis, exclusive, reverse: cumsum(
+            g, axis=axis, exclusive=exclusive, reverse=not reverse
+        )
+    },
+)
+cumprod = primitive(
+    "cumprod",
+    "x",
+    _cumulative_kernel(np.multiply, 1),
+    result=_cumulative_result("cumprod"),
+    gradients={"x": _cumprod_gradient},
+)

@@ -1,0 +1,207 @@
+"""The table of primitives: the only things an engine runs and a tape records.
+
+A row says everything about a primitive: its name, the names of its inputs, the kernel that computes it, the rule that
+gives the shape and dtype of its result (and names the mistake when there is none), and its gradient with respect to each
+input. What must be kept for the backward pass is not said apart: a gradient is a function whose parameters name what it
+needs, and a tape keeps just that.
+
+    tanh:     lambda g, y: g * (1 - y * y)      keeps the output, not the input
+    multiply: lambda g, b: g * b                keeps `b`, and only if `a` needs a gradient
+    reshape:  lambda g, x_shape: ...            keeps a shape and no array
+
+A parameter may name an input, the output (`y`), the shape or dtype of either (`x_shape`, `x_dtype`), or an attribute.
+A primitive that takes any number of inputs (`*xs`) has one gradient for all of them, which may also ask for its
+position (`i`), for `xs_shapes`, and for `others`: the inputs with a hole at that position.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow.core.context import context
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType, from_numpy
+from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.core.tensor import Tensor
+
+
+class ArraySpec(NamedTuple):
+    """What a shape rule knows of an input and says of a result."""
+
+    shape: tuple[Any, ...]
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{','.join('?' if d is None else str(d) for d in self.shape)}]"
+
+
+class Gradient(NamedTuple):
+    """A vector-Jacobian product for one input, and the picker of what it needs to be kept."""
+
+    rule: Callable[..., Any]
+    keep: Callable[[int, tuple[Tensor, ...], Any, dict[str, Any]], tuple[Any, ...]]
+
+
+class Primitive:
+    """One row of the table."""
+
+    __slots__ = ("gradients", "inputs", "kernel", "name", "outputs", "result", "variadic")
+
+    def __init__(
+        self,
+        name: str,
+        inputs: str,
+        kernel: Callable[..., Any],
+        result: Callable[..., Any],
+        gradients: dict[str, Gradient],
+        outputs: int | None = 1,
+    ) -> None:
+        self.name = name
+        self.variadic = inputs.startswith("*")
+        self.inputs = tuple(inputs.lstrip("*").split())
+        self.kernel = kernel
+        self.result = result
+        self.gradients = tuple(gradients.get(i) for i in self.inputs)
+        self.outputs = outputs  # None: a number that depends on the inputs
+        if name in TABLE:
+            raise ValueError(f"the primitive {name!r} is in the table already")
+        TABLE[name] = self
+
+    def gradient_of(self, position: int) -> Gradient | None:
+        """The gradient with respect to the input at `position`."""
+        return self.gradients[0 if self.variadic else position]
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether any input has a gradient."""
+        return any(self.gradients)
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}({', '.join(self.inputs)})>"
+
+
+TABLE: dict[str, Primitive] = {}
+"""All primitives by name."""
+
+
+def primitive(
+    name: str,
+    inputs: str,
+    kernel: Callable[..., Any],
+    *,
+    result: Callable[..., Any],
+    gradients: dict[str, Callable[..., Any]] | None = None,
+    outputs: int | None = 1,
+) -> Callable[..., Any]:
+    """Adds a row and returns the function that runs it on tensors.
+
+    The kernel gets arrays and the attributes as keywords. It may fail in any way it likes: the failure is told again
+    by the shape rule, in words. With `outputs` other than 1 the kernel returns a tuple, and gradients get a tuple `g`.
+    """
+    names = tuple(inputs.lstrip("*").split())
+    row = Primitive(
+        name,
+        inputs,
+        kernel,
+        result,
+        {k: Gradient(rule, _keeper(rule, names)) for k, rule in (gradients or {}).items()},
+        outputs,
+    )
+    several = outputs != 1
+
+    def call(*inputs: Any, **attrs: Any) -> Any:
+        tensors = tuple([x if type(x) is Tensor else convert_to_tensor(x) for x in inputs])
+        run, recorders = context.hot
+        try:
+            array = run(kernel, *[x._array for x in tensors], **attrs)
+        except KERNEL_FAILURES as error:
+            raise retold(row, tensors, attrs, error) from None
+        output = tuple([Tensor(a) for a in array]) if several else Tensor(array)
+        for recorder in recorders:
+            recorder.record(row, tensors, output, attrs)
+        return output
+
+    return named(call, row)
+
+
+def named(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
+    """Gives the function of a row its name, and the way back to the row."""
+    call.__name__ = call.__qualname__ = row.name
+    call.primitive = row  # type: ignore[attr-defined]
+    return call
+
+
+# What the parameters of a gradient may ask for, and how each is picked from a finished operation.
+
+
+def _keeper(rule: Callable[..., Any], inputs: tuple[str, ...]) -> Callable[..., tuple[Any, ...]]:
+    pick = [_picker(name, inputs) for name in parameters(rule)[1:]]
+    return lambda i, ins, out, attrs: tuple([p(i, ins, out, attrs) for p in pick])
+
+
+def _picker(name: str, inputs: tuple[str, ...]) -> Callable[[int, Any, Any, Any], Any]:
+    if name in inputs:
+        position = inputs.index(name)
+        if name == "xs":
+            return lambda i, ins, out, attrs: ins
+        return lambda i, ins, out, attrs: ins[position]
+    if name == "y":
+        return lambda i, ins, out, attrs: out
+    if name == "y_shape":
+        return lambda i, ins, out, attrs: out._array.shape
+    if name == "i":
+        return lambda i, ins, out, attrs: i
+    if name == "others":
+        return lambda i, ins, out, attrs: (*ins[:i], None, *ins[i + 1 :])
+    if name == "xs_shapes":
+        return lambda i, ins, out, attrs: tuple([x._array.shape for x in ins])
+    owner, _, what = name.rpartition("_")
+    if owner in inputs and what == "shape":
+        position = inputs.index(owner)
+        return lambda i, ins, out, attrs: ins[position]._array.shape
+    if owner in inputs and what == "dtype":
+        position = inputs.index(owner)
+        return lambda i, ins, out, attrs: ins[position].dtype
+    return lambda i, ins, out, attrs: attrs[name]
+
+
+def parameters(rule: Callable[..., Any]) -> list[str]:
+    """The names of a rule's parameters."""
+    return list(inspect.signature(rule).parameters)
+
+
+# Failures.
+
+KERNEL_FAILURES = (
+    ValueError,
+    TypeError,
+    IndexError,
+    OverflowError,
+    ZeroDivisionError,
+    AttributeError,
+    np.linalg.LinAlgError,
+    OpError,
+)
+
+
+def retold(
+    row: Primitive, inputs: tuple[Tensor, ...], attrs: dict[str, Any], error: Exception
+) -> Exception:
+    """The failure of a kernel in the user's words.
+
+    The shape rule knows what the op demands, so it is asked first. What it lets pass depends on values (an index out of
+    range, a singular matrix), and the kernel's own message says that.
+    """
+    if isinstance(error, OpError):
+        return error
+    specs = [ArraySpec(x._array.shape, from_numpy(x._array.dtype)) for x in inputs]
+    try:
+        row.result(*specs, **attrs)
+    except (ValueError, TypeError, OpError) as named_mistake:
+        return named_mistake
+    inputs_text = ", ".join(map(str, specs))
+    return InvalidArgumentError(None, None, f"{row.name}: {error} (inputs: {inputs_text})")

@@ -1,0 +1,144 @@
+"""Elementwise primitives of one input, each with its derivative."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.primitives import array, binary, reduction
+from tapeflow.primitives.elementwise import unary
+from tapeflow.primitives.rules import BOOL, FLOAT, INT, NUMERIC, REAL, broadcast, check_dtype, predicate
+from tapeflow.primitives.table import ArraySpec, primitive
+
+# Arithmetic.
+
+negative = unary("negative", operator.neg, accepts=NUMERIC, gradient=lambda g: -g)
+square = unary("square", np.square, accepts=NUMERIC, derivative=lambda x: x * 2)
+sqrt = unary("sqrt", np.sqrt, derivative=lambda y: 0.5 / y)
+rsqrt = unary("rsqrt", lambda x: x.dtype.type(1) / np.sqrt(x), derivative=lambda y: y * y * y * -0.5)
+reciprocal = unary("reciprocal", lambda x: x.dtype.type(1) / x, derivative=lambda y: -(y * y))
+sign = unary("sign", np.sign, accepts=NUMERIC, gradient=lambda g: array.zeros_like(g))
+floor = unary("floor", np.floor, accepts=FLOAT)
+ceil = unary("ceil", np.ceil, accepts=FLOAT)
+rint = unary("rint", np.rint, accepts=FLOAT)
+round_ = unary("round", lambda x: x if x.dtype.kind in "iu" else np.rint(x), accepts=REAL)
+invert = unary("invert", np.invert, accepts=INT)
+logical_not = unary("logical_not", np.logical_not, accepts=BOOL)
+
+# Exponentials and logarithms.
+
+exp = unary("exp", np.exp, derivative=lambda y: y)
+expm1 = unary("expm1", np.expm1, derivative=lambda y: y + 1)
+log = unary("log", np.log, derivative=lambda x: reciprocal(x))
+log1p = unary("log1p", np.log1p, derivative=lambda x: reciprocal(x + 1))
+
+# Trigonometric and hyperbolic functions.
+
+sin = unary("sin", np.sin, derivative=lambda x: cos(x))
+cos = unary("cos", np.cos, derivative=lambda x: -sin(x))
+tan = unary("tan", np.tan, derivative=lambda y: y * y + 1)
+asin = unary("asin", np.arcsin, derivative=lambda x: rsqrt(1 - x * x))
+acos = unary("acos", np.arccos, derivative=lambda x: -rsqrt(1 - x * x))
+atan = unary("atan", np.arctan, derivative=lambda x: reciprocal(x * x + 1))
+sinh = unary("sinh", np.sinh, derivative=lambda x: cosh(x))
+cosh = unary("cosh", np.cosh, derivative=lambda x: sinh(x))
+tanh = unary("tanh", np.tanh, derivative=lambda y: 1 - y * y)
+asinh = unary("asinh", np.arcsinh, derivative=lambda y: reciprocal(cosh(y)))
+acosh = unary("acosh", np.arccosh, derivative=lambda y: reciprocal(sinh(y)))
+atanh = unary("atanh", np.arctanh, derivative=lambda x: reciprocal(1 - x * x))
+
+# Activations.
+
+
+def _sigmoid_kernel(x: Any) -> Any:
+    """1 / (1 + exp(-x)): exp overflows to inf for very negative x, and the quotient is then the 0 it should be."""
+    one = x.dtype.type(1)
+    return one / (one + np.exp(-x))
+
+
+def _softplus_kernel(x: Any) -> Any:
+    """log(1 + exp(x)), as max(x, 0) + log1p(exp(-|x|)) so that exp cannot overflow."""
+    return np.maximum(x, x.dtype.type(0)) + np.log1p(np.exp(-np.abs(x)))
+
+
+sigmoid = unary("sigmoid", _sigmoid_kernel, derivative=lambda y: y * (1 - y))
+softplus = unary("softplus", _softplus_kernel, accepts=FLOAT, derivative=lambda x: sigmoid(x))
+relu = unary(
+    "relu",
+    lambda x: np.maximum(x, x.dtype.type(0)),
+    accepts=REAL,
+    gradient=lambda g, y: binary.relu_gradient(g, y),
+)
+
+# Parts of complex numbers, whose result has another dtype.
+
+
+def _real_dtype(op: str) -> Any:
+    def rule(x: ArraySpec) -> ArraySpec:
+        check_dtype(op, "x", x, NUMERIC)
+        return ArraySpec(x.shape, x.dtype.real_dtype)
+
+    return rule
+
+
+def _abs_gradient(g: Any, x: Any) -> Any:
+    if not x.dtype.is_complex:
+        return g * sign(x)
+    return make_complex(g, array.zeros_like(g)) * sign(x)
+
+
+abs_ = primitive(
+    "abs", "x", np.abs, result=_real_dtype("abs"), gradients={"x": lambda g, x: _abs_gradient(g, x)}
+)
+real = primitive(
+    "real",
+    "x",
+    lambda x: np.real(x).copy() if x.ndim else x.real,
+    result=_real_dtype("real"),
+    gradients={"x": lambda g, x_dtype: _as_dtype(make_complex(g, array.zeros_like(g)), x_dtype)},
+)
+imag = primitive(
+    "imag",
+    "x",
+    lambda x: np.imag(x).copy() if x.ndim else x.imag,
+    result=_real_dtype("imag"),
+    gradients={"x": lambda g, x_dtype: _as_dtype(make_complex(array.zeros_like(g), g), x_dtype)},
+)
+
+
+def _as_dtype(g: Any, dtype: Any) -> Any:
+    return g if dtype.is_complex else real(g)
+
+
+def _complex_kernel(a: Any, b: Any) -> Any:
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape), "c8" if a.dtype == np.float32 else "c16")
+    out.real = a
+    out.imag = b
+    return out
+
+
+def _complex_result(a: ArraySpec, b: ArraySpec) -> ArraySpec:
+    shape = broadcast("complex", FLOAT)(a, b).shape
+    return ArraySpec(shape, dtypes.complex64 if a.dtype is dtypes.float32 else dtypes.complex128)
+
+
+make_complex = primitive(
+    "complex",
+    "a b",
+    _complex_kernel,
+    result=_complex_result,
+    gradients={
+        "a": lambda g, a_shape: reduction.sum_to(real(g), a_shape),
+        "b": lambda g, b_shape: reduction.sum_to(imag(g), b_shape),
+    },
+)
+
+# Questions.
+
+is_nan = primitive("is_nan", "x", np.isnan, result=predicate("is_nan", FLOAT))
+is_inf = primitive("is_inf", "x", np.isinf, result=predicate("is_inf", FLOAT))
+is_finite = primitive("is_finite", "x", np.isfinite, result=predicate("is_finite", FLOAT))
+
