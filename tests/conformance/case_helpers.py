@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 
-def value_and_gradients(tf: Any, f: Callable[..., Any], *inputs: Any, dtype: Any = None) -> list[Any]:
+def value_and_gradients(
+    tf: Any, f: Callable[..., Any], *inputs: Any, dtype: Any = None
+) -> list[Any]:
     """`f` at `inputs`, followed by the gradient of its sum with respect to each of them."""
     xs = [tf.constant(value, dtype=dtype) for value in inputs]
     with tf.GradientTape() as tape:

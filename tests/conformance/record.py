@@ -2,7 +2,7 @@
 
 Run by hand, where TensorFlow is installed, after adding or changing a case:
 
-    python tests/conformance/record.py [area ...]
+    python tests/conformance/record.py [-v] [area ...]
 """
 
 from __future__ import annotations
@@ -12,9 +12,6 @@ import logging
 import os
 import sys
 from typing import Any
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import comparison
 
@@ -27,7 +24,7 @@ def _let_warnings_repeat() -> None:
     tf_logging._log_counter_per_token.clear()
 
 
-def record(tf: Any, area: str) -> tuple[int, int]:
+def record(tf: Any, area: str, verbose: bool) -> tuple[int, int]:
     """Writes the results of one file of cases; returns how many ran and how many raised."""
     lines: list[str] = []
     raised = 0
@@ -37,11 +34,10 @@ def record(tf: Any, area: str) -> tuple[int, int]:
         if "error" in outcome:
             raised += 1
             error = outcome.pop("error")
-            if "-v" in sys.argv:
+            if verbose:
                 print(f"{area}/{name}: {type(error).__name__}: {str(error)[:150]!r}")
-        for kind in outcome.get("warns", []):
-            if "-v" in sys.argv:
-                print(f"{area}/{name}: warns: {kind}")
+        if verbose and "warns" in outcome:
+            print(f"{area}/{name}: warns {outcome['warns']}")
         lines.append(f"{json.dumps(name)}: {json.dumps(outcome)}")
     path = comparison.HERE / "expected" / f"{area}.json"
     path.parent.mkdir(exist_ok=True)
@@ -51,13 +47,15 @@ def record(tf: Any, area: str) -> tuple[int, int]:
 
 def main() -> None:
     """Records the areas named on the command line, or all of them."""
-    import tensorflow as tf  # pyright: ignore[reportMissingImports]
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    import tensorflow as tf  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
     logging.getLogger("tensorflow").propagate = False
     wanted = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
     total = 0
     for area in wanted or comparison.areas():
-        count, raised = record(tf, area)
+        count, raised = record(tf, area, "-v" in sys.argv)
         total += count
         print(f"{area}: {count} cases, {raised} of them exceptions")
     print(f"{total} cases recorded with TensorFlow {tf.__version__}")

@@ -6,12 +6,11 @@ import contextlib
 import enum
 import logging
 from collections.abc import Iterator
-from typing import Any
-
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.autodiff import backprop, jacobians
 from tapeflow.autodiff.backprop import Call, JointRule, Record
-from tapeflow.autodiff.journal import Explanation, Journal, journal_by_default
+from tapeflow.autodiff.journal import Journal, journal_by_default
 from tapeflow.core import nest
 from tapeflow.core.context import identify, new_id, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
@@ -21,6 +20,9 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
 from tapeflow.primitives.table import ArraySpec
+
+if TYPE_CHECKING:
+    from tapeflow.autodiff.explain import Explanation
 
 logger = logging.getLogger("tapeflow")
 
@@ -76,7 +78,7 @@ class GradientTape:
         self._reads: dict[int, Variable] = {}  # identity of a value that was read -> its variable
         self._watched: dict[int, Variable] = {}  # id(variable) -> variable
         debug = journal_by_default() if debug is None else debug
-        self._journal = Journal() if debug else None
+        self._journal = Journal(self) if debug else None
 
     # Recording.
 
@@ -93,7 +95,8 @@ class GradientTape:
             raise ValueError(
                 "Tape is still recording. This can happen if you try to re-enter an already-active tape."
             )
-        if self._records is None:
+        if self._records is None:  # new, or released by `gradient`: begin afresh
+            self._forget()
             self._records = []
         self._recording = True
         push_recorder(self)
@@ -114,10 +117,12 @@ class GradientTape:
         edges = []
         position = 0
         for x in inputs:
-            if x._id in tracked:
-                gradient = primitive.gradient_of(position)
-                if gradient is not None:
-                    edges.append((x._id, gradient.rule, gradient.keep(position, inputs, output, attrs)))
+            identity = x._id
+            if identity in tracked:
+                edge = primitive.gradients[position]
+                if edge is not None:
+                    rule, kept = edge(position, inputs, output, attrs)
+                    edges.append((identity, rule, kept))
             position += 1
         if not edges:
             return
@@ -228,11 +233,13 @@ class GradientTape:
         """Forgets everything recorded so far, and goes on recording."""
         self._pop()
         self._forget()
+        if self._journal is not None:
+            self._journal.note("reset", None)
         self._push()
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables the tape watches, in the order in which it met them."""
-        return tuple(self._watched.values())
+        """The variables the tape watches, in the order in which they were made."""
+        return tuple(sorted(self._watched.values(), key=lambda v: v._created))
 
     def _forget(self) -> None:
         self._records = None
@@ -344,8 +351,9 @@ class GradientTape:
         >>> x = tf.constant(3.0)
         >>> with tf.GradientTape() as tape:
         ...     y = x * x
-        >>> print(tape.explain(y, x))  # doctest: +ELLIPSIS
-        sources: not connected...
+        >>> print(tape.explain(y, x))
+        x: not connected: it is not watched
+            Call tape.watch(x) at the start of the `with` block.
 
         A tape made with `debug=True` also knows source lines, and what happened to values that it did not record.
         """
@@ -401,10 +409,9 @@ class GradientTape:
                     f"GradientTape.gradient, got {t.dtype!r}"
                 )
                 continue
-            if not t._id:
-                continue  # no tape has seen it
             g = array.ones_like(t) if seed is None else self._seed(t, seed)
-            seeds[t._id] = backprop.accumulate(seeds[t._id], g) if t._id in seeds else g
+            identity = identify(t)
+            seeds[identity] = backprop.accumulate(seeds[identity], g) if identity in seeds else g
         return seeds
 
     def _target(self, target: Any) -> Tensor:
@@ -414,18 +421,22 @@ class GradientTape:
             return variable._value
         if isinstance(target, IndexedSlices):
             return target.values
-        return convert_to_tensor(target)
+        if not isinstance(target, Tensor):
+            raise TypeError(f"targets must be tensors or variables, or structures of them; got {target!r}")
+        return target
 
     @staticmethod
     def _seed(target: Tensor, seed: Any) -> Tensor:
         seed = convert_to_tensor(seed, dtype_hint=target.dtype)
-        if seed._array.shape != target._array.shape:
+        shape = target._array.shape
+        try:
+            return seed if seed._array.shape == shape else array.broadcast_to(seed, shape=shape)
+        except InvalidArgumentError:
             raise InvalidArgumentError(
                 None,
                 None,
                 f"output_gradients must have the shape of the target: expected {target.shape}, got {seed.shape}",
-            )
-        return seed
+            ) from None
 
     def _backward(self, seeds: backprop.Gradients, sources: list[Any], release: bool) -> list[Any]:
         """The gradients of flat `sources`, `None` where there is none."""

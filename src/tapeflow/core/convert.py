@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor import Tensor
 
@@ -77,7 +79,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         return _from_python(value, dtype)
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
-    if hasattr(value, "__iter__") and hasattr(value, "__len__") and hasattr(value, "__getitem__"):
+    if isinstance(value, Sequence):
         return _from_sequence(list(value), dtype)
     raise ValueError(
         f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
@@ -85,7 +87,10 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
 
 
 def _from_numpy(array: Any, dtype: DType | None) -> Any:
-    own = dtypes.from_numpy(array.dtype)
+    try:
+        own = dtypes.from_numpy(array.dtype)
+    except TypeError as error:
+        raise ValueError(str(error)) from None
     if own is dtypes.string:
         if dtype is not None and dtype is not dtypes.string:
             raise TypeError(f"Cannot convert an array of strings to dtype {dtype.name}")
@@ -96,7 +101,7 @@ def _from_numpy(array: Any, dtype: DType | None) -> Any:
         return np.array(array, own.np_dtype)  # native byte order, and a copy
     if dtype is dtypes.string:
         raise TypeError(f"Cannot convert an array of dtype {own.name} to dtype string")
-    return array.astype(dtype.np_dtype)
+    return cast_quietly(array, dtype)
 
 
 def _from_object(value: Any) -> Any:
@@ -121,7 +126,15 @@ def _from_python(value: Any, dtype: DType | None) -> Any:
     if dtype is None:
         dtype = _default_dtype(value)
     _check_representable(value, dtype)
-    return np.asarray(value, dtype.np_dtype)
+    array = cast_quietly(value, dtype)
+    if dtype is dtypes.float32 and np.isinf(array) and isinstance(value, float) and not math.isinf(value):
+        raise ValueError(f"The number {value!r} is too large for float32. Use dtype=tf.float64.")
+    return array
+
+
+def cast_quietly(value: Any, dtype: DType) -> Any:
+    """A copy in another dtype. What does not fit becomes inf or wraps, and NumPy does not warn of it."""
+    return context.hot[0](np.array, value, dtype.np_dtype)
 
 
 def _default_dtype(value: Any) -> DType:
@@ -175,13 +188,13 @@ def _from_sequence(value: Any, dtype: DType | None) -> Any:
             to_array(leaf)  # raises for what is not a number
         raise _not_rectangular(value, "integers that fit no dtype, or mixed types")
     if dtype is None:
-        return array.astype(_sequence_dtype(array, leaves).np_dtype)
+        return cast_quietly(array, _sequence_dtype(array, leaves))
     python_leaves = [x for x in leaves if not isinstance(x, (np.ndarray, np.generic))]
     if python_leaves and array.dtype.kind != "b":
         _check_leaves(python_leaves, array, dtype)
     elif python_leaves and not (dtype.is_bool or dtype.is_integer or dtype.is_floating):
         _check_representable(python_leaves[0], dtype)
-    return array.astype(dtype.np_dtype)
+    return cast_quietly(array, dtype)
 
 
 def _check_leaves(leaves: list[Any], array: Any, dtype: DType) -> None:
@@ -202,8 +215,10 @@ def _sequence_dtype(array: Any, leaves: list[Any]) -> DType:
     if not leaves:
         return dtypes.float32
     first = leaves[0]
-    if isinstance(first, (np.ndarray, np.generic)):
-        return own if any(type(x) is float for x in leaves) else dtypes.from_numpy(array.dtype)
+    if type(first) is bool and own is not dtypes.bool_:
+        raise ValueError("Can't convert Python sequence with mixed types (bools and numbers) to Tensor.")
+    if isinstance(first, (np.ndarray, np.floating, np.complexfloating)):
+        return own
     if own is dtypes.float64:
         return dtypes.float32
     if own is dtypes.int64 and array.size and _INT32.min <= array.min() and array.max() <= _INT32.max:
@@ -246,7 +261,10 @@ def _pack(value: Any, dtype: DType | None) -> Tensor:
         first = next(x for x in _leaves(value) if _holds_tensor(x))
         dtype = first.dtype
     rows = [
-        _pack(x, dtype) if isinstance(x, (list, tuple)) else convert_to_tensor(x, dtype) for x in value
+        _pack(x, dtype)
+        if isinstance(x, (list, tuple))
+        else convert_to_tensor(x, None if _holds_tensor(x) else dtype)
+        for x in value
     ]
     return stack(*rows, axis=0)
 

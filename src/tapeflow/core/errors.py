@@ -236,3 +236,15 @@ class DataLossError(_CodedError):
 
 class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator needs the value of a tensor that has none yet."""
+
+
+class DTypeError(InvalidArgumentError, TypeError):
+    """A dtype an op does not take, or two that do not go together.
+
+    TensorFlow raises sometimes the one and sometimes the other, so code that catches either works.
+    """
+
+
+def invalid(message: str) -> InvalidArgumentError:
+    """An `InvalidArgumentError` with just a message."""
+    return InvalidArgumentError(None, None, message)

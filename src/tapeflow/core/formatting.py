@@ -16,7 +16,9 @@ def value_text(array: Any, as_repr: bool) -> str:
         text = repr(array) if as_repr else str(array)
         return "\n" + text if as_repr and "\n" in text else text
     value = array[()]
-    return str(value) if isinstance(value, np.generic) else repr(value)
+    if not isinstance(value, np.generic):
+        return repr(value)  # bytes
+    return repr(value.item()) if as_repr else str(value)
 
 
 def tensor_repr(array: Any, dtype: DType) -> str:

@@ -121,34 +121,35 @@ class Tensor:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (self[i] for i in range(self._array.shape[0]))
 
-    def _single(self, how: str) -> Any:
-        if self._array.size != 1:
+    def _scalar(self, how: str) -> Any:
+        if self._array.ndim:
             raise TypeError(
-                f"{how} needs a tensor with one element; this one has shape {self.shape}. "
-                "Reduce it first (tf.reduce_sum, tf.reduce_mean, ...)."
+                f"{how} takes a scalar tensor, and this one has shape {self.shape}. Reduce it first "
+                "(tf.reduce_sum, tf.reduce_mean, ...), or pick an element: x[0]."
             )
         self._note_escape(how)
-        return self._array.reshape(())[()]
+        return self._array[()]
 
     def __bool__(self) -> bool:
-        if self._array.size != 1:
+        if self._array.size > 1:
             raise ValueError(
                 "The truth value of an array with more than one element is ambiguous: this tensor has shape "
                 f"{self.shape}. Use tf.reduce_any() or tf.reduce_all()."
             )
-        return bool(self._single("bool()"))
+        self._note_escape("bool()")
+        return self._array.size == 1 and bool(self._array)
 
     def __int__(self) -> int:
-        return int(self._single("int()"))
+        return int(self._scalar("int()"))
 
     def __float__(self) -> float:
-        return float(self._single("float()"))
+        return float(self._scalar("float()"))
 
     def __complex__(self) -> complex:
-        return complex(self._single("complex()"))
+        return complex(self._scalar("complex()"))
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return round(self._single("round()").item(), ndigits)
+        return round(self._scalar("round()").item(), ndigits)
 
     def __index__(self) -> int:
         if self._array.ndim or self._array.dtype.kind not in "iu":
@@ -156,9 +157,9 @@ class Tensor:
         return int(self._array)
 
     def __format__(self, spec: str) -> str:
-        if not spec:
-            return str(self)
-        return format_value(self, spec)
+        """A format specification is meant for the value inside, as in `f"{loss:.3f}"`."""
+        self._note_escape("format()")
+        return format(self._array[()] if not self._array.ndim else self._array, spec)
 
     def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
@@ -212,11 +213,6 @@ class Tensor:
         def __neg__(self) -> Tensor: ...
         def __abs__(self) -> Tensor: ...
         def __invert__(self) -> Tensor: ...
-
-
-def format_value(tensor: Tensor, spec: str) -> str:
-    """A format specification is meant for the number inside, as in `f"{loss:.3f}"`."""
-    return format(tensor._single("format()"), spec)
 
 
 class Reference:

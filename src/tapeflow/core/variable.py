@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import formatting
-from tapeflow.core.context import context, recorders
+from tapeflow.core.context import context, new_id, recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import invalid
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Reference, Tensor
 
@@ -44,6 +45,7 @@ class Variable:
         "__dict__",
         "__weakref__",
         "_constraint",
+        "_created",
         "_name",
         "_shape",
         "_trainable",
@@ -83,6 +85,7 @@ class Variable:
                 )
         self._trainable = True if trainable is None else bool(trainable)
         self._constraint = constraint
+        self._created = new_id()  # tells the order in which variables were made
         self._name = "/".join([*context.name_scopes, name or "Variable"])
 
     # What it is.
@@ -167,7 +170,7 @@ class Variable:
 
     def assign(
         self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Any:
         """Puts `value` in the variable, which must have its shape and dtype.
 
         >>> v = tf.Variable(1.0)
@@ -175,28 +178,31 @@ class Variable:
         >>> v.assign(2.0).numpy(), before.numpy()
         (np.float32(2.0), np.float32(1.0))
         """
-        return self._replace(self._operand("assign", value))
+        self._replace(self._operand("assign", value), value)
+        return self if read_value else None
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Any:
         """Adds `delta`, a tensor or `tf.IndexedSlices`, to the value."""
         if is_slices(delta):
             return self.scatter_add(delta)
-        return self._replace(self._combine("assign_add", np.add, delta))
+        self._replace(self._combine("assign_add", np.add, delta), self._value, delta)
+        return self if read_value else None
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Any:
         """Subtracts `delta`, a tensor or `tf.IndexedSlices`, from the value."""
         if is_slices(delta):
             return self.scatter_sub(delta)
-        return self._replace(self._combine("assign_sub", np.subtract, delta))
+        self._replace(self._combine("assign_sub", np.subtract, delta), self._value, delta)
+        return self if read_value else None
 
     def _operand(self, op: str, value: Any) -> Any:
         """`value` as an array that may go where the variable's value is."""
         if type(value) is not Tensor:
-            value = self._converted(op, value)
+            value = self._converted(value)
         array = value._array
         held = self._value._array
         if array.dtype is not held.dtype and array.dtype != held.dtype:
@@ -205,13 +211,14 @@ class Variable:
                 f"{value.dtype.name}. Use tf.cast to change it."
             )
         if array.shape != held.shape and not self._shape.is_compatible_with(array.shape):
-            raise ValueError(
+            message = (
                 f"{op}: Cannot assign value to variable {self.name!r}: Shape mismatch. The variable shape "
                 f"{self._shape}, and the assigned value shape {TensorShape._of(array.shape)} are incompatible."
             )
+            raise ValueError(message) if op == "assign" else invalid(message)
         return array
 
-    def _converted(self, op: str, value: Any) -> Tensor:
+    def _converted(self, value: Any) -> Tensor:
         if hasattr(value, "__tf_tensor__"):
             return convert_to_tensor(value)
         return convert_to_tensor(value, self.dtype)
@@ -220,52 +227,129 @@ class Variable:
         array = self._operand(op, delta)
         return context.hot[0](ufunc, self._value._array, array)
 
-    def _replace(self, array: Any) -> Variable:
-        for recorder in recorders():
-            recorder.note("assign", self)
+    def _replace(self, array: Any, *origins: Any) -> Variable:
+        """Puts `array` in the variable. `origins` are the values it was computed from, for `explain`."""
         self._value = Tensor(array)
+        for recorder in recorders():
+            recorder.note("assign", self, origins=origins)
         return self
 
-    # Updating rows.
+    # Updating rows, and elements by their coordinates.
 
     def _scatter(self, op: str, ufunc: Any, slices: IndexedSlices) -> Variable:
-        indices = np.asarray(convert_to_tensor(slices.indices)._array)
-        rows = convert_to_tensor(slices.values, self.dtype)._array
-        array = np.array(self._value._array)
-        check_rows(op, indices, array.shape[0])
-        if ufunc is None:
-            array[indices] = rows
-        else:
-            context.hot[0](ufunc.at, array, indices, rows)
-        return self._replace(array)
+        if not is_slices(slices):
+            raise TypeError(f"{op} takes tf.IndexedSlices, got {slices!r}")
+        index = np.asarray(convert_to_tensor(slices.indices)._array)
+        check_index(op, (index,), self._value._array.shape)
+        return self._update(op, ufunc, index, slices.values)
 
-    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Variable:
+    def _scatter_nd(self, op: str, ufunc: Any, indices: Any, updates: Any) -> Variable:
+        coordinates = np.asarray(convert_to_tensor(indices)._array)
+        index = tuple(np.moveaxis(coordinates, -1, 0))
+        check_index(op, index, self._value._array.shape)
+        return self._update(op, ufunc, index, updates)
+
+    def _update(self, op: str, ufunc: Any, index: Any, updates: Any) -> Variable:
+        array = np.array(self._value._array)
+        values = convert_to_tensor(updates, self.dtype)._array
+        try:
+            if ufunc is None:
+                array[index] = values
+            else:
+                context.hot[0](ufunc.at, array, index, values)
+        except ValueError:
+            raise invalid(
+                f"{op}: updates of shape {list(values.shape)} do not fit the places named by the indices, of shape "
+                f"{list(array[index].shape)}, in the variable {self.name!r} of shape {list(array.shape)}"
+            ) from None
+        return self._replace(array, self._value, updates)
+
+    def scatter_add(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Adds rows; rows that repeat add up."""
         return self._scatter("scatter_add", np.add, sparse_delta)
 
-    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_sub(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Subtracts rows."""
         return self._scatter("scatter_sub", np.subtract, sparse_delta)
 
-    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_mul(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Multiplies rows."""
         return self._scatter("scatter_mul", np.multiply, sparse_delta)
 
-    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_div(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Divides rows."""
         return self._scatter("scatter_div", np.divide, sparse_delta)
 
-    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_max(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Keeps the larger of the rows and the given ones."""
         return self._scatter("scatter_max", np.maximum, sparse_delta)
 
-    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_min(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Keeps the smaller of the rows and the given ones."""
         return self._scatter("scatter_min", np.minimum, sparse_delta)
 
-    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Replaces rows."""
         return self._scatter("scatter_update", None, sparse_delta)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Adds to elements or slices named by coordinates."""
+        return self._scatter_nd("scatter_nd_add", np.add, indices, updates)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Subtracts from elements or slices named by coordinates."""
+        return self._scatter_nd("scatter_nd_sub", np.subtract, indices, updates)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Keeps the larger of the elements named by coordinates and the given ones."""
+        return self._scatter_nd("scatter_nd_max", np.maximum, indices, updates)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Keeps the smaller of the elements named by coordinates and the given ones."""
+        return self._scatter_nd("scatter_nd_min", np.minimum, indices, updates)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Replaces elements or slices named by coordinates."""
+        return self._scatter_nd("scatter_nd_update", None, indices, updates)
+
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
+        """Replaces elements along the last dimension of the indices, batch by batch."""
+        last = np.asarray(convert_to_tensor(sparse_delta.indices)._array)
+        check_index("batch_scatter_update", (last,), self._value._array.shape[last.ndim - 1 :])
+        batch = np.indices(last.shape, sparse=True)[:-1]
+        return self._update("batch_scatter_update", None, (*batch, last), sparse_delta.values)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """The rows at `indices`, as `tf.gather` gives them."""
+        from tapeflow.ops.gathering import gather
+
+        return gather(self, indices)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements at `indices`, as `tf.gather_nd` gives them."""
+        from tapeflow.ops.gathering import gather_nd
+
+        return gather_nd(self, indices)
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Always true: a variable has a value from the beginning."""
+        return convert_to_tensor(True)
 
     # Python's own protocols.
 
@@ -296,6 +380,9 @@ class Variable:
     def __hash__(self) -> int:
         raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
 
+    def __copy__(self) -> Variable:
+        return self  # a shallow copy shares the value, and the value is all there is
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         copied = Variable(
             Tensor(np.array(self._value._array)), self._trainable, constraint=self._constraint, shape=self._shape
@@ -309,6 +396,15 @@ class Variable:
 
     def __repr__(self) -> str:
         return formatting.variable_repr(self.name, self._value._array, self.dtype)
+
+    def _refuse_in_place(self, other: Any) -> Any:
+        raise RuntimeError(
+            "Variables are not updated by +=, -= and the like, which would silently turn the name into a tensor. Use "
+            "variable.assign_add(value), variable.assign_sub(value) or variable.assign(value); or write v = v + x to "
+            "get a tensor."
+        )
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __ipow__ = _refuse_in_place
 
     if TYPE_CHECKING:
 
@@ -338,12 +434,9 @@ def is_slices(value: Any) -> bool:
     return hasattr(value, "indices") and hasattr(value, "dense_shape")
 
 
-def check_rows(op: str, indices: Any, size: int) -> None:
-    """Raises if a row number is out of range."""
-    from tapeflow.core.errors import InvalidArgumentError
-
-    if indices.size and (indices.min() < 0 or indices.max() >= size):
-        bad = indices.min() if indices.min() < 0 else indices.max()
-        raise InvalidArgumentError(None, None, f"{op}: index {bad} is not in [0, {size})")
-
-
+def check_index(op: str, index: tuple[Any, ...], shape: tuple[int, ...]) -> None:
+    """Raises if an index is out of range."""
+    for column, size in zip(index, shape, strict=False):
+        if column.size and (column.min() < 0 or column.max() >= size):
+            bad = column.min() if column.min() < 0 else column.max()
+            raise invalid(f"{op}: indices must be in [0, {size}), got {bad}")

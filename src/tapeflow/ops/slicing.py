@@ -42,7 +42,7 @@ class VariableSlice(Tensor):
         array([1., 8., 9.], dtype=float32)
         """
         variable = self._variable
-        value = variable._converted("slice assign", value)
+        value = variable._converted(value)
         array = np.array(variable._value._array)
         if value.dtype is not variable.dtype:
             raise ValueError(

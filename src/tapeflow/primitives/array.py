@@ -7,11 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import indexing, reduction
-from tapeflow.primitives.rules import ANY, BOOL, check_dtype, check_same_dtype, invalid
+from tapeflow.primitives.rules import (
+    ANY,
+    BOOL,
+    broadcast_or_raise,
+    check_dtype,
+    check_same_dtype,
+    invalid,
+)
+from tapeflow.primitives.storage import blank, owned
 from tapeflow.primitives.table import ArraySpec, primitive
 
 Shape = tuple[int, ...]
@@ -89,18 +99,46 @@ def _like(x: ArraySpec) -> ArraySpec:
 
 identity = primitive("identity", "x", lambda x: x, result=_like, gradients={"x": lambda g: g})
 stop_gradient = primitive("stop_gradient", "x", lambda x: x, result=_like)
-zeros_like = primitive("zeros_like", "x", np.zeros_like, result=_like)
-ones_like = primitive("ones_like", "x", np.ones_like, result=_like)
+zeros_like = primitive("zeros_like", "x", lambda x: blank(x.shape, x.dtype), result=_like)
+ones_like = primitive(
+    "ones_like",
+    "x",
+    lambda x: np.ones(x.shape, x.dtype),
+    result=lambda x: x,
+)
+
+# What a tensor is like, which is known before its values are.
+
+shape_of = primitive(
+    "shape",
+    "x",
+    lambda x, *, dtype: np.array(x.shape, dtype.np_dtype),
+    result=lambda x, *, dtype: ArraySpec((len(x.shape),), dtype),
+)
+size_of = primitive(
+    "size",
+    "x",
+    lambda x, *, dtype: np.array(x.size, dtype.np_dtype),
+    result=lambda x, *, dtype: ArraySpec((), dtype),
+)
 
 
 def _cast_kernel(x: Any, *, dtype: DType) -> Any:
+    if x.dtype.kind == "O" or dtype is dtypes.string:
+        raise TypeError("strings")
     if x.dtype.kind == "c" and not dtype.is_complex:
         x = x.real
     return x.astype(dtype.np_dtype)
 
 
 def _cast_result(x: ArraySpec, *, dtype: DType) -> ArraySpec:
-    check_dtype("cast", "x", x, ANY - {"string"})
+    if dtypes.string in (x.dtype, dtype):
+        raise UnimplementedError(
+            None,
+            None,
+            f"cast: Cast {x.dtype.name} to {dtype.name} is not supported: strings are not numbers. "
+            "Use tf.strings.to_number or tf.strings.as_string.",
+        )
     return ArraySpec(x.shape, dtype)
 
 
@@ -115,9 +153,30 @@ cast = primitive(
 cast_to_discrete = primitive("cast_to_discrete", "x", _cast_kernel, result=_cast_result)
 
 
-def _select_result(condition: ArraySpec, a: ArraySpec, b: ArraySpec) -> ArraySpec:
-    from tapeflow.primitives.rules import broadcast_or_raise
+def _bitcast_result(x: ArraySpec, *, dtype: DType) -> ArraySpec:
+    check_dtype("bitcast", "input", x, ANY - {"string", "bool"})
+    have, want = x.dtype.size, dtype.size
+    if have == want:
+        return ArraySpec(x.shape, dtype)
+    if have > want:
+        return ArraySpec((*x.shape, have // want), dtype)
+    if not x.shape or x.shape[-1] != want // have:
+        raise invalid(
+            f"bitcast: Cannot bitcast from {x.dtype.name} to {dtype.name}: the last dimension of shape "
+            f"{list(x.shape)} must be {want // have}"
+        )
+    return ArraySpec(x.shape[:-1], dtype)
 
+
+def _bitcast_kernel(x: Any, *, dtype: DType) -> Any:
+    shape = _bitcast_result(ArraySpec(x.shape, dtypes.from_numpy(x.dtype)), dtype=dtype).shape
+    return np.frombuffer(x.tobytes(), dtype.np_dtype).reshape(shape)
+
+
+bitcast = primitive("bitcast", "x", _bitcast_kernel, result=_bitcast_result)
+
+
+def _select_result(condition: ArraySpec, a: ArraySpec, b: ArraySpec) -> ArraySpec:
     check_dtype("where", "condition", condition, BOOL)
     check_same_dtype("where", a, b)
     return ArraySpec(broadcast_or_raise("where", condition, a, b), a.dtype)
@@ -129,10 +188,16 @@ def _masked(g: Tensor, condition: Tensor, shape: Shape, keep: bool) -> Tensor:
     return reduction.sum_to(g, shape)
 
 
+def _select_kernel(condition: Any, a: Any, b: Any) -> Any:
+    if condition.dtype != np.bool_ or a.dtype != b.dtype:
+        raise TypeError("dtypes do not fit")  # np.where would find a common one
+    return np.where(condition, a, b)
+
+
 select = primitive(
     "select",
     "condition a b",
-    np.where,
+    _select_kernel,
     result=_select_result,
     gradients={
         "a": lambda g, condition, a_shape: _masked(g, condition, a_shape, True),
@@ -148,21 +213,38 @@ def _same_dtypes(op: str, xs: tuple[ArraySpec, ...]) -> None:
         check_same_dtype(op, xs[0], x)
 
 
+def _shapes_text(xs: tuple[ArraySpec, ...]) -> str:
+    return ", ".join(str(list(x.shape)) for x in xs)
+
+
 def _concat_result(*xs: ArraySpec, axis: int) -> ArraySpec:
     _same_dtypes("concat", xs)
-    rest = [x.shape[:axis] + x.shape[axis + 1 :] for x in xs]
-    if any(r != rest[0] for r in rest) or any(len(x.shape) != len(xs[0].shape) for x in xs):
-        shapes = ", ".join(str(list(x.shape)) for x in xs)
-        raise invalid(f"concat: shapes {shapes} must be equal but for dimension {axis}")
-    total = sum(x.shape[axis] for x in xs)
     first = xs[0].shape
-    return ArraySpec((*first[:axis], total, *first[axis + 1 :]), xs[0].dtype)
+    if not first:
+        raise invalid("concat: scalars have no dimension to join along. Use tf.stack.")
+    if any(
+        len(x.shape) != len(first) or x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :]
+        for x in xs
+    ):
+        raise invalid(
+            f"concat: shapes {_shapes_text(xs)} must have one rank and be equal but for dimension {axis}"
+        )
+    return ArraySpec(
+        (*first[:axis], sum(x.shape[axis] for x in xs), *first[axis + 1 :]), xs[0].dtype
+    )
 
 
-def _concat_kernel(*xs: Any, axis: int) -> Any:
-    if any(x.dtype != xs[0].dtype for x in xs[1:]):
-        raise TypeError("different dtypes")
-    return np.concatenate(xs, axis)
+def _joined(join: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy would find a common dtype; here different ones are a mistake."""
+
+    def kernel(*xs: Any, axis: int) -> Any:
+        dtype = xs[0].dtype
+        for x in xs:
+            if x.dtype is not dtype and x.dtype != dtype:
+                raise TypeError("different dtypes")
+        return join(xs, axis)
+
+    return kernel
 
 
 def _concat_gradient(g: Tensor, i: int, xs_shapes: tuple[Shape, ...], axis: int) -> Tensor:
@@ -172,29 +254,22 @@ def _concat_gradient(g: Tensor, i: int, xs_shapes: tuple[Shape, ...], axis: int)
 
 
 concat = primitive(
-    "concat", "*xs", _concat_kernel, result=_concat_result, gradients={"xs": _concat_gradient}
+    "concat", "*xs", _joined(np.concatenate), result=_concat_result, gradients={"xs": _concat_gradient}
 )
 
 
 def _stack_result(*xs: ArraySpec, axis: int) -> ArraySpec:
     _same_dtypes("stack", xs)
     if any(x.shape != xs[0].shape for x in xs):
-        shapes = ", ".join(str(list(x.shape)) for x in xs)
-        raise invalid(f"stack: all tensors must have one shape, got {shapes}")
+        raise invalid(f"stack: all tensors must have one shape, got {_shapes_text(xs)}")
     shape = xs[0].shape
     return ArraySpec((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
-
-
-def _stack_kernel(*xs: Any, axis: int) -> Any:
-    if any(x.dtype != xs[0].dtype for x in xs[1:]):
-        raise TypeError("different dtypes")
-    return np.stack(xs, axis)
 
 
 stack = primitive(
     "stack",
     "*xs",
-    _stack_kernel,
+    _joined(np.stack),
     result=_stack_result,
     gradients={
         "xs": lambda g, i, axis: indexing.getitem(g, index=(slice(None),) * axis + (i,))
@@ -206,10 +281,16 @@ def _unstack_result(x: ArraySpec, *, axis: int) -> tuple[ArraySpec, ...]:
     return (ArraySpec(x.shape[:axis] + x.shape[axis + 1 :], x.dtype),) * x.shape[axis]
 
 
+def _unstack_kernel(x: Any, *, axis: int) -> tuple[Any, ...]:
+    lead = (slice(None),) * axis
+    # The Ellipsis keeps what is left of a vector an array: a string must not become `bytes`.
+    return tuple([owned(x[(*lead, i, ...)]) for i in range(x.shape[axis])])
+
+
 unstack = primitive(
     "unstack",
     "x",
-    lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)),
+    _unstack_kernel,
     result=_unstack_result,
     gradients={"x": lambda g, axis: stack(*g, axis=axis)},
     outputs=None,
@@ -226,9 +307,15 @@ def _split_result(x: ArraySpec, *, sizes: Shape, axis: int) -> tuple[ArraySpec, 
 
 
 def _split_kernel(x: Any, *, sizes: Shape, axis: int) -> tuple[Any, ...]:
-    if sum(sizes) != x.shape[axis]:
+    lead = (slice(None),) * axis
+    pieces = []
+    start = 0
+    for size in sizes:
+        pieces.append(owned(x[(*lead, slice(start, start + size))]))
+        start += size
+    if start != x.shape[axis]:
         raise ValueError("sizes do not add up")
-    return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
+    return tuple(pieces)
 
 
 split = primitive(
@@ -240,40 +327,15 @@ split = primitive(
     outputs=None,
 )
 
-# Repeating, padding, reversing.
-
-
-def _tile_result(x: ArraySpec, *, multiples: Shape) -> ArraySpec:
-    if len(multiples) != len(x.shape) or any(m < 0 for m in multiples):
-        raise invalid(
-            f"tile: multiples {list(multiples)} must have one non-negative number for each of the "
-            f"{len(x.shape)} dimensions of shape {list(x.shape)}"
-        )
-    return ArraySpec(tuple(d * m for d, m in zip(x.shape, multiples, strict=True)), x.dtype)
-
-
-def _tile_kernel(x: Any, *, multiples: Shape) -> Any:
-    if len(multiples) != x.ndim or any(m < 0 for m in multiples):
-        raise ValueError("multiples do not fit")
-    return np.tile(x, multiples)
-
-
-def _tile_gradient(g: Tensor, x_shape: Shape, multiples: Shape) -> Tensor:
-    """Folds each dimension into (copies, size) and sums the copies."""
-    folded = tuple(n for pair in zip(multiples, x_shape, strict=True) for n in pair)
-    copies = tuple(range(0, len(folded), 2))
-    return reduction.sum_(reshape(g, shape=folded), axis=copies, keepdims=False)
-
-
-tile = primitive(
-    "tile", "x", _tile_kernel, result=_tile_result, gradients={"x": _tile_gradient}
-)
+# Padding.
 
 Paddings = tuple[tuple[int, int], ...]
 
 
 def _pad_result(x: ArraySpec, value: ArraySpec, *, paddings: Paddings) -> ArraySpec:
     check_same_dtype("pad", x, value)
+    if value.shape:
+        raise invalid(f"pad: constant_values must be a scalar, got shape {list(value.shape)}")
     if len(paddings) != len(x.shape) or any(n < 0 for pair in paddings for n in pair):
         raise invalid(
             f"pad: paddings {[list(p) for p in paddings]} must have a non-negative pair for each of the "
@@ -283,9 +345,12 @@ def _pad_result(x: ArraySpec, value: ArraySpec, *, paddings: Paddings) -> ArrayS
 
 
 def _pad_kernel(x: Any, value: Any, *, paddings: Paddings) -> Any:
-    if len(paddings) != x.ndim or x.dtype != value.dtype:
+    shape = tuple([d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)])
+    if x.dtype != value.dtype or value.ndim or any(n < 0 for pair in paddings for n in pair):
         raise ValueError("paddings do not fit")
-    return np.pad(x, paddings, constant_values=value[()])
+    out = np.full(shape, value[()], x.dtype)
+    out[_inside(x.shape, paddings)] = x
+    return out
 
 
 def _inside(shape: Shape, paddings: Paddings) -> tuple[slice, ...]:
@@ -308,12 +373,4 @@ pad = primitive(
         "x": lambda g, x_shape, paddings: indexing.getitem(g, index=_inside(x_shape, paddings)),
         "value": _pad_value_gradient,
     },
-)
-
-reverse = primitive(
-    "reverse",
-    "x",
-    lambda x, *, axis: np.flip(x, axis),
-    result=lambda x, *, axis: x,
-    gradients={"x": lambda g, axis: reverse(g, axis=axis)},
 )

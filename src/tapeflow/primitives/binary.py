@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.primitives import array, rules, unary
 from tapeflow.primitives.elementwise import binary, comparison, conj
 from tapeflow.primitives.rules import ANY, BOOL, FLOAT, INEXACT, INT, REAL, invalid
+from tapeflow.primitives.table import ArraySpec, primitive
 
 # Arithmetic.
 
@@ -25,13 +26,9 @@ def _divides_integers(kernel: Any) -> Any:
     return checked
 
 
-add = binary(
-    "add", operator.add, accepts=rules.NUMERIC | {"string"}, a=lambda g: g, b=lambda g: g
-)
+add = binary("add", operator.add, accepts=rules.NUMERIC | {"string"}, a=lambda g: g, b=lambda g: g)
 subtract = binary("subtract", operator.sub, a=lambda g: g, b=lambda g: -g)
-multiply = binary(
-    "multiply", operator.mul, a=lambda g, b: g * conj(b), b=lambda g, a: g * conj(a)
-)
+multiply = binary("multiply", operator.mul, a=lambda g, b: g * conj(b), b=lambda g, a: g * conj(a))
 divide = binary(
     "divide",
     operator.truediv,
@@ -39,7 +36,14 @@ divide = binary(
     a=lambda g, b: g / conj(b),
     b=lambda g, b, y: -g * conj(y / b),
 )
-floor_divide = binary("floor_divide", _divides_integers(np.floor_divide), accepts=REAL)
+
+
+def _floor_divide_kernel(x: Any, y: Any) -> Any:
+    # NumPy corrects the quotient of floats by the remainder; TensorFlow rounds it down as it is.
+    return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
+
+
+floor_divide = binary("floor_divide", _divides_integers(_floor_divide_kernel), accepts=REAL)
 floor_mod = binary(
     "floor_mod",
     _divides_integers(np.mod),
@@ -58,6 +62,8 @@ squared_difference = binary(
 def _power_kernel(x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu" and np.any(y < 0):
         raise invalid("Integers to negative integer powers are not allowed")
+    if not y.ndim and y == 2:  # a whole pass of np.power costs ten of np.square
+        return np.square(x)
     return np.power(x, y)
 
 
@@ -82,11 +88,63 @@ power = binary(
     b=lambda g, a, y: g * conj(y * _safe_log(a)),
 )
 
-# Extremes. Where both are equal, the first takes the gradient.
+# Products and quotients that are 0 where a factor is, whatever the other one is.
+
+
+def _where_nonzero(kernel: Any) -> Any:
+    """Runs a kernel, and puts 0 where `x` is."""
+    return lambda x, y: np.where(x == 0, x.dtype.type(0), kernel(x, y))
+
+
+def _is_nonzero(a: Any) -> Any:
+    return array.cast(not_equal(a, array.zeros_like(a)), dtype=a.dtype)
+
+
+divide_no_nan = binary(
+    "divide_no_nan",
+    lambda x, y: np.where(y == 0, x.dtype.type(0), x / y),
+    accepts=INEXACT,
+    a=lambda g, b: divide_no_nan(g, conj(b)),
+    b=lambda g, b, y: g * conj(divide_no_nan(-y, b)),
+)
+multiply_no_nan = binary(
+    "multiply_no_nan",
+    lambda x, y: np.where(y == 0, x.dtype.type(0), x * y),
+    accepts=INEXACT,
+    a=lambda g, b: multiply_no_nan(g, conj(b)),
+    b=lambda g, a: multiply_no_nan(conj(a), g),
+)
+xlogy = binary(
+    "xlogy",
+    _where_nonzero(lambda x, y: x * np.log(y)),
+    accepts=INEXACT,
+    a=lambda g, a, b: g * conj(xlogy(_is_nonzero(a), b)),
+    b=lambda g, a, b: g * conj(xdivy(a, b)),
+)
+xlog1py = binary(
+    "xlog1py",
+    _where_nonzero(lambda x, y: x * np.log1p(y)),
+    accepts=INEXACT,
+    a=lambda g, a, b: g * conj(xlog1py(_is_nonzero(a), b)),
+    b=lambda g, a, b: g * conj(xdivy(a, b + 1)),
+)
+xdivy = binary(
+    "xdivy",
+    _where_nonzero(operator.truediv),
+    accepts=INEXACT,
+    a=lambda g, a, b: g * conj(xdivy(_is_nonzero(a), b)),
+    b=lambda g, a, b: g * conj(xdivy(-a, b * b)),
+)
+
+# Extremes. Where both are equal, the first takes the gradient; where one is NaN, the second.
 
 
 def _chosen(g: Any, mask: Any) -> Any:
     return array.select(mask, g, array.zeros_like(g))
+
+
+def _others(g: Any, mask: Any) -> Any:
+    return array.select(mask, array.zeros_like(g), g)
 
 
 maximum = binary(
@@ -94,14 +152,14 @@ maximum = binary(
     np.maximum,
     accepts=REAL,
     a=lambda g, a, b: _chosen(g, greater_equal(a, b)),
-    b=lambda g, a, b: _chosen(g, less(a, b)),
+    b=lambda g, a, b: _others(g, greater_equal(a, b)),
 )
 minimum = binary(
     "minimum",
     np.minimum,
     accepts=REAL,
     a=lambda g, a, b: _chosen(g, less_equal(a, b)),
-    b=lambda g, a, b: _chosen(g, greater(a, b)),
+    b=lambda g, a, b: _others(g, less_equal(a, b)),
 )
 relu_gradient = binary(
     "relu_gradient",
@@ -118,6 +176,32 @@ atan2 = binary(
     accepts=FLOAT,
     a=lambda g, a, b: g * b / (a * a + b * b),
     b=lambda g, a, b: -g * a / (a * a + b * b),
+)
+
+
+def _add_n_kernel(*xs: Any) -> Any:
+    if any(x.dtype != xs[0].dtype or x.shape != xs[0].shape for x in xs):
+        raise ValueError("operands differ")
+    if len(xs) == 1:
+        return xs[0]
+    total = xs[0] + xs[1]
+    for x in xs[2:]:
+        total += x  # a new array or a scalar: nobody else sees it
+    return total
+
+
+def _add_n_result(*xs: ArraySpec) -> ArraySpec:
+    for x in xs:
+        rules.check_same_dtype("add_n", xs[0], x)
+        rules.check_dtype("add_n", "inputs", x, rules.NUMERIC)
+        if x.shape != xs[0].shape:
+            shapes = ", ".join(str(list(each.shape)) for each in xs)
+            raise invalid(f"add_n: all tensors must have the same shape, got {shapes}")
+    return xs[0]
+
+
+add_n = primitive(
+    "add_n", "*xs", _add_n_kernel, result=_add_n_result, gradients={"xs": lambda g: g}
 )
 
 # Comparisons and logic.

@@ -15,11 +15,13 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor, scalar
+from tapeflow.core.errors import DTypeError
 from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
 from tapeflow.primitives import reduction, rules
 from tapeflow.primitives.table import (
     KERNEL_FAILURES,
-    Gradient,
+    Edge,
     Primitive,
     named,
     parameters,
@@ -46,7 +48,7 @@ def unary(
         gradient = _product_rule(derivative)
     gradients = {}
     if gradient is not None:
-        gradients["x"] = Gradient(gradient, _UNARY_KEEP[parameters(derivative or gradient)[-1]])
+        gradients["x"] = _unary_edge(gradient, parameters(derivative or gradient)[-1])
     row = Primitive(name, "x", kernel, rules.same(name, accepts), gradients)
 
     def call(x: Any) -> Tensor:
@@ -69,11 +71,12 @@ def unary(
     return named(call, row)
 
 
-_UNARY_KEEP: dict[str, Callable[..., tuple[Any, ...]]] = {
-    "x": lambda i, ins, out, attrs: ins,
-    "y": lambda i, ins, out, attrs: (out,),
-    "g": lambda i, ins, out, attrs: (),
-}
+def _unary_edge(rule: Callable[..., Any], needs: str) -> Edge:
+    if needs == "x":
+        return lambda i, ins, out, attrs: (rule, ins)
+    if needs == "y":
+        return lambda i, ins, out, attrs: (rule, (out,))
+    return lambda i, ins, out, attrs: (rule, ())
 
 
 def _product_rule(derivative: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -98,9 +101,7 @@ def binary(
     The gradients may ignore broadcasting: they are summed back to the shape of their operand.
     """
     gradients = {
-        side: Gradient(_summed(rule), _binary_keep(rule))
-        for side, rule in (("a", a), ("b", b))
-        if rule is not None
+        side: _binary_edge(rule) for side, rule in (("a", a), ("b", b)) if rule is not None
     }
     row = Primitive(name, "a b", kernel, rules.broadcast(name, accepts), gradients)
     refuse_bool = "bool" not in accepts
@@ -130,32 +131,24 @@ def binary(
     return named(call, row)
 
 
-def _summed(rule: Callable[..., Any]) -> Callable[..., Any]:
-    def gradient(g: Tensor, shape: tuple[int, ...] | None, *kept: Any) -> Tensor:
-        g = rule(g, *kept)
-        return g if shape is None else reduction.sum_to(g, shape)
-
-    return gradient
-
-
-def _binary_keep(rule: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
-    """Keeps the shape of the operand if it was broadcast, and what the rule names."""
+def _binary_edge(rule: Callable[..., Any]) -> Edge:
+    """The rule as it is where the operand has the shape of the output, and summed where it was broadcast."""
     positions = [{"a": 0, "b": 1, "y": 2}[p] for p in parameters(rule)[1:]]
-    if len(positions) == 1 and positions[0] < 2:
-        only = positions[0]
+    only = positions[0] if len(positions) == 1 else None
 
-        def keep_one(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Any, ...]:
-            shape = ins[i]._array.shape
-            return (None if shape == out._array.shape else shape, ins[only])
+    def summed(g: Tensor, shape: tuple[int, ...], *kept: Any) -> Tensor:
+        return reduction.sum_to(rule(g, *kept), shape)
 
-        return keep_one
-
-    def keep(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Any, ...]:
+    def edge(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         shape = ins[i]._array.shape
-        frame = (*ins, out)
-        return (None if shape == out._array.shape else shape, *[frame[p] for p in positions])
+        if only is not None and only < 2:
+            kept = (ins[only],)
+        else:
+            frame = (*ins, out)
+            kept = tuple([frame[p] for p in positions])
+        return (rule, kept) if shape == out._array.shape else (summed, (shape, *kept))
 
-    return keep
+    return edge
 
 
 def comparison(
@@ -184,30 +177,36 @@ def comparison(
 
 
 def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Makes two operands tensors. A tensor decides the dtype for what is not one."""
-    if type(a) is Tensor:
+    """Makes two operands tensors. A tensor or variable decides the dtype for what is neither."""
+    a, b = _read(a), _read(b)
+    if isinstance(a, Tensor):
         return a, _like(b, a)
-    if type(b) is Tensor:
-        if hasattr(a, "__tf_tensor__") or isinstance(a, Tensor):
-            return convert_to_tensor(a), b
-        return _like(a, b), b
-    if hasattr(b, "__tf_tensor__") and not hasattr(a, "__tf_tensor__"):
-        b = convert_to_tensor(b)
+    if isinstance(b, Tensor):
         return _like(a, b), b
     a = convert_to_tensor(a)
     return a, _like(b, a)
 
 
-def _like(value: Any, tensor: Tensor) -> Tensor:
+def _read(value: Any) -> Any:
+    """Variables, and what else can turn itself into a tensor, as tensors; all else as it is."""
     kind = type(value)
-    if kind is Tensor:
+    if kind is Tensor or kind is float or kind is int:
         return value
-    dtype = tensor.dtype
-    if kind is float or kind is int:
-        return scalar(value, dtype)
-    if hasattr(value, "__tf_tensor__") or isinstance(value, Tensor):
-        return convert_to_tensor(value)
-    return convert_to_tensor(value, dtype)
+    if kind is Variable:
+        return value.value()
+    return convert_to_tensor(value) if hasattr(value, "__tf_tensor__") else value
+
+
+def _like(value: Any, tensor: Tensor) -> Tensor:
+    """What is not a tensor as one of the dtype of `tensor`."""
+    kind = type(value)
+    try:
+        if kind is float or kind is int:
+            return scalar(value, tensor.dtype)
+        return value if isinstance(value, Tensor) else convert_to_tensor(value, tensor.dtype)
+    except TypeError as error:
+        message = f"{error}, the dtype of the other operand. Use tf.cast to change that."
+        raise DTypeError(None, None, message) from None
 
 
 # Complex numbers, in nearly every gradient.

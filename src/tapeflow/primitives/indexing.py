@@ -6,20 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.dtypes import int16, int32, int64
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
-from tapeflow.primitives.rules import INT, check_dtype, invalid
+from tapeflow.primitives.rules import DTypeError, invalid
+from tapeflow.primitives.storage import blank, owned
 from tapeflow.primitives.table import ArraySpec, primitive
 
 Shape = tuple[int, ...]
 
 # x[1:, ..., None, 2]: integers, slices, None and Ellipsis.
-
-
-def _owned(view: Any, x: Any) -> Any:
-    """A small piece must not keep a large array alive."""
-    return view.copy() if view.size * 2 < x.size else view
 
 
 def _getitem_result(x: ArraySpec, *, index: Any) -> ArraySpec:
@@ -30,10 +28,17 @@ def _getitem_result(x: ArraySpec, *, index: Any) -> ArraySpec:
         raise invalid(f"slice: {error} (shape {list(x.shape)})") from None
 
 
+def _getitem_kernel(x: Any, *, index: Any) -> Any:
+    part = x[index]
+    if type(part) is bytes:  # a single string, which must stay an array
+        part = x[(*index, ...)]
+    return owned(part)
+
+
 getitem = primitive(
     "getitem",
     "x",
-    lambda x, *, index: _owned(x[index], x),
+    _getitem_kernel,
     result=_getitem_result,
     gradients={"x": lambda g, x_shape, index: put(g, shape=x_shape, index=index)},
 )
@@ -53,47 +58,95 @@ put = primitive(
     gradients={"x": lambda g, index: getitem(g, index=index)},
 )
 
-# Rows by number: `tf.gather`.
+# What the indices of rows must be.
+
+_UNSIGNED: dict[np.dtype, type] = {
+    np.dtype(np.int16): np.uint16,
+    np.dtype(np.int32): np.uint32,
+    np.dtype(np.int64): np.uint64,
+}
 
 
-def _check_indices(indices: Any, size: int, op: str = "gather") -> None:
-    if indices.size:
-        low, high = indices.min(), indices.max()
-        if low < 0 or high >= size:
-            bad = low if low < 0 else high
-            raise invalid(f"{op}: indices must be in [0, {size}), got {bad}")
+def _check_index_dtype(op: str, indices: ArraySpec) -> None:
+    if indices.dtype not in (int16, int32, int64):
+        raise DTypeError(
+            None,
+            None,
+            f"{op}: indices must be int16, int32 or int64, got {indices}. Use tf.cast to change the dtype.",
+        )
+
+
+def _check_range(op: str, indices: Any, size: int) -> None:
+    # As unsigned numbers, negative ones are beyond any size: one pass finds both mistakes.
+    if indices.size and indices.view(_UNSIGNED[indices.dtype]).max() >= size:
+        raise _out_of_range(op, np.asarray(indices), (size,), (indices < 0) | (indices >= size))
+
+
+def _out_of_range(op: str, indices: Any, shape: Shape, wrong: Any) -> InvalidArgumentError:
+    place = tuple(np.argwhere(wrong)[0].tolist())
+    where = ", ".join(map(str, place))
+    bounds = f"[0, {shape[0]})" if len(shape) == 1 else f"bounds of shape {list(shape)}"
+    return invalid(f"{op}: indices[{where}] = {indices[place].tolist()} is not in {bounds}")
+
+
+def add_rows(out: Any, rows: Any, values: Any) -> None:
+    """out[rows] += values, where rows may repeat and `rows` is flat.
+
+    `np.add.at` is fast on vectors only, so a matrix is laid flat. Wide rows are added one by one instead: that is as
+    fast, and saves an index for every element.
+    """
+    values = values.reshape(rows.size, *out.shape[1:])
+    if out.ndim == 1:
+        np.add.at(out, rows, values)
+        return
+    if not values.size:
+        return
+    width = values.size // rows.size
+    if width >= 256:
+        for row, value in zip(rows.tolist(), values, strict=True):
+            out[row] += value
+        return
+    places = (rows[:, None].astype(np.intp) * width + np.arange(width)).reshape(-1)
+    np.add.at(out.reshape(-1), places, values.reshape(-1))
+
+
+# Rows by number: `tf.gather`. `batch_dims` leading dimensions of params and indices are walked together.
+
+
+def _flat_rows(indices: Any, size: int, batch_dims: int) -> Any:
+    """The numbers of the rows when all batches are laid end to end."""
+    if not batch_dims:
+        return indices.reshape(-1)
+    count = int(np.prod(indices.shape[:batch_dims]))
+    offsets = np.arange(count) * size
+    return (indices.reshape(count, -1) + offsets[:, None]).reshape(-1)
 
 
 def _gather_kernel(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
-    if indices.dtype.kind not in "iu":
-        raise TypeError("indices are not integers")
-    _check_indices(indices, x.shape[axis])
+    if indices.shape[:batch_dims] != x.shape[:batch_dims]:
+        raise ValueError("batches do not fit")
+    size = x.shape[axis]
+    _check_range("gather", indices, size)
     if not batch_dims:
-        return np.take(x, indices, axis)
-    return x[_batched_index(x.shape, indices, axis, batch_dims)]
+        out = np.take(x, indices, axis)
+        return out if isinstance(out, (np.ndarray, np.generic)) else x[(*(slice(None),) * axis, indices, ...)]
+    moved = np.moveaxis(x, axis, batch_dims)
+    batch, rest = moved.shape[:batch_dims], moved.shape[batch_dims + 1 :]
+    rows = _flat_rows(indices, size, batch_dims)
+    out = moved.reshape(int(np.prod(batch)) * size, *rest)[rows].reshape(*indices.shape, *rest)
+    # The dimensions between the batch and the axis stand before those of the indices.
+    return _moved(out, batch_dims, indices.ndim, axis)
 
 
-def _batched_index(shape: Shape, indices: Any, axis: int, batch_dims: int) -> tuple[Any, ...]:
-    """The index that walks the batch dimensions of `x` and `indices` together."""
-    rank = len(shape) - batch_dims + indices.ndim - 1
-    index: list[Any] = []
-    for d in range(axis):
-        lead = [1] * rank
-        lead[d] = shape[d]
-        index.append(np.arange(shape[d]).reshape(lead))
-    middle = axis - batch_dims
-    tail = len(shape) - axis - 1
-    spread = indices.shape[:batch_dims] + (1,) * middle + indices.shape[batch_dims:] + (1,) * tail
-    index.append(indices.reshape(spread))
-    for d in range(axis + 1, len(shape)):
-        lead = [1] * rank
-        lead[rank - len(shape) + d] = shape[d]
-        index.append(np.arange(shape[d]).reshape(lead))
-    return tuple(index)
+def _moved(x: Any, first: int, last: int, to: int) -> Any:
+    """Moves the dimensions `first` to `last` so that the first of them is at `to`."""
+    if first == to:
+        return x
+    return np.moveaxis(x, tuple(range(first, last)), tuple(range(to, to + last - first)))
 
 
 def _gather_result(x: ArraySpec, indices: ArraySpec, *, axis: int, batch_dims: int) -> ArraySpec:
-    check_dtype("gather", "indices", indices, INT)
+    _check_index_dtype("gather", indices)
     if x.shape[:batch_dims] != indices.shape[:batch_dims]:
         raise invalid(
             f"gather: the first {batch_dims} dimensions of params {list(x.shape)} and indices {list(indices.shape)} "
@@ -125,31 +178,19 @@ gather = primitive(
 def _scatter_rows_kernel(
     g: Any, indices: Any, *, shape: Shape, axis: int, batch_dims: int
 ) -> Any:
-    _check_indices(indices, shape[axis], "scatter")
-    out = np.zeros(shape, g.dtype)
-    if axis == 0 and not batch_dims:
-        _add_rows(out, indices, g)
-    elif batch_dims:
-        np.add.at(out, _batched_index(shape, indices, axis, batch_dims), g)
-    else:
-        np.add.at(out, (slice(None),) * axis + (indices,), g)
-    return out
-
-
-def _add_rows(out: Any, indices: Any, rows: Any) -> None:
-    """out[indices] += rows, where indices may repeat.
-
-    Sorting the rows and adding up each run is several times faster than `np.add.at` for wide rows.
-    """
-    flat = indices.reshape(-1)
-    rows = rows.reshape(flat.size, *out.shape[1:])
-    if flat.size < 2 or out.ndim < 2:
-        np.add.at(out, flat, rows)
-        return
-    order = np.argsort(flat, kind="stable")
-    ordered = flat[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    out[ordered[starts]] = np.add.reduceat(rows[order], starts, axis=0, dtype=out.dtype)
+    size = shape[axis]
+    _check_range("scatter", indices, size)
+    rest = shape[batch_dims:axis] + shape[axis + 1 :]
+    batch = shape[:batch_dims]
+    # The reverse of the steps of `_gather_kernel`, last to first.
+    back = np.moveaxis(
+        g,
+        tuple(range(axis, axis + indices.ndim - batch_dims)),
+        tuple(range(batch_dims, indices.ndim)),
+    )
+    out = np.zeros((int(np.prod(batch)) * size, *rest), g.dtype)
+    add_rows(out, _flat_rows(indices, size, batch_dims), back)
+    return np.moveaxis(out.reshape(*batch, size, *rest), batch_dims, axis)
 
 
 scatter_rows = primitive(
@@ -171,29 +212,56 @@ def dense_from_slices(slices: IndexedSlices) -> Tensor:
     return scatter_rows(slices.values, slices.indices, shape=shape, axis=0, batch_dims=0)
 
 
-# Elements by their coordinates: `tf.gather_nd` and `tf.scatter_nd`.
+# Elements by their coordinates: `tf.gather_nd`, `tf.scatter_nd` and `tf.tensor_scatter_nd_...`.
 
 
-def _coordinates(indices: Any, shape: Shape) -> tuple[Any, ...]:
-    """Splits rows of coordinates into one index array a dimension, checked."""
-    index = tuple(np.moveaxis(indices, -1, 0))
-    for axis, column in enumerate(index):
-        _check_indices(column, shape[axis], f"coordinate {axis}")
-    return index
+def places(op: str, indices: Any, shape: Shape, batch_dims: int = 0) -> tuple[Any, Shape]:
+    """The flat row numbers that coordinates stand for, and the shape of the table of rows."""
+    depth = indices.shape[-1]
+    walked = shape[batch_dims : batch_dims + depth]
+    if len(walked) != depth:
+        raise ValueError("more coordinates than dimensions")
+    rows = np.zeros(indices.shape[:-1], np.intp)
+    wrong = np.zeros(indices.shape[:-1], np.bool_)
+    for column, size in enumerate(walked):
+        coordinate = indices[..., column]
+        wrong |= (coordinate < 0) | (coordinate >= size)
+        rows = rows * size + coordinate
+    if wrong.any():
+        raise _out_of_range(op, indices, walked, wrong)
+    rows = _flat_rows(rows, int(np.prod(walked)), batch_dims)
+    count = int(np.prod(shape[: batch_dims + depth], dtype=np.int64))
+    return rows, (count, *shape[batch_dims + depth :])
 
 
-def _gather_nd_kernel(x: Any, indices: Any) -> Any:
-    return x[_coordinates(indices, x.shape)]
-
-
-def _gather_nd_result(x: ArraySpec, indices: ArraySpec) -> ArraySpec:
-    check_dtype("gather_nd", "indices", indices, INT)
-    if not indices.shape or indices.shape[-1] > len(x.shape):
+def _check_coordinates(op: str, indices: ArraySpec, shape: Shape, batch_dims: int = 0) -> None:
+    _check_index_dtype(op, indices)
+    if len(indices.shape) <= batch_dims:
+        raise invalid(f"{op}: indices must have at least {batch_dims + 1} dimensions, got a scalar")
+    if indices.shape[-1] > len(shape) - batch_dims:
         raise invalid(
-            f"gather_nd: the last dimension of indices {list(indices.shape)} counts coordinates, and params "
-            f"{list(x.shape)} have {len(x.shape)} dimensions"
+            f"{op}: the last dimension of indices {list(indices.shape)} counts coordinates, and there are "
+            f"{len(shape) - batch_dims} dimensions to index in shape {list(shape)}"
         )
-    return ArraySpec(indices.shape[:-1] + x.shape[indices.shape[-1] :], x.dtype)
+    if indices.shape[:batch_dims] != shape[:batch_dims]:
+        raise invalid(
+            f"{op}: the first {batch_dims} dimensions of indices {list(indices.shape)} and of {list(shape)} must be "
+            "equal (batch_dims)"
+        )
+
+
+def _gather_nd_kernel(x: Any, indices: Any, *, batch_dims: int) -> Any:
+    if indices.shape[:batch_dims] != x.shape[:batch_dims]:
+        raise ValueError("batches do not fit")
+    rows, table = places("gather_nd", indices, x.shape, batch_dims)
+    return x.reshape(table)[rows].reshape(indices.shape[:-1] + table[1:])
+
+
+def _gather_nd_result(x: ArraySpec, indices: ArraySpec, *, batch_dims: int) -> ArraySpec:
+    _check_coordinates("gather_nd", indices, x.shape, batch_dims)
+    return ArraySpec(
+        indices.shape[:-1] + x.shape[batch_dims + indices.shape[-1] :], x.dtype
+    )
 
 
 gather_nd = primitive(
@@ -201,31 +269,47 @@ gather_nd = primitive(
     "x indices",
     _gather_nd_kernel,
     result=_gather_nd_result,
-    gradients={"x": lambda g, indices, x_shape: scatter_nd(indices, g, shape=x_shape)},
+    gradients={
+        "x": lambda g, indices, x_shape, batch_dims: scatter_nd(
+            indices, g, shape=x_shape, batch_dims=batch_dims
+        )
+    },
 )
 
 
-def _scatter_nd_kernel(indices: Any, updates: Any, *, shape: Shape) -> Any:
-    out = np.zeros(shape, updates.dtype)
-    np.add.at(out, _coordinates(indices, shape), updates)
-    return out
+def _scatter_nd_kernel(indices: Any, updates: Any, *, shape: Shape, batch_dims: int) -> Any:
+    _scatter_shapes(indices, updates, shape, batch_dims)
+    rows, table = places("scatter_nd", indices, shape, batch_dims)
+    out = blank(table, updates.dtype)
+    add_rows(out, rows, updates)
+    return out.reshape(shape)
 
 
-def _scatter_nd_result(indices: ArraySpec, updates: ArraySpec, *, shape: Shape) -> ArraySpec:
-    check_dtype("scatter_nd", "indices", indices, INT)
-    wanted = indices.shape[:-1] + tuple(shape[indices.shape[-1] :])
+def _scatter_shapes(indices: Any, updates: Any, shape: Shape, batch_dims: int = 0) -> None:
+    if updates.shape != indices.shape[:-1] + tuple(shape[batch_dims + indices.shape[-1] :]):
+        raise ValueError("updates do not fit")
+
+
+def scatter_nd_result(
+    indices: ArraySpec, updates: ArraySpec, *, shape: Shape, batch_dims: int, op: str = "scatter_nd"
+) -> ArraySpec:
+    """The shape rule of ops that put `updates` at coordinates of `shape`."""
+    _check_coordinates(op, indices, shape, batch_dims)
+    wanted = indices.shape[:-1] + tuple(shape[batch_dims + indices.shape[-1] :])
     if updates.shape != wanted:
         raise invalid(
-            f"scatter_nd: updates must have shape {list(wanted)} for indices {list(indices.shape)} into shape "
+            f"{op}: updates must have shape {list(wanted)} for indices {list(indices.shape)} into shape "
             f"{list(shape)}, got {list(updates.shape)}"
         )
-    return ArraySpec(shape, updates.dtype)
+    return ArraySpec(tuple(shape), updates.dtype)
 
 
 scatter_nd = primitive(
     "scatter_nd",
     "indices updates",
     _scatter_nd_kernel,
-    result=_scatter_nd_result,
-    gradients={"updates": lambda g, indices: gather_nd(g, indices)},
+    result=scatter_nd_result,
+    gradients={
+        "updates": lambda g, indices, batch_dims: gather_nd(g, indices, batch_dims=batch_dims)
+    },
 )

@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matrix products, diagonals and the cross product. Einstein sums are in `einsum`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import reduction
 from tapeflow.primitives.elementwise import conj
-from tapeflow.primitives.rules import NUMERIC, broadcast_or_raise, check_dtype, check_same_dtype, invalid
+from tapeflow.primitives.rules import (
+    NUMERIC,
+    REAL,
+    broadcast_or_raise,
+    check_dtype,
+    check_same_dtype,
+    invalid,
+)
 from tapeflow.primitives.table import ArraySpec, primitive
 
 
@@ -57,7 +65,9 @@ def _left_gradient(
     g: Tensor, b: Tensor, a_shape: tuple[int, ...], transpose_a: bool, transpose_b: bool
 ) -> Tensor:
     b = conj(b)
-    da = _product(b, g, transpose_b, True) if transpose_a else _product(g, b, False, not transpose_b)
+    da = (
+        _product(b, g, transpose_b, True) if transpose_a else _product(g, b, False, not transpose_b)
+    )
     return reduction.sum_to(da, a_shape)
 
 
@@ -65,7 +75,9 @@ def _right_gradient(
     g: Tensor, a: Tensor, b_shape: tuple[int, ...], transpose_a: bool, transpose_b: bool
 ) -> Tensor:
     a = conj(a)
-    db = _product(g, a, True, transpose_a) if transpose_b else _product(a, g, not transpose_a, False)
+    db = (
+        _product(g, a, True, transpose_a) if transpose_b else _product(a, g, not transpose_a, False)
+    )
     return reduction.sum_to(db, b_shape)
 
 
@@ -75,4 +87,100 @@ matmul = primitive(
     _matmul_kernel,
     result=_matmul_result,
     gradients={"a": _left_gradient, "b": _right_gradient},
+)
+
+# Diagonals of the last two dimensions. `k` counts upwards from the main diagonal.
+
+
+def diagonal_size(rows: int, columns: int, k: int) -> int:
+    """How many elements the diagonal `k` has."""
+    return max(min(rows + min(k, 0), columns - max(k, 0)), 0)
+
+
+def _diag_part_result(x: ArraySpec, *, k: int) -> ArraySpec:
+    if len(x.shape) < 2:
+        raise invalid(f"diag_part: input must be at least 2-dim, received shape {list(x.shape)}")
+    rows, columns = x.shape[-2:]
+    if not (-rows < k < columns or k == 0):
+        raise invalid(
+            f"diag_part: k={k} is out of bounds for matrices of {rows} rows and {columns} columns. "
+            f"It must be between {1 - rows} and {columns - 1}."
+        )
+    return ArraySpec((*x.shape[:-2], diagonal_size(rows, columns, k)), x.dtype)
+
+
+def _diag_part_kernel(x: Any, *, k: int) -> Any:
+    if x.ndim < 2 or not (-x.shape[-2] < k < x.shape[-1] or k == 0):
+        raise ValueError("no such diagonal")
+    return np.diagonal(x, k, -2, -1)
+
+
+def _diag_result(x: ArraySpec, *, rows: int, columns: int, k: int) -> ArraySpec:
+    if not x.shape:
+        raise invalid("diag: diagonal must be at least 1-dim, received shape []")
+    if x.shape[-1] != diagonal_size(rows, columns, k):
+        raise invalid(
+            f"diag: the diagonal {k} of a matrix of {rows} rows and {columns} columns has "
+            f"{diagonal_size(rows, columns, k)} elements, and diagonal has {x.shape[-1]} (shape {list(x.shape)})"
+        )
+    return ArraySpec((*x.shape[:-1], rows, columns), x.dtype)
+
+
+def _diag_kernel(x: Any, *, rows: int, columns: int, k: int) -> Any:
+    n = diagonal_size(rows, columns, k)
+    if x.shape[-1] != n:
+        raise ValueError("the diagonal does not fit")
+    out = np.zeros((*x.shape[:-1], rows, columns), x.dtype)
+    i = np.arange(n)
+    out[..., i + max(-k, 0), i + max(k, 0)] = x
+    return out
+
+
+diag_part = primitive(
+    "diag_part",
+    "x",
+    _diag_part_kernel,
+    result=_diag_part_result,
+    gradients={"x": lambda g, x_shape, k: diag(g, rows=x_shape[-2], columns=x_shape[-1], k=k)},
+)
+diag = primitive(
+    "diag",
+    "x",
+    _diag_kernel,
+    result=_diag_result,
+    gradients={"x": lambda g, k: diag_part(g, k=k)},
+)
+
+# The cross product.
+
+
+def _cross_kernel(a: Any, b: Any) -> Any:
+    if a.shape != b.shape or a.shape[-1] != 3 or a.dtype != b.dtype:
+        raise ValueError("operands do not fit")
+    next_, last = [1, 2, 0], [2, 0, 1]
+    return a[..., next_] * b[..., last] - a[..., last] * b[..., next_]
+
+
+def _cross_result(a: ArraySpec, b: ArraySpec) -> ArraySpec:
+    check_same_dtype("cross", a, b)
+    check_dtype("cross", "a", a, REAL)
+    if a.shape != b.shape:
+        raise invalid(
+            f"cross: both inputs must be of the same shape, got {list(a.shape)} and {list(b.shape)}"
+        )
+    if not a.shape or a.shape[-1] != 3:
+        raise FailedPreconditionError(
+            None,
+            None,
+            f"cross: only vectors of 3 elements have a cross product, got shape {list(a.shape)}",
+        )
+    return a
+
+
+cross = primitive(
+    "cross",
+    "a b",
+    _cross_kernel,
+    result=_cross_result,
+    gradients={"a": lambda g, b: cross(b, g), "b": lambda g, a: cross(g, a)},
 )

@@ -13,14 +13,16 @@ import numpy as np
 
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, binary
-from tapeflow.primitives.rules import BOOL, NUMERIC, REAL, check_dtype, invalid
+from tapeflow.primitives import array, binary, indexing, unary
+from tapeflow.primitives.rules import BOOL, FLOAT, NUMERIC, REAL, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
 
 Axes = tuple[int, ...]
 
 
-def _reduced(op: str, accepts: frozenset[str], dtype: DType | None = None) -> Callable[..., ArraySpec]:
+def _reduced(
+    op: str, accepts: frozenset[str], dtype: DType | None = None
+) -> Callable[..., ArraySpec]:
     def rule(x: ArraySpec, *, axis: Axes, keepdims: bool) -> ArraySpec:
         check_dtype(op, "input_tensor", x, accepts)
         return ArraySpec(reduced_shape(x.shape, axis, keepdims), dtype or x.dtype)
@@ -74,10 +76,11 @@ def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     size = _size(x.shape, axis)
     kind = x.dtype.kind
     if kind in "iu":
-        total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-        if not size:
-            return total
-        return np.trunc(total / size).astype(x.dtype) if kind == "i" else total // x.dtype.type(size)
+        total = np.add.reduce(
+            x, axis=axis, keepdims=keepdims, dtype=np.int64 if kind == "i" else np.uint64
+        )
+        mean = np.abs(total) // max(size, 1)  # towards zero, as in C
+        return (np.sign(total) * mean).astype(x.dtype)
     if x.dtype.itemsize == 2:
         total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=np.float32)
         return (total / np.float32(size)).astype(x.dtype)
@@ -185,12 +188,83 @@ all_ = primitive(
     result=_reduced("reduce_all", BOOL),
 )
 
+
+def _logsumexp_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    """log(sum(exp(x))), with the maximum taken out so that exp cannot overflow."""
+    if x.dtype.itemsize == 2:
+        return _logsumexp_kernel(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(x.dtype)
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    total = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return total if keepdims else total.reshape(reduced_shape(x.shape, axis, False))
+
+
+def _logsumexp_gradient(g: Tensor, x: Tensor, y: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    shape = x._array.shape
+    share = unary.exp(x - spread(y, shape, axis, keepdims))
+    return spread(g, shape, axis, keepdims) * share
+
+
+logsumexp = primitive(
+    "logsumexp",
+    "x",
+    _logsumexp_kernel,
+    result=_reduced("reduce_logsumexp", FLOAT),
+    gradients={"x": _logsumexp_gradient},
+)
+
+
+def _euclidean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    if x.dtype.kind in "iu":
+        total = np.add.reduce(np.square(x), axis=axis, keepdims=keepdims, dtype=x.dtype)
+        return np.sqrt(total).astype(x.dtype)
+    return np.sqrt(_sum_kernel(x * np.conj(x), axis=axis, keepdims=keepdims))
+
+
+euclidean_norm = primitive(
+    "euclidean_norm",
+    "x",
+    _euclidean_kernel,
+    result=_reduced("reduce_euclidean_norm", NUMERIC),
+    gradients={
+        "x": lambda g, x, y, axis, keepdims: x * spread(g / y, x._array.shape, axis, keepdims)
+    },
+)
+
+
+def _count_result(x: ArraySpec, *, axis: Axes, keepdims: bool, dtype: DType) -> ArraySpec:
+    return ArraySpec(reduced_shape(x.shape, axis, keepdims), dtype)
+
+
+count_nonzero = primitive(
+    "count_nonzero",
+    "x",
+    lambda x, *, axis, keepdims, dtype: np.add.reduce(
+        x.astype(np.bool_), axis=axis, keepdims=keepdims, dtype=np.int64
+    ).astype(dtype.np_dtype),
+    result=_count_result,
+)
+
 # Where the extremes are.
+
+
+def _arg_kernel(find: Any, worst: float) -> Callable[..., Any]:
+    """Finds the first extreme. NumPy stops at a NaN; here it never wins, as in TensorFlow."""
+
+    def kernel(x: Any, *, axis: int, dtype: DType) -> Any:
+        where = find(x, axis=axis)
+        if x.dtype.kind not in "iub" and x.size:
+            found = np.take_along_axis(x, np.expand_dims(where, axis), axis)
+            if np.isnan(found).any():
+                where = find(np.where(np.isnan(x), x.dtype.type(worst), x), axis=axis)
+        return where.astype(dtype.np_dtype)
+
+    return kernel
 
 
 def _arg_result(op: str) -> Callable[..., ArraySpec]:
     def rule(x: ArraySpec, *, axis: int, dtype: DType) -> ArraySpec:
-        check_dtype(op, "input", x, NUMERIC | BOOL)
+        check_dtype(op, "input", x, REAL | BOOL)
         if x.shape[axis] == 0:
             raise invalid(f"{op}: Reduction axis {axis} is empty in shape {list(x.shape)}")
         return ArraySpec(reduced_shape(x.shape, (axis,), False), dtype)
@@ -201,13 +275,13 @@ def _arg_result(op: str) -> Callable[..., ArraySpec]:
 argmax = primitive(
     "argmax",
     "x",
-    lambda x, *, axis, dtype: np.argmax(x, axis=axis).astype(dtype.np_dtype),
+    _arg_kernel(np.argmax, -np.inf),
     result=_arg_result("argmax"),
 )
 argmin = primitive(
     "argmin",
     "x",
-    lambda x, *, axis, dtype: np.argmin(x, axis=axis).astype(dtype.np_dtype),
+    _arg_kernel(np.argmin, np.inf),
     result=_arg_result("argmin"),
 )
 
@@ -239,11 +313,58 @@ def _cumulative_result(op: str) -> Callable[..., ArraySpec]:
     return rule
 
 
-def _cumprod_gradient(
-    g: Tensor, x: Tensor, y: Tensor, axis: int, exclusive: bool, reverse: bool
+def _recurrence_kernel(x: Any, a: Any, *, axis: int, reverse: bool) -> Any:
+    out = np.empty_like(x)
+    steps = range(x.shape[axis])
+    rows, factors, results = (np.moveaxis(each, axis, 0) for each in (x, a, out))
+    last: Any = x.dtype.type(0)
+    for i in reversed(steps) if reverse else steps:
+        last = results[i] = rows[i] + factors[i] * last
+    return out
+
+
+def _shifted(x: Tensor, axis: int, reverse: bool) -> Tensor:
+    """Each element is the one before it (after it, if `reverse`), and the first is 0."""
+    shape = x._array.shape
+    n = shape[axis]
+    before = (slice(None),) * axis
+    kept = indexing.getitem(x, index=(*before, slice(1, n) if reverse else slice(0, n - 1)))
+    sides = tuple(
+        (0, 0) if i != axis else ((0, 1) if reverse else (1, 0)) for i in range(len(shape))
+    )
+    return array.pad(kept, Tensor(x._array.dtype.type(0)), paddings=sides)
+
+
+def _recurrence_terms_gradient(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:
+    return recurrence(g, _shifted(a, axis, not reverse), axis=axis, reverse=not reverse)
+
+
+def _recurrence_factors_gradient(
+    g: Tensor, a: Tensor, y: Tensor, axis: int, reverse: bool
 ) -> Tensor:
-    total = cumsum(g * y, axis=axis, exclusive=exclusive, reverse=not reverse)
-    return total / x
+    return _recurrence_terms_gradient(g, a, axis, reverse) * _shifted(y, axis, reverse)
+
+
+# y[i] = x[i] + a[i] * y[i - 1] along an axis (i + 1, if `reverse`): what running products need.
+recurrence = primitive(
+    "recurrence",
+    "x a",
+    _recurrence_kernel,
+    result=lambda x, a, *, axis, reverse: x,
+    gradients={"x": _recurrence_terms_gradient, "a": _recurrence_factors_gradient},
+)
+
+
+def _cumprod_gradient(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor:
+    """The products that an element is in, without dividing by it: it may be zero.
+
+    They all begin with the product up to it, and go on with a run of what comes after it.
+    """
+    x = binary.conj(x)
+    if exclusive:
+        g = _shifted(g, axis, not reverse)
+    after = recurrence(g, _shifted(x, axis, not reverse), axis=axis, reverse=not reverse)
+    return cumprod(x, axis=axis, exclusive=True, reverse=reverse) * after
 
 
 cumsum = primitive(

@@ -7,7 +7,8 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import DTypeError
+from tapeflow.core.errors import invalid as invalid
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.primitives.table import ArraySpec
 
@@ -20,13 +21,6 @@ BOOL = frozenset({"bool"})
 ANY = frozenset({"float", "int", "complex", "bool", "string"})
 
 
-class DTypeError(InvalidArgumentError, TypeError):
-    """A dtype an op does not take, or two that do not go together.
-
-    TensorFlow raises sometimes the one and sometimes the other, so code that catches either works.
-    """
-
-
 def kind(dtype: DType) -> str:
     """The family of a dtype, as `accepts` sets name it."""
     if dtype.is_floating:
@@ -36,11 +30,6 @@ def kind(dtype: DType) -> str:
     if dtype.is_complex:
         return "complex"
     return "bool" if dtype.is_bool else "string"
-
-
-def invalid(message: str) -> InvalidArgumentError:
-    """An `InvalidArgumentError` with just a message."""
-    return InvalidArgumentError(None, None, message)
 
 
 def check_dtype(op: str, argument: str, spec: ArraySpec, accepts: frozenset[str]) -> None:

@@ -39,17 +39,22 @@ class ArraySpec(NamedTuple):
         return f"{self.dtype.name}[{','.join('?' if d is None else str(d) for d in self.shape)}]"
 
 
-class Gradient(NamedTuple):
-    """A vector-Jacobian product for one input, and the picker of what it needs to be kept."""
+Edge = Callable[[int, tuple[Tensor, ...], Any, Any], tuple[Callable[..., Any], tuple[Any, ...]]]
+"""How a tape is told of a gradient: for the input at a position, the inputs, the output and the attributes of a finished
+operation, it gives the vector-Jacobian product (called as `rule(g, *kept)`) and what must be kept for it."""
 
-    rule: Callable[..., Any]
-    keep: Callable[[int, tuple[Tensor, ...], Any, dict[str, Any]], tuple[Any, ...]]
+
+class _Repeated(tuple[Any, ...]):
+    """The gradients of a primitive that takes any number of inputs: the same at every position."""
+
+    def __getitem__(self, position: Any) -> Any:
+        return super().__getitem__(0)
 
 
 class Primitive:
     """One row of the table."""
 
-    __slots__ = ("gradients", "inputs", "kernel", "name", "outputs", "result", "variadic")
+    __slots__ = ("call", "gradients", "inputs", "kernel", "name", "outputs", "result", "variadic")
 
     def __init__(
         self,
@@ -57,7 +62,7 @@ class Primitive:
         inputs: str,
         kernel: Callable[..., Any],
         result: Callable[..., Any],
-        gradients: dict[str, Gradient],
+        gradients: dict[str, Edge],
         outputs: int | None = 1,
     ) -> None:
         self.name = name
@@ -65,15 +70,13 @@ class Primitive:
         self.inputs = tuple(inputs.lstrip("*").split())
         self.kernel = kernel
         self.result = result
-        self.gradients = tuple(gradients.get(i) for i in self.inputs)
+        edges = [gradients.get(i) for i in self.inputs]
+        self.gradients = _Repeated(edges) if self.variadic else tuple(edges)
+        self.call: Callable[..., Any]  # the function that runs it on tensors
         self.outputs = outputs  # None: a number that depends on the inputs
         if name in TABLE:
             raise ValueError(f"the primitive {name!r} is in the table already")
         TABLE[name] = self
-
-    def gradient_of(self, position: int) -> Gradient | None:
-        """The gradient with respect to the input at `position`."""
-        return self.gradients[0 if self.variadic else position]
 
     @property
     def differentiable(self) -> bool:
@@ -108,7 +111,7 @@ def primitive(
         inputs,
         kernel,
         result,
-        {k: Gradient(rule, _keeper(rule, names)) for k, rule in (gradients or {}).items()},
+        {k: _edge(rule, names) for k, rule in (gradients or {}).items()},
         outputs,
     )
     several = outputs != 1
@@ -129,18 +132,18 @@ def primitive(
 
 
 def named(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
-    """Gives the function of a row its name, and the way back to the row."""
+    """Gives the function of a row its name, and the row the way to it."""
     call.__name__ = call.__qualname__ = row.name
-    call.primitive = row  # type: ignore[attr-defined]
+    row.call = call
     return call
 
 
 # What the parameters of a gradient may ask for, and how each is picked from a finished operation.
 
 
-def _keeper(rule: Callable[..., Any], inputs: tuple[str, ...]) -> Callable[..., tuple[Any, ...]]:
+def _edge(rule: Callable[..., Any], inputs: tuple[str, ...]) -> Edge:
     pick = [_picker(name, inputs) for name in parameters(rule)[1:]]
-    return lambda i, ins, out, attrs: tuple([p(i, ins, out, attrs) for p in pick])
+    return lambda i, ins, out, attrs: (rule, tuple([p(i, ins, out, attrs) for p in pick]))
 
 
 def _picker(name: str, inputs: tuple[str, ...]) -> Callable[[int, Any, Any, Any], Any]:

@@ -9,18 +9,49 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.primitives import array, binary, reduction
-from tapeflow.primitives.elementwise import unary
-from tapeflow.primitives.rules import BOOL, FLOAT, INT, NUMERIC, REAL, broadcast, check_dtype, predicate
+from tapeflow.primitives.elementwise import conjugate, unary
+from tapeflow.primitives.rules import (
+    BOOL,
+    FLOAT,
+    INT,
+    NUMERIC,
+    REAL,
+    broadcast,
+    check_dtype,
+    invalid,
+    predicate,
+)
 from tapeflow.primitives.table import ArraySpec, primitive
 
 # Arithmetic.
 
-negative = unary("negative", operator.neg, accepts=NUMERIC, gradient=lambda g: -g)
+
+def _negative_kernel(x: Any) -> Any:
+    if x.dtype.kind == "u":
+        raise invalid(
+            f"negative: {x.dtype} has no negative numbers. Use tf.cast to change the dtype."
+        )
+    return operator.neg(x)
+
+
+def _sign_gradient(g: Any, x: Any) -> Any:
+    """0 on the real line; a complex sign, x / |x|, still turns with its argument."""
+    if not x.dtype.is_complex:
+        return array.zeros_like(g)
+    y = sign(x)
+    turned = g - conjugate(g) * y * y
+    size = abs_(x) * 2
+    return binary.divide_no_nan(turned, make_complex(size, array.zeros_like(size)))
+
+
+negative = unary("negative", _negative_kernel, accepts=NUMERIC, gradient=lambda g: -g)
 square = unary("square", np.square, accepts=NUMERIC, derivative=lambda x: x * 2)
 sqrt = unary("sqrt", np.sqrt, derivative=lambda y: 0.5 / y)
-rsqrt = unary("rsqrt", lambda x: x.dtype.type(1) / np.sqrt(x), derivative=lambda y: y * y * y * -0.5)
+rsqrt = unary(
+    "rsqrt", lambda x: x.dtype.type(1) / np.sqrt(x), derivative=lambda y: y * y * y * -0.5
+)
 reciprocal = unary("reciprocal", lambda x: x.dtype.type(1) / x, derivative=lambda y: -(y * y))
-sign = unary("sign", np.sign, accepts=NUMERIC, gradient=lambda g: array.zeros_like(g))
+sign = unary("sign", np.sign, accepts=NUMERIC, gradient=_sign_gradient)
 floor = unary("floor", np.floor, accepts=FLOAT)
 ceil = unary("ceil", np.ceil, accepts=FLOAT)
 rint = unary("rint", np.rint, accepts=FLOAT)
@@ -66,6 +97,12 @@ def _softplus_kernel(x: Any) -> Any:
 
 sigmoid = unary("sigmoid", _sigmoid_kernel, derivative=lambda y: y * (1 - y))
 softplus = unary("softplus", _softplus_kernel, accepts=FLOAT, derivative=lambda x: sigmoid(x))
+softsign = unary(
+    "softsign",
+    lambda x: x / (x.dtype.type(1) + np.abs(x)),
+    accepts=FLOAT,
+    derivative=lambda x: reciprocal(square(abs_(x) + 1)),
+)
 relu = unary(
     "relu",
     lambda x: np.maximum(x, x.dtype.type(0)),
@@ -136,9 +173,21 @@ make_complex = primitive(
     },
 )
 
+# The angle in the complex plane. On the real line it is a step, which has no gradient.
+
+angle = primitive(
+    "angle",
+    "x",
+    np.angle,
+    result=_real_dtype("angle"),
+    gradients={"x": lambda g, x: make_complex(array.zeros_like(g), g) / conjugate(x)},
+)
+angle_of_real = unary(
+    "angle_of_real", lambda x: np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0)), accepts=FLOAT
+)
+
 # Questions.
 
 is_nan = primitive("is_nan", "x", np.isnan, result=predicate("is_nan", FLOAT))
 is_inf = primitive("is_inf", "x", np.isinf, result=predicate("is_inf", FLOAT))
 is_finite = primitive("is_finite", "x", np.isfinite, result=predicate("is_finite", FLOAT))
-

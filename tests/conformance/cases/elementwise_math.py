@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905 - a line of names reads better
 """Elementwise math at ordinary and awkward values, and for the dtypes it takes or refuses."""
 
 NAN, INF = float("nan"), float("inf")
@@ -15,7 +16,9 @@ BINARY = (
     "greater greater_equal"
 ).split()
 
-ACTIVATIONS = "relu relu6 elu selu gelu silu swish leaky_relu softplus softsign sigmoid tanh".split()
+ACTIVATIONS = (
+    "relu relu6 elu selu gelu silu swish leaky_relu softplus softsign sigmoid tanh".split()
+)
 
 
 def _unary(name):

@@ -110,7 +110,9 @@ CASES = {
     "argmax_is_unconnected": _of(lambda tf, x: tf.cast(tf.argmax(x), tf.float32), V),
     "comparison_is_unconnected": _of(lambda tf, x: tf.cast(x > 0.0, tf.float32), V),
     "shape_is_unconnected": _of(lambda tf, x: tf.cast(tf.shape(x), tf.float32), M),
-    "one_hot_values": _of(lambda tf, x, y: tf.one_hot([0, 2], 3, on_value=x, off_value=y), 2.0, 0.5),
+    "one_hot_values": _of(
+        lambda tf, x, y: tf.one_hot([0, 2], 3, on_value=x, off_value=y), 2.0, 0.5
+    ),
     "fill": _of(lambda tf, x: tf.fill([2, 2], x), 3.0),
     "linspace": _of(lambda tf, x, y: tf.linspace(x, y, 4), 0.0, 3.0),
     "linalg_diag": _of(lambda tf, x: tf.linalg.diag(x), V),

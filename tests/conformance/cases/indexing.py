@@ -204,5 +204,5 @@ CASES = {
     "where_only_x": lambda tf: tf.where([True], [1]),
     "where_float_condition": lambda tf: tf.where([1.0], [1.0], [2.0]),
     "where_bad_shapes": lambda tf: tf.where([True, False], [1, 2, 3], 0),
-    "dynamic_row": lambda tf: [row for row in tf.constant([[1, 2], [3, 4]])],
+    "rows": lambda tf: list(tf.constant([[1, 2], [3, 4]])),
 }

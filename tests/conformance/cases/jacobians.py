@@ -10,7 +10,7 @@ def _record(tf, f, *inputs, persistent=False):
 
 
 def scalar_source(tf):
-    tape, y, (x,) = _record(tf, lambda x: tf.sigmoid(x + [0.0, 1.0, 2.0]), 0.5)
+    tape, y, (x,) = _record(tf, lambda x: tf.sigmoid(x * [0.0, 1.0, 2.0]), 0.5)
     return tape.jacobian(y, x)
 
 
@@ -129,12 +129,12 @@ def batch_of_a_scalar(tf):
 
 
 def batch_unconnected(tf):
-    tape, y, (x, z) = _record(tf, lambda x, z: x**2, [[1.0, 2.0]], [[3.0]])
+    tape, y, (_, z) = _record(tf, lambda x, z: x**2, [[1.0, 2.0]], [[3.0]])
     return tape.batch_jacobian(y, z)
 
 
 def batch_unconnected_zero(tf):
-    tape, y, (x, z) = _record(tf, lambda x, z: x**2, [[1.0, 2.0]], [[3.0]])
+    tape, y, (_, z) = _record(tf, lambda x, z: x**2, [[1.0, 2.0]], [[3.0]])
     return tape.batch_jacobian(y, z, unconnected_gradients=tf.UnconnectedGradients.ZERO)
 
 

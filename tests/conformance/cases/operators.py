@@ -1,3 +1,4 @@
+# ruff: noqa: RUF005, SIM300 - the operators are what is tested
 """Operators on tensors: which dtypes meet, what Python numbers become, what raises."""
 
 import numpy as np

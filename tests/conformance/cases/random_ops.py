@@ -82,7 +82,7 @@ def categorical(tf):
     return x
 
 
-def random_is_unconnected(tf):
+def gradient_beside_a_random_factor(tf):
     v = tf.Variable(2.0)
     with tf.GradientTape() as tape:
         y = v * tf.random.normal([]) * 0.0

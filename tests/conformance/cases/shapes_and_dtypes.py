@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905, RUF005 - names in a line, and `+` is what is tested
 """`tf.DType`, `tf.TensorShape`, `tf.TensorSpec`, `tf.errors`."""
 
 import numpy as np

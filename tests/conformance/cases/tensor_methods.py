@@ -83,8 +83,8 @@ def zip_two(tf):
     return [int(a + b) for a, b in zip(tf.constant([1, 2]), tf.constant([3, 4]), strict=True)]
 
 
-def enumerate_and_range(tf):
-    return [i for i in range(tf.constant(3))]
+def range_of_a_tensor(tf):
+    return list(range(tf.constant(3)))
 
 
 def python_list_by_tensor_index(tf):

@@ -1,0 +1,5 @@
+"""`python -m tapeflow` is the `tapeflow` command."""
+
+from tapeflow.cli import main
+
+main()

@@ -1,0 +1,76 @@
+"""`tf.recompute_grad`: trade time for memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tapeflow.autodiff.backprop import Call
+from tapeflow.autodiff.custom_gradient import VariableWatcher, name_of, wrapped_as
+from tapeflow.autodiff.tape import GradientTape, variable_of
+from tapeflow.core import nest
+from tapeflow.core.context import no_recorders, recorders
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function keep only its arguments for the backward pass, and compute the rest again there.
+
+    A deep network wrapped block by block needs memory for one block's intermediate results instead of all of them. Any
+    callable will do, a `tf.Module` included, and derivatives of any order work.
+
+    >>> w = tf.Variable(2.0)
+    >>> block = tf.recompute_grad(lambda x: tf.sin(x * w))
+    >>> x = tf.Variable(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = block(x)
+    >>> [g.numpy() for g in tape.gradient(y, [x, w])]
+    [np.float32(2.0), np.float32(0.0)]
+    """
+
+    def recomputing(*args: Any, **kwargs: Any) -> Any:
+        tapes = recorders()
+        if not tapes:
+            return f(*args, **kwargs)
+        flat = [_read(x) for x in nest.flatten((args, kwargs))]
+        with no_recorders(), VariableWatcher() as watcher:
+            result = f(*args, **kwargs)
+        variables = watcher.variables(besides=nest.flatten((args, kwargs)))
+        values = [v.value() for v in variables]  # read where the tapes see it
+        outputs = [Tensor(convert_to_tensor(x)._array) for x in nest.flatten(result)]
+        tensors = [x for x in flat if isinstance(x, Tensor)]
+        packed = nest.pack_sequence_as((args, kwargs), flat)
+
+        def pullback(*g: Tensor) -> list[Any]:
+            with _as_it_was(variables, values), GradientTape() as tape:
+                tape.watch([t for t in tensors if t.dtype.is_differentiable])
+                again = f(*packed[0], **packed[1])
+            return tape.gradient(again, [*tensors, *variables], output_gradients=list(g))
+
+        call = Call(name_of(f), [*tensors, *values], outputs, pullback)
+        for recorder in tapes:
+            recorder.record_call(call)
+        return nest.pack_sequence_as(result, outputs)
+
+    return wrapped_as(recomputing, f)
+
+
+def _read(value: Any) -> Any:
+    variable = variable_of(value)
+    return value if variable is None else variable.value()
+
+
+@contextlib.contextmanager
+def _as_it_was(variables: Sequence[Variable], values: Sequence[Tensor]) -> Iterator[None]:
+    """Within this context the variables hold what they held in the forward pass, whatever was assigned since."""
+    now = [v._value for v in variables]
+    for v, value in zip(variables, values, strict=True):
+        v._value = value
+    try:
+        yield
+    finally:
+        for v, value in zip(variables, now, strict=True):
+            v._value = value

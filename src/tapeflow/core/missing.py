@@ -1,0 +1,118 @@
+"""What a namespace answers when it is asked for a name that it does not have.
+
+A module becomes a public namespace by ending with one line, which says how TensorFlow calls it:
+
+    __getattr__ = _Missing("tf.nn")
+
+Python calls it only when a lookup has failed, so names that are there cost nothing.
+"""
+
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, NoReturn
+
+ADVICE = {
+    "tf.compat": "Code for TensorFlow 1 has to be moved to TensorFlow 2 first.",
+    "tf.data": "A generator that yields NumPy arrays or tensors can take the place of a dataset.",
+    "tf.function": "Every op runs at once here: leave the decorator out.",
+    "tf.keras": "Write layers as subclasses of tf.Module, and the update of each variable by hand.",
+    "tf.placeholder": "It belongs to TensorFlow 1. Write a function, and call it with tensors.",
+    "tf.Session": "It belongs to TensorFlow 1. Ops run at once, and x.numpy() is the value.",
+}
+"""What to write meanwhile, for the names that are asked for most."""
+
+
+class Missing:
+    """The `__getattr__` of the module that stands for TensorFlow's `namespace`.
+
+    >>> tf.reduce_summ
+    Traceback (most recent call last):
+    AttributeError: tapeflow does not have tf.reduce_summ yet. Did you mean tf.reduce_sum...
+    """
+
+    def __init__(self, namespace: str) -> None:
+        self.namespace = namespace
+
+    def __call__(self, name: str) -> NoReturn:
+        """Raises the error that says what is missing."""
+        # Python itself looks for __path__, __wrapped__ and the like all the time, and expects none.
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(f"module {self.namespace!r} has no attribute {name!r}", name=name)
+        text = message(f"{self.namespace}.{name}")
+        if _is_import(sys._getframe(1)):
+            raise ImportError(text, name=name)
+        # Only `name` is given: with the module too, Python would add a guess of its own to ours.
+        raise AttributeError(text, name=name)
+
+
+def _is_import(frame: Any) -> bool:
+    """Whether `frame` is in a `from ... import name`.
+
+    That statement turns an AttributeError into an ImportError that says nothing, but lets an
+    ImportError pass.
+    """
+    import dis
+
+    return frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]
+
+
+def message(name: str) -> str:
+    """Says that the dotted `name` is not there, and what is nearest to it."""
+    sentences = [f"tapeflow does not have {name} yet."]
+    if name in ADVICE:
+        sentences.append(ADVICE[name])
+    elif near := nearest(name):
+        *others, last = near
+        sentences.append(f"Did you mean {', '.join(others)}{' or ' if others else ''}{last}?")
+    sentences.append("What is there: docs/compatibility.md")
+    return " ".join(sentences)
+
+
+def nearest(name: str, count: int = 3) -> list[str]:
+    """The names most like the dotted `name`: the same elsewhere, then others in its namespace."""
+    import difflib
+
+    namespace, _, wanted = name.rpartition(".")
+    everywhere = dict(namespaces())
+    found = [
+        f"{place}.{wanted}"
+        for place, module in everywhere.items()
+        if wanted in public_names(module)
+    ]
+    if namespace in everywhere:
+        close = difflib.get_close_matches(wanted, public_names(everywhere[namespace]), count, 0.75)
+        found += [f"{namespace}.{other}" for other in close]
+    return found[:count]
+
+
+def namespaces() -> Iterator[tuple[str, ModuleType]]:
+    """The public namespaces, as `("tf.nn", module)`, `tf` first."""
+    waiting = [sys.modules["tapeflow"]]
+    while waiting:
+        module = waiting.pop(0)
+        place = namespace_of(module)
+        if place is not None:
+            yield place, module
+            inner = [value for value in vars(module).values() if isinstance(value, ModuleType)]
+            waiting += [m for m in inner if (namespace_of(m) or "").startswith(f"{place}.")]
+
+
+def namespace_of(module: ModuleType) -> str | None:
+    """What TensorFlow calls `module`, if it is a public namespace."""
+    answer = vars(module).get("__getattr__")
+    return answer.namespace if isinstance(answer, Missing) else None
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """The names that a namespace offers: not what it imported for its own use."""
+    return [name for name, value in vars(module).items() if _is_public(name, value)]
+
+
+def _is_public(name: str, value: Any) -> bool:
+    if name.startswith("_"):
+        return False
+    if isinstance(value, ModuleType):
+        return namespace_of(value) is not None
+    home = getattr(value, "__module__", None)
+    return not isinstance(home, str) or home.partition(".")[0] == "tapeflow"

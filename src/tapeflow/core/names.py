@@ -1,0 +1,39 @@
+"""`tf.name_scope`: prefixes for the names of variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core.context import context
+
+
+class name_scope:  # noqa: N801  (TensorFlow's name)
+    """Variables created within this context have `name/` before their names.
+
+    >>> with tf.name_scope("encoder"):
+    ...     w = tf.Variable(1.0, name="w")
+    >>> w.name
+    'encoder/w:0'
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError(f"name for name_scope must be a string, got {name!r}")
+        self._name = name
+        self._outer: list[list[str]] = []
+
+    @property
+    def name(self) -> str:
+        """The name given."""
+        return self._name
+
+    def __enter__(self) -> str:
+        self._outer.append(context.name_scopes)
+        if self._name.endswith("/"):  # a scope that was entered before: its full name
+            context.name_scopes = [self._name.rstrip("/")]
+        else:
+            context.name_scopes = [*context.name_scopes, self._name] if self._name else []
+        return "".join(f"{part}/" for part in context.name_scopes)
+
+    def __exit__(self, *exception: Any) -> None:
+        context.name_scopes = self._outer.pop()

@@ -1,0 +1,103 @@
+"""Reading the integer arguments of ops: shapes, axes, counts.
+
+They may be Python or NumPy numbers, tensors or variables, alone or in lists; the primitives want plain ints.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.shapes import TensorShape
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives.rules import DTypeError, invalid
+
+Shape = tuple[int, ...]
+
+
+def ints(op: str, argument: str, value: Any, *, scalar: bool = False) -> Shape:
+    """A vector of integers as a tuple; where `scalar` allows it, a single integer too.
+
+    >>> ints("reshape", "shape", [2, tf.constant(3)])
+    (2, 3)
+    """
+    kind = type(value)
+    if kind is tuple or kind is list:
+        for item in value:
+            if type(item) is not int:
+                break
+        else:
+            return tuple(value)
+    elif kind is TensorShape:
+        return _static(value)
+    array = _integers(op, argument, value)
+    if array.ndim == 1:
+        return tuple(array.tolist())
+    if array.ndim == 0 and scalar:
+        return (int(array),)
+    raise invalid(f"{op}: {argument} must be a vector of integers, got shape {list(array.shape)}")
+
+
+def integer(op: str, argument: str, value: Any) -> int:
+    """A single integer.
+
+    >>> integer("one_hot", "depth", tf.constant(3))
+    3
+    """
+    if type(value) is int:
+        return value
+    array = _integers(op, argument, value)
+    if array.size != 1:
+        raise invalid(f"{op}: {argument} must be a single integer, got shape {list(array.shape)}")
+    return int(array.reshape(()))
+
+
+def _static(shape: TensorShape) -> Shape:
+    dims = shape._dims
+    if dims is None or None in dims:
+        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+    return dims  # pyright: ignore[reportReturnType]
+
+
+def _integers(op: str, argument: str, value: Any) -> np.ndarray:
+    if isinstance(value, (list, tuple)) and not value:
+        return np.zeros(0, np.int32)
+    tensor = value if type(value) is Tensor else convert_to_tensor(value)
+    array = np.asarray(tensor._array)
+    if array.dtype.kind not in "iu":
+        if not array.size and not isinstance(value, Tensor):
+            return array.astype(np.int32)  # an empty list has no dtype of its own
+        raise DTypeError(
+            None, None, f"{op}: {argument} must be int32 or int64, got {tensor.dtype.name} ({value!r})"
+        )
+    return array
+
+
+def axis_of(
+    op: str,
+    axis: Any,
+    rank: int,
+    *,
+    argument: str = "axis",
+    error: Callable[[str], Exception] = invalid,
+) -> int:
+    """One axis of a tensor of `rank`, counted from the front.
+
+    >>> axis_of("gather", -1, 3)
+    2
+    """
+    number = axis if type(axis) is int else integer(op, argument, axis)
+    if not -rank <= number < rank:
+        raise error(f"{op}: {argument} = {number} is not in [{-rank}, {rank}) for a tensor of rank {rank}")
+    return number + rank if number < 0 else number
+
+
+def axes_of(op: str, axis: Any, rank: int) -> Shape:
+    """One axis or several, counted from the front."""
+    if hasattr(axis, "__index__") and not isinstance(axis, Tensor):
+        return (axis_of(op, operator.index(axis), rank),)
+    return tuple([axis_of(op, a, rank) for a in ints(op, "axis", axis, scalar=True)])

@@ -1,0 +1,256 @@
+"""Elementary and special functions of one number: exponentials, trigonometry, sigmoids, gamma functions.
+
+Arithmetic is in `arithmetic`, comparison in `logic`. Each takes a tensor or what can be converted to one, works on each
+element, keeps the dtype and has a gradient. `name` is accepted for compatibility.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import binary, special, unary
+
+
+def exp(x: Any, name: str | None = None) -> Tensor:
+    """The exponential, e to the power `x`.
+
+    >>> tf.math.exp(0.0).numpy()
+    np.float32(1.0)
+    """
+    return unary.exp(x)
+
+
+def expm1(x: Any, name: str | None = None) -> Tensor:
+    """exp(x) - 1, precise for small `x`.
+
+    >>> tf.math.expm1(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.expm1(x)
+
+
+def log(x: Any, name: str | None = None) -> Tensor:
+    """The natural logarithm: -inf at zero, NaN for negative numbers.
+
+    >>> tf.math.log(1.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.log(x)
+
+
+def log1p(x: Any, name: str | None = None) -> Tensor:
+    """log(1 + x), precise for small `x`.
+
+    >>> tf.math.log1p(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.log1p(x)
+
+
+def sin(x: Any, name: str | None = None) -> Tensor:
+    """The sine of an angle in radians.
+
+    >>> tf.math.sin(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.sin(x)
+
+
+def cos(x: Any, name: str | None = None) -> Tensor:
+    """The cosine of an angle in radians.
+
+    >>> tf.math.cos(0.0).numpy()
+    np.float32(1.0)
+    """
+    return unary.cos(x)
+
+
+def tan(x: Any, name: str | None = None) -> Tensor:
+    """The tangent of an angle in radians.
+
+    >>> tf.math.tan(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.tan(x)
+
+
+def asin(x: Any, name: str | None = None) -> Tensor:
+    """The inverse sine; NaN outside [-1, 1].
+
+    >>> tf.math.asin(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.asin(x)
+
+
+def acos(x: Any, name: str | None = None) -> Tensor:
+    """The inverse cosine; NaN outside [-1, 1].
+
+    >>> tf.math.acos(1.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.acos(x)
+
+
+def atan(x: Any, name: str | None = None) -> Tensor:
+    """The inverse tangent.
+
+    >>> tf.math.atan(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.atan(x)
+
+
+def sinh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic sine.
+
+    >>> tf.math.sinh(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.sinh(x)
+
+
+def cosh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic cosine.
+
+    >>> tf.math.cosh(0.0).numpy()
+    np.float32(1.0)
+    """
+    return unary.cosh(x)
+
+
+def tanh(x: Any, name: str | None = None) -> Tensor:
+    """The hyperbolic tangent. Its gradient is computed from the result.
+
+    >>> tf.math.tanh(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.tanh(x)
+
+
+def asinh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic sine.
+
+    >>> tf.math.asinh(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.asinh(x)
+
+
+def acosh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic cosine; NaN below 1.
+
+    >>> tf.math.acosh(1.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.acosh(x)
+
+
+def atanh(x: Any, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic tangent: infinite at -1 and 1, NaN beyond.
+
+    >>> tf.math.atanh(0.0).numpy()
+    np.float32(0.0)
+    """
+    return unary.atanh(x)
+
+
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    """The angle of the point (`x`, `y`) seen from the origin, in (-pi, pi].
+
+    >>> tf.math.atan2([1.0, 0.0], [0.0, -1.0]).numpy()
+    array([1.5707964, 3.1415927], dtype=float32)
+    """
+    return binary.atan2(y, x)
+
+
+def sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """The logistic function, 1 / (1 + exp(-x)).
+
+    >>> tf.math.sigmoid(0.0).numpy()
+    np.float32(0.5)
+    """
+    return unary.sigmoid(x)
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """The logarithm of `sigmoid(x)`, computed so that it does not underflow.
+
+    >>> tf.math.log_sigmoid([-1000.0, 0.0]).numpy()
+    array([-1.0000000e+03, -6.9314718e-01], dtype=float32)
+    """
+    return unary.negative(unary.softplus(unary.negative(x)))
+
+
+def softplus(features: Any, name: str | None = None) -> Tensor:
+    """log(1 + exp(features)), a smooth ramp. It does not overflow.
+
+    >>> tf.math.softplus([0.0, 1000.0]).numpy()
+    array([6.9314718e-01, 1.0000000e+03], dtype=float32)
+    """
+    return unary.softplus(features)
+
+
+def softsign(features: Any, name: str | None = None) -> Tensor:
+    """features / (1 + |features|).
+
+    >>> tf.math.softsign([-1.0, 0.0, 3.0]).numpy()
+    array([-0.5 ,  0.  ,  0.75], dtype=float32)
+    """
+    return unary.softsign(features)
+
+
+def erf(x: Any, name: str | None = None) -> Tensor:
+    """The error function, twice the area under a Gaussian from 0 to `x`.
+
+    >>> tf.math.erf(0.0).numpy()
+    np.float32(0.0)
+    """
+    return special.erf(x)
+
+
+def erfc(x: Any, name: str | None = None) -> Tensor:
+    """1 - erf(x), precise where that is tiny.
+
+    >>> tf.math.erfc(0.0).numpy()
+    np.float32(1.0)
+    """
+    return special.erfc(x)
+
+
+def erfinv(x: Any, name: str | None = None) -> Tensor:
+    """The inverse of the error function.
+
+    >>> tf.math.erfinv(0.0).numpy()
+    np.float32(0.0)
+    """
+    return special.erfinv(x)
+
+
+def lgamma(x: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the absolute value of the gamma function.
+
+    >>> tf.math.lgamma(1.0).numpy()
+    np.float32(0.0)
+    """
+    return special.lgamma(x)
+
+
+def digamma(x: Any, name: str | None = None) -> Tensor:
+    """The derivative of `lgamma`.
+
+    >>> tf.math.digamma(1.0).numpy()
+    np.float32(-0.5772157)
+    """
+    return special.digamma(x)
+
+
+def ndtri(x: Any, name: str | None = None) -> Tensor:
+    """The quantile function of the normal distribution.
+
+    >>> tf.math.ndtri(0.5).numpy()
+    np.float32(0.0)
+    """
+    return special.erfinv(convert_to_tensor(x) * 2 - 1) * 1.4142135623730951

@@ -1,0 +1,25 @@
+"""How kernels allocate arrays, and when they share memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def blank(shape: Any, dtype: Any) -> np.ndarray:
+    """Zeros, or empty strings."""
+    if dtype.kind == "O":
+        return np.full(shape, b"", object)
+    return np.zeros(shape, dtype)
+
+
+def owned(view: Any) -> Any:
+    """A part of an array, as a view if it is most of it.
+
+    A small part is copied, because a view would keep all of the memory it looks into alive.
+    """
+    base = view.base
+    if base is not None and view.size * 2 < getattr(base, "size", 0):
+        return view.copy()
+    return view
