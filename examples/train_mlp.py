@@ -1,6 +1,6 @@
 """Trains a small network with a gradient tape to tell two spirals apart, and draws what it learned.
 
-    python examples/train_mlp.py [--steps 2000] [--output demo-output]
+    python examples/train_mlp.py [--steps 1000] [--output demo-output]
 
 The training is plain TensorFlow 2: replace `tapeflow` with `tensorflow` and it runs there too.
 """
@@ -209,7 +209,7 @@ def draw_training(model: Network, notes: dict[str, list[float]], path: Path) -> 
         spiral = x[y[:, 0] == which]
         right.scatter(*spiral.T, s=17, c=colour, marker=marker, edgecolors="white", linewidths=0.4)
     right.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
-    right.set_xlabel("points not trained on; the line is where the network is undecided", color=INK)
+    right.set_xlabel("new points, and the line where the network is undecided", color=INK)
     clean(right, f"{notes['test accuracy'][-1]:.1%} of the points are told apart")
     right.spines[:].set_visible(False)
     figure.savefig(path, dpi=110)
@@ -230,8 +230,9 @@ def draw_sigmoid(path: Path) -> None:
     axes.text(4.2, 0.91, "y = sigmoid(x)", color=BLUE, fontsize=12, va="top")
     axes.text(2.3, 0.16, "dy/dx, from the tape", color=ORANGE, fontsize=12)
     axes.plot([0], [0.25], "o", color=ORANGE, markersize=6)
-    axes.text(0, 0.19, "1/4 at most", color=INK, fontsize=10.5, ha="center", va="top")
+    axes.text(0, 0.1, "1/4 at most", color=INK, fontsize=10, ha="center", va="center")
     axes.set(xlim=(-10, 10), ylim=(-0.03, 1.05), yticks=[0, 0.25, 0.5, 0.75, 1])
+    axes.set_xticks(range(-10, 11, 5))
     axes.set_xlabel("x", color=INK)
     axes.grid(axis="y", color="#E6E8EB", linewidth=0.8)
     clean(axes, "The sigmoid and its derivative")
@@ -242,7 +243,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description="Trains a small network and draws what it learned."
     )
-    parser.add_argument("--steps", type=int, default=2000, help="updates of the variables")
+    parser.add_argument("--steps", type=int, default=1000, help="updates of the variables")
     parser.add_argument("--output", type=Path, default=Path("demo-output"), help="where plots go")
     options = parser.parse_args(arguments)
 

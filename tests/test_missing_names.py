@@ -45,6 +45,13 @@ def test_the_same_name_elsewhere_comes_first():
     assert "tf.nn.softmax" in missing.nearest("tf.linalg.softmax")
 
 
+def test_part_of_a_name_leads_to_the_whole():
+    assert missing.nearest("tf.mean")[0] == "tf.reduce_mean"
+    assert "tf.nn.sigmoid_cross_entropy_with_logits" in missing.nearest(
+        "tf.nn.sigmoid_cross_entropy"
+    )
+
+
 def test_a_name_like_no_other_gets_no_guess():
     assert missing.nearest("tf.xyzzy") == []
     assert "Did you mean" not in missing.message("tf.xyzzy")

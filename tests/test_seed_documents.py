@@ -173,8 +173,14 @@ class TestSecondDocument:
             loss = tf.reduce_mean(tf.square(y_hat - y))
 
         gradients = tape.gradient(loss, [w, b])
-        assert f"Gradient with respect to w: {gradients[0].numpy()}" == "Gradient with respect to w: 0.0"
-        assert f"Gradient with respect to b: {gradients[1].numpy()}" == "Gradient with respect to b: 0.0"
+        assert (
+            f"Gradient with respect to w: {gradients[0].numpy()}"
+            == "Gradient with respect to w: 0.0"
+        )
+        assert (
+            f"Gradient with respect to b: {gradients[1].numpy()}"
+            == "Gradient with respect to b: 0.0"
+        )
 
     def test_sum_of_paths(self):
         x = tf.Variable(2.0)
@@ -316,7 +322,9 @@ class TestThirdDocument:
             slopes = inner.gradient(score, x)
             penalty = tf.reduce_mean((tf.norm(slopes, axis=1) - 1.0) ** 2)
         gradients = tape.gradient(penalty, model.trainable_variables)
-        weights = [g for g, v in zip(gradients, model.trainable_variables, strict=True) if v.ndim == 2]
+        weights = [
+            g for g, v in zip(gradients, model.trainable_variables, strict=True) if v.ndim == 2
+        ]
         assert all(float(tf.norm(g)) > 0.0 for g in weights)
 
     def test_meta_learning(self):

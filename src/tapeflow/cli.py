@@ -17,12 +17,11 @@ import io
 import os
 import runpy
 import sys
-from importlib import metadata
 from importlib.machinery import SourceFileLoader
 from types import ModuleType, TracebackType
 from typing import Any, NoReturn
 
-from tapeflow import redirect
+from tapeflow import __version__, redirect
 from tapeflow.core import missing
 
 
@@ -39,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
         description="TensorFlow's GradientTape as a small, readable, fast library on NumPy.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"tapeflow {_version()}")
+    parser.add_argument("--version", action="version", version=f"tapeflow {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="command", required=True)
 
     run = commands.add_parser(
@@ -60,13 +59,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.set_defaults(command=_run, error=run.error)
     return parser
-
-
-def _version() -> str:
-    try:
-        return metadata.version("tapeflow")
-    except metadata.PackageNotFoundError:
-        return "(not installed: run from its sources)"
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -105,7 +97,10 @@ def _run_module(name: str, arguments: list[str]) -> None:
     _set_up(["-m", *arguments], os.getcwd())
     try:
         found = importlib.util.find_spec(name)
-    except ModuleNotFoundError:  # of a package that the name goes through
+    except ModuleNotFoundError as error:
+        # A package on the way may be missing; or it is there, and misses something itself.
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
         found = None
     if found is None:
         _stop(f"no module named {name!r}", 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from tapeflow.autodiff import diagnosis, source_names
-from tapeflow.autodiff.diagnosis import Finding, Question
+from tapeflow.autodiff.findings import Finding, Question, Step
 from tapeflow.autodiff.journal import Event, Operation, user_frame
 from tapeflow.autodiff.paths import Reason
 from tapeflow.autodiff.tape import variable_of
@@ -27,7 +27,7 @@ class SourceExplanation(NamedTuple):
     name: str
     connected: bool
     reason: Reason
-    path: list[diagnosis.Step]
+    path: list[Step]
     text: str
     fix: str
 
@@ -36,7 +36,7 @@ class SourceExplanation(NamedTuple):
 
 
 class Explanation(Sequence[SourceExplanation]):
-    """The answer of `GradientTape.explain`: one `SourceExplanation` for each source, and readable as text.
+    """The answer of `GradientTape.explain`: a text, and a `SourceExplanation` for each source.
 
     >>> w, b = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="b")
     >>> with tf.GradientTape() as tape:
@@ -80,17 +80,22 @@ class Explanation(Sequence[SourceExplanation]):
 
 
 def explain(tape: GradientTape, target: Any, sources: Any) -> Explanation:
-    """Explains how `target` depends on `sources`, from what a tape has recorded and from its journal."""
+    """Explains how `target` depends on `sources`, from the records of a tape and its journal."""
     if tape._journal is None and tape._records is None:
         raise RuntimeError(
-            "This tape has nothing left to explain: it has let go of its records when a gradient was computed (or was "
-            "never opened). Call explain before gradient, or create the tape with tf.GradientTape(persistent=True), or "
-            "with tf.GradientTape(debug=True), which also knows the lines of your program."
+            "This tape has nothing left to explain: it let go of its records when a gradient was "
+            "computed (or was never opened). Call explain before gradient, or create the tape with "
+            "tf.GradientTape(persistent=True), or with tf.GradientTape(debug=True), which also "
+            "knows the lines of your program."
         )
     arguments = source_names.call_arguments(user_frame(), ("target", "sources"))
     expression = arguments.get("sources")
-    names = source_names.leaf_names(sources, expression, "sources" if nest.is_nested(sources) else "source")
-    question = Question(tape, _events(tape), _target_values(target), _target_name(arguments.get("target")))
+    names = source_names.leaf_names(
+        sources, expression, "sources" if nest.is_nested(sources) else "source"
+    )
+    question = Question(
+        tape, _events(tape), _target_values(target), _target_name(arguments.get("target"))
+    )
     return Explanation(
         [
             _told(source, name, question)

@@ -1,10 +1,11 @@
-"""What a debug tape writes down beside its records, so that `GradientTape.explain` can tell the whole story.
+"""What a debug tape writes down beside its records, for `GradientTape.explain`.
 
-A tape keeps what it needs for gradients: operations that lead from something watched to something differentiable. To
-say why there is *no* gradient one needs the rest: operations that nobody watched, that have no gradient, or that ran
-while the tape was paused; values that left for NumPy, and values that came from there; assignments; and the line of the
-user's program where each of these happened. A journal is a second recorder next to a debug tape that notes all that as
-identities and strings. It never holds a tensor or an array, so it changes nothing about memory, and without
+A tape keeps what it needs for gradients: operations that lead from something watched to something
+differentiable. To say why there is *no* gradient one needs the rest: operations that nobody
+watched, that have no gradient, or that ran while the tape was paused; values that left for NumPy,
+and values that came from there; assignments; and the line of the user's program where each of these
+happened. A journal is a second recorder next to a debug tape that notes all that as identities and
+strings. It never holds a tensor or an array, so it changes nothing about memory, and without
 `debug=True` there is none.
 """
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def journal_by_default() -> bool:
-    """Whether tapes that do not say otherwise keep a journal: if the environment has TAPEFLOW_DEBUG=1."""
+    """Whether tapes that do not say otherwise keep a journal: if TAPEFLOW_DEBUG=1 is set."""
     return os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")
 
 
@@ -83,7 +84,9 @@ class Operation(NamedTuple):
     name: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    ends: tuple[str | None, ...]  # for each input, its name if there is no gradient with respect to it
+    ends: tuple[
+        str | None, ...
+    ]  # for each input, its name if there is no gradient with respect to it
     tracked: tuple[bool, ...]  # for each input, whether the tape followed it at that moment
     dead: frozenset[int] = frozenset()  # outputs whose dtype has no gradients
     dtype: str = ""  # of the first output
@@ -134,7 +137,9 @@ class Journal:
         self.begun = here()
         self.paused = False
         self.resets: list[Place] = []
-        self._tape = weakref.ref(tape)  # a cycle would keep the tape's arrays until the next collection
+        self._tape = weakref.ref(
+            tape
+        )  # a cycle would keep the tape's arrays until the next collection
         self._known: set[int] = set()
         self._variables: list[weakref.ref[Variable]] = []
         self._positions: dict[int, int] = {}  # id(variable) -> its place in the list above
@@ -156,7 +161,9 @@ class Journal:
 
     def record_call(self, call: Call) -> None:
         """Notes a computation with its own pullback."""
-        self._operation(call.name, call.inputs, call.outputs, (None,) * len(call.inputs), joint=True)
+        self._operation(
+            call.name, call.inputs, call.outputs, (None,) * len(call.inputs), joint=True
+        )
 
     def read(self, variable: Variable) -> None:
         """Notes the first time that a value of a variable is read."""
@@ -217,7 +224,7 @@ class Journal:
             self.events.append(Entry(identity, _is_literal(tensor._array), place))
 
     def _assign(self, variable: Variable, origins: tuple[Any, ...], place: Place) -> None:
-        """Notes an assignment as an operation without a gradient, from its origins to the variable's new tensor."""
+        """Notes an assignment as an operation without a gradient to the variable."""
         position = self._position(variable)
         self._values[position].add(identify(variable._value))
         self.events.append(Assignment(position, place))
@@ -255,21 +262,29 @@ class Journal:
     def assignments_to(self, variable: Variable) -> list[Place]:
         """Where a variable was assigned to."""
         position = self._position(variable)
-        return [e.place for e in self.events if isinstance(e, Assignment) and e.variable == position]
+        return [
+            e.place for e in self.events if isinstance(e, Assignment) and e.variable == position
+        ]
 
 
 _NUMBER = re.compile(r"(?<![\w.])(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def _is_literal(array: Any) -> bool:
-    """Whether all numbers in `array` are written in the running line, of the user or of an op of ours on the way."""
-    if not isinstance(array, np.ndarray | np.generic) or array.size > 16 or array.dtype.kind in "OSU":
+    """Whether all numbers in `array` are written in the running line, the user's or an op's."""
+    if not isinstance(array, np.ndarray | np.generic):
+        return True  # it stands for a value, and has none
+    if array.size > 16 or array.dtype.kind in "OSU":
         return False
     user = user_frame()
     frame: FrameType | None = sys._getframe(1)
     written: list[float] = []
     while frame is not None:
-        written += map(float, _NUMBER.findall(linecache.getline(frame.f_code.co_filename, frame.f_lineno)))
+        written += map(
+            float, _NUMBER.findall(linecache.getline(frame.f_code.co_filename, frame.f_lineno))
+        )
         frame = None if frame is user else frame.f_back
-    known = np.asarray(written).astype(array.dtype)
-    return bool(np.isin(np.abs(array), known).all())
+    values = np.abs(np.asarray(array)).reshape(-1, 1)
+    with np.errstate(all="ignore"):  # numbers of that line that do not fit the dtype
+        known = np.asarray(written).astype(values.dtype)
+    return bool((values == known).any(axis=1).all())

@@ -1,7 +1,7 @@
 """Paths from a source to a target through the events of a journal, with what stands in the way.
 
-Events are in the order in which they happened, so one walk from first to last finds the best path to every tensor: the
-one with the fewest obstacles, and of these the shortest.
+Events are in the order in which they happened, so one walk from first to last finds the best path
+to every tensor: the one with the fewest obstacles, and of these the shortest.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def routes(
     Args:
       events: what happened, in order.
       start: where the routes begin.
-      follows: whether a value that entered was computed from one that escaped before: surely (True), perhaps (False)
-        or not (None).
+      follows: whether a value that entered was computed from one that escaped before: surely
+        (True), perhaps (False) or not (None).
     """
     best = {i: Route(0, 0, None) for i in start.ids}
     escapes: list[Escape] = []

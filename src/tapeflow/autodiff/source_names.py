@@ -1,17 +1,21 @@
 """What the user calls things: names found in the program's text, for messages only.
 
-Everything here may come back empty-handed (the source may not be at hand), and nothing depends on it but words.
+Everything here may come back empty-handed (the source may not be at hand), and nothing depends on
+it but words.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import linecache
+import math
 from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any
 
+from tapeflow.autodiff.journal import Place
 from tapeflow.core import nest
 
 LONGEST = 40
@@ -82,65 +86,77 @@ def _text(expression: ast.expr | None) -> str:
     return text if len(text) <= LONGEST else ""
 
 
-def derived_names(file: str, seeds: set[str], first: int, last: int) -> dict[str, int]:
-    """The names that get a value computed from `seeds` in the lines from `first` to `last`, and where.
+def derived_names(
+    place: Place, seeds: set[str], first: int = 1, last: float = math.inf
+) -> dict[str, int]:
+    """The names that get a value computed from `seeds`, each with the line where it does.
 
-    It reads assignments in the function around `last`, one after the other, as if all of them ran.
+    It reads the assignments in the function around `place` from line `first` to line `last`, one
+    after the other, as if all of them ran.
     """
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return {}
     found: dict[str, int] = {}
-    for node in _statements(_scope(tree, last)):
-        value = getattr(node, "value", None)
-        if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) or value is None:
-            continue
-        if first <= node.lineno <= last and mentions(value, seeds | found.keys()):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                for name in ast.walk(target):
-                    if isinstance(name, ast.Name) and name.id not in seeds:
-                        found[name.id] = node.lineno
+    if not seeds:
+        return found
+    for line, assigned, used in _assignments("".join(linecache.getlines(place.file)), place.line):
+        if first <= line <= last and not used.isdisjoint(seeds | found.keys()):
+            found.update(dict.fromkeys(assigned - seeds, line))
     return found
 
 
-def mentions(code: ast.AST | str, names: set[str]) -> bool:
-    """Whether an expression, or a line of code, uses one of `names` (`w`, or `model.w`)."""
-    if isinstance(code, str):
+@functools.lru_cache(maxsize=1024)
+def names_used(code: str) -> frozenset[str]:
+    """The names, attributes and elements that a line reads: `w`, `model.w`, `params['w']`."""
+    for attempt in (code, f"{code}\n    pass"):  # the second for the first line of a block
         try:
-            code = ast.parse(code)
-        except SyntaxError:  # the first line of `with ...:`, or a line of a longer expression
-            try:
-                code = ast.parse(code.rstrip("\\") + "\n    pass")
-            except SyntaxError:
-                return False
-    return any(
-        isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and ast.unparse(node) in names
+            return _names_in(ast.parse(attempt), ast.Load)
+        except SyntaxError:
+            pass
+    return frozenset()
+
+
+@functools.lru_cache(maxsize=1024)
+def names_assigned(code: str) -> frozenset[str]:
+    """The names that a line of code assigns to."""
+    try:
+        return _names_in(ast.parse(code), ast.Store)
+    except SyntaxError:
+        return frozenset()
+
+
+def _names_in(code: ast.AST, context: type[ast.expr_context]) -> frozenset[str]:
+    return frozenset(
+        ast.unparse(node)
         for node in ast.walk(code)
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+        and isinstance(node.ctx, context)
     )
 
 
-def assigned_names(code: str) -> set[str]:
-    """The names a line of code assigns to."""
+@functools.lru_cache(maxsize=256)
+def _assignments(text: str, line: int) -> list[tuple[int, frozenset[str], frozenset[str]]]:
+    """The assignments in the function around a line: where, to which names, and from which."""
     try:
-        tree = ast.parse(code)
-    except SyntaxError:
-        return set()
-    return {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+        scope = _scope(_tree(text), line)
+    except (SyntaxError, ValueError):
+        return []
+    return [
+        (s.lineno, _names_in(s, ast.Store), _names_in(s, ast.Load))
+        for s in _statements(scope)
+        if isinstance(s, ast.Assign | ast.AnnAssign | ast.AugAssign)
+    ]
+
+
+@functools.lru_cache(maxsize=8)
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _scope(tree: ast.Module, line: int) -> ast.AST:
     """The innermost function around a line, or the module."""
     scope: ast.AST = tree
     for node in ast.walk(tree):  # goes from the outside in
-        if (
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and node.lineno <= line <= (node.end_lineno or 0)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (
+            node.end_lineno or 0
         ):
             scope = node
     return scope

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import identify, new_id, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.log import warn_once
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -23,8 +23,6 @@ from tapeflow.primitives.table import ArraySpec
 
 if TYPE_CHECKING:
     from tapeflow.autodiff.explain import Explanation
-
-logger = logging.getLogger("tapeflow")
 
 
 class UnconnectedGradients(enum.Enum):
@@ -114,16 +112,7 @@ class GradientTape:
     def record(self, primitive: Any, inputs: tuple[Tensor, ...], output: Any, attrs: Any) -> None:
         """Takes note of an operation, if it has a gradient with respect to something watched."""
         tracked = self._tracked
-        edges = []
-        position = 0
-        for x in inputs:
-            identity = x._id
-            if identity in tracked:
-                edge = primitive.gradients[position]
-                if edge is not None:
-                    rule, kept = edge(position, inputs, output, attrs)
-                    edges.append((identity, rule, kept))
-            position += 1
+        edges = primitive.edges(tracked, inputs, output, attrs)
         if not edges:
             return
         if primitive.outputs != 1:
@@ -185,6 +174,11 @@ class GradientTape:
         >>> tape.gradient(y, x).numpy()
         np.float32(6.0)
         """
+        if self._records is None:
+            raise RuntimeError(
+                "GradientTape.watch: the tape is not recording. Call it inside the tape's `with` block, before the "
+                "computation to differentiate."
+            )
         for t in nest.flatten(tensor):
             variable = variable_of(t)
             if variable is None and not isinstance(t, Tensor):
@@ -313,7 +307,7 @@ class GradientTape:
         self._begin("jacobian", several=not experimental_use_pfor)
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         flat = nest.flatten(sources)
-        rows = jacobians.jacobian(self, convert_to_tensor(target), flat, zero)
+        rows = jacobians.jacobian(self, self._target(target), flat, zero)
         if not self._persistent:
             self._release()
         return nest.pack_sequence_as(sources, rows)
@@ -340,7 +334,7 @@ class GradientTape:
           A tensor of shape `[batch, *target.shape[1:], *source.shape[1:]]`.
         """
         self._begin("batch_jacobian", several=not experimental_use_pfor)
-        result = jacobians.batch_jacobian(self, convert_to_tensor(target), source)
+        result = jacobians.batch_jacobian(self, self._target(target), source)
         if not self._persistent:
             self._release()
         return result
@@ -481,9 +475,9 @@ class GradientTape:
                 )
                 ids.append([])
             elif variable is not None:
-                ids.append(values.get(id(variable), []))
+                ids.append(values.get(id(variable)) or [variable._value._id])
             else:
-                ids.append([s._id] if s._id else [])
+                ids.append([s._id])
         return ids
 
 
@@ -493,16 +487,3 @@ def variable_of(value: Any) -> Variable | None:
         return value
     handle = None if isinstance(value, Tensor) else getattr(value, "handle", None)
     return handle if isinstance(handle, Variable) else None
-
-
-_warned: dict[str, int] = {}
-
-
-def warn_once(message: str, times: int = 5) -> None:
-    """Logs a warning the first few times it happens, as TensorFlow does."""
-    count = _warned.get(message, 0)
-    if count < times:
-        _warned[message] = count + 1
-        logger.warning(message)
-
-

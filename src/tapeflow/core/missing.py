@@ -70,20 +70,18 @@ def message(name: str) -> str:
 
 
 def nearest(name: str, count: int = 3) -> list[str]:
-    """The names most like the dotted `name`: the same elsewhere, then others in its namespace."""
+    """The public names most like the dotted `name`, the best first."""
     import difflib
 
-    namespace, _, wanted = name.rpartition(".")
-    everywhere = dict(namespaces())
-    found = [
-        f"{place}.{wanted}"
-        for place, module in everywhere.items()
-        if wanted in public_names(module)
-    ]
-    if namespace in everywhere:
-        close = difflib.get_close_matches(wanted, public_names(everywhere[namespace]), count, 0.75)
-        found += [f"{namespace}.{other}" for other in close]
-    return found[:count]
+    place, _, wanted = name.rpartition(".")
+    names = {where: public_names(module) for where, module in namespaces()}
+    here = names.get(place, [])
+    found = [f"{where}.{wanted}" for where in names if wanted in names[where]]
+    found += [f"{place}.{other}" for other in difflib.get_close_matches(wanted, here, count, 0.82)]
+    if len(wanted) > 2:  # as in tf.mean, which is tf.reduce_mean
+        longer = sorted((other for other in here if wanted in other), key=len)
+        found += [f"{place}.{other}" for other in longer]
+    return list(dict.fromkeys(found))[:count]
 
 
 def namespaces() -> Iterator[tuple[str, ModuleType]]:
@@ -106,7 +104,8 @@ def namespace_of(module: ModuleType) -> str | None:
 
 def public_names(module: ModuleType) -> list[str]:
     """The names that a namespace offers: not what it imported for its own use."""
-    return [name for name, value in vars(module).items() if _is_public(name, value)]
+    held = vars(module)
+    return [name for name in held.get("__all__", held) if _is_public(name, held[name])]
 
 
 def _is_public(name: str, value: Any) -> bool:

@@ -42,7 +42,8 @@ class Module:
                 "class name)."
             )
         self._name = name
-        self._name_scope = name_scope(name)
+        with name_scope(name) as full_name:
+            self._name_scope = name_scope(full_name)
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
 """Reading the integer arguments of ops: shapes, axes, counts.
 
-They may be Python or NumPy numbers, tensors or variables, alone or in lists; the primitives want plain ints.
+They may be Python or NumPy numbers, tensors or variables, alone or in lists; the primitives want
+plain ints.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def _integers(op: str, argument: str, value: Any) -> np.ndarray:
         if not array.size and not isinstance(value, Tensor):
             return array.astype(np.int32)  # an empty list has no dtype of its own
         raise DTypeError(
-            None, None, f"{op}: {argument} must be int32 or int64, got {tensor.dtype.name} ({value!r})"
+            None,
+            None,
+            f"{op}: {argument} must be int32 or int64, got {tensor.dtype.name} ({value!r})",
         )
     return array
 
@@ -92,7 +95,9 @@ def axis_of(
     """
     number = axis if type(axis) is int else integer(op, argument, axis)
     if not -rank <= number < rank:
-        raise error(f"{op}: {argument} = {number} is not in [{-rank}, {rank}) for a tensor of rank {rank}")
+        raise error(
+            f"{op}: {argument} = {number} is not in [{-rank}, {rank}) for a tensor of rank {rank}"
+        )
     return number + rank if number < 0 else number
 
 

@@ -22,7 +22,7 @@ from tapeflow.primitives.table import ArraySpec
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x + y; strings are joined. `x` decides the dtype: it is an error if `y` is a tensor of another.
+    """X + y; strings are joined. `x` decides the dtype: it is an error if `y` is a tensor of another.
 
     >>> tf.math.add([1, 2], 3).numpy()
     array([4, 5], dtype=int32)
@@ -35,7 +35,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x - y.
+    """X - y.
 
     >>> tf.math.subtract([3, 5], 1).numpy()
     array([2, 4], dtype=int32)
@@ -44,7 +44,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y.
+    """X * y.
 
     >>> tf.math.multiply([3, 5], [2, 3]).numpy()
     array([ 6, 15], dtype=int32)
@@ -53,7 +53,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y. Integers divide as floats.
+    """X / y. Integers divide as floats.
 
     >>> tf.math.divide([7, 6], 2).numpy()
     array([3.5, 3. ])
@@ -62,7 +62,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y. Integers divide as floats. `x` decides the dtype: it is an error if `y` has another.
+    """X / y. Integers divide as floats. `x` decides the dtype: it is an error if `y` has another.
 
     >>> tf.math.truediv([7, 6], 2).numpy()
     array([3.5, 3. ])
@@ -75,7 +75,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y rounded down. There is no gradient.
+    """X / y rounded down. There is no gradient.
 
     >>> tf.math.floordiv([7, -7], 2).numpy()
     array([ 3, -4], dtype=int32)
@@ -96,7 +96,7 @@ mod = floormod
 
 
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y, and 0 where `y` is 0. Integers divide as floats.
+    """X / y, and 0 where `y` is 0. Integers divide as floats.
 
     >>> tf.math.divide_no_nan([3.0, 1.0], [2.0, 0.0]).numpy()
     array([1.5, 0. ], dtype=float32)
@@ -109,7 +109,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y, and 0 where `y` is 0, even if `x` is infinite or NaN.
+    """X * y, and 0 where `y` is 0, even if `x` is infinite or NaN.
 
     >>> tf.math.multiply_no_nan([3.0, float("nan")], [2.0, 0.0]).numpy()
     array([6., 0.], dtype=float32)
@@ -129,7 +129,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x to the power `y`.
+    """X to the power `y`.
 
     >>> tf.math.pow([2, 3], 3).numpy()
     array([ 8, 27], dtype=int32)
@@ -165,7 +165,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * log(y), and 0 where `x` is.
+    """X * log(y), and 0 where `x` is.
 
     >>> tf.math.xlogy([0.0, 2.0], [0.0, 1.0]).numpy()
     array([0., 0.], dtype=float32)
@@ -174,7 +174,7 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * log(1 + y), and 0 where `x` is.
+    """X * log(1 + y), and 0 where `x` is.
 
     >>> tf.math.xlog1py([0.0, 2.0], [-1.0, 0.0]).numpy()
     array([0., 0.], dtype=float32)
@@ -183,7 +183,7 @@ def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y, and 0 where `x` is.
+    """X / y, and 0 where `x` is.
 
     >>> tf.math.xdivy([0.0, 2.0], [0.0, 4.0]).numpy()
     array([0. , 0.5], dtype=float32)
@@ -219,7 +219,7 @@ def sign(x: Any, name: str | None = None) -> Tensor:
 
 
 def square(x: Any, name: str | None = None) -> Tensor:
-    """x * x.
+    """X * x.
 
     >>> tf.math.square([-3, 4]).numpy()
     array([ 9, 16], dtype=int32)

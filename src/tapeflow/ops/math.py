@@ -194,7 +194,7 @@ def softplus(features: Any, name: str | None = None) -> Tensor:
 
 
 def softsign(features: Any, name: str | None = None) -> Tensor:
-    """features / (1 + |features|).
+    """Features / (1 + |features|).
 
     >>> tf.math.softsign([-1.0, 0.0, 3.0]).numpy()
     array([-0.5 ,  0.  ,  0.75], dtype=float32)

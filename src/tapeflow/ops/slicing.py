@@ -1,4 +1,4 @@
-"""Indexing with brackets: `x[1:, ..., None]`, masks, and assigning to slices of variables."""
+"""Indexing with brackets, assigning to slices of variables, `slice` and `strided_slice`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
+from tapeflow.ops.arguments import ints
 from tapeflow.primitives import array, indexing
-from tapeflow.primitives.rules import invalid
+from tapeflow.primitives.rules import DTypeError, invalid
 
 
 def getitem(x: Any, key: Any) -> Tensor:
     """`x[key]` for a tensor."""
-    if type(x) is not Tensor:
-        x = convert_to_tensor(x)
+    if type(key) is int:
+        return indexing.getitem(x, index=(key,))
     mask = _mask(key)
     if mask is not None:
-        return boolean_mask(x, mask)
+        return boolean_mask(convert_to_tensor(x), mask)
     return indexing.getitem(x, index=_normalised(key))
 
 
 class VariableSlice(Tensor):
-    """What indexing a variable gives: a tensor that also knows where it came from, so it can be assigned to."""
+    """What indexing a variable gives: a tensor that can also be assigned to."""
 
     __slots__ = ("_index", "_variable")
 
@@ -46,14 +47,16 @@ class VariableSlice(Tensor):
         array = np.array(variable._value._array)
         if value.dtype is not variable.dtype:
             raise ValueError(
-                f"slice assign: the variable {variable.name!r} has dtype {variable.dtype.name}, and the value has "
+                f"slice assign: the variable {variable.name!r} has dtype {variable.dtype.name}, "
+                "and the value has "
                 f"dtype {value.dtype.name}. Use tf.cast to change it."
             )
         try:
             array[self._index] = value._array
         except ValueError:
             raise invalid(
-                f"slice assign: Cannot broadcast input shape {list(value.shape)} into the slice's shape "
+                f"slice assign: Cannot broadcast input shape {list(value.shape)} into the "
+                "slice's shape "
                 f"{list(self.shape)}"
             ) from None
         return variable._replace(array)
@@ -69,9 +72,9 @@ def variable_getitem(variable: Variable, key: Any) -> Tensor:
 
 
 def _mask(key: Any) -> Any:
-    if isinstance(key, (Tensor, Variable)) and key.dtype.is_bool:
-        return convert_to_tensor(key)
-    if isinstance(key, np.ndarray) and key.dtype == np.bool_:
+    if type(key) is tuple or type(key) is slice:
+        return None
+    if isinstance(key, (Tensor, Variable, np.ndarray)) and key.dtype == np.bool_:
         return convert_to_tensor(key)
     if key is True or key is False:
         raise ValueError("A mask cannot be scalar.")
@@ -88,15 +91,18 @@ def _index(item: Any) -> Any:
         return item
     if type(item) is slice:
         return slice(_bound(item.start), _bound(item.stop), _step(item.step))
-    if isinstance(item, (Tensor, Variable, np.integer, np.ndarray)):
-        value = np.asarray(item)
-        if value.ndim == 0 and value.dtype.kind in "iu":
+    if isinstance(item, (Tensor, Variable)):
+        value = convert_to_tensor(item)._array
+        if value.ndim == 0 and value.dtype in (np.int32, np.int64):
             return int(value)
     elif not isinstance(item, bool) and hasattr(item, "__index__"):
         return item.__index__()
-    raise TypeError(
-        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`), scalar integer tensors and boolean masks "
-        f"are valid indices, got {item!r}. To pick several rows, use tf.gather(x, indices)."
+    raise DTypeError(
+        None,
+        None,
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`), scalar integer "
+        "tensors and boolean masks "
+        f"are valid indices, got {item!r}. To pick several rows, use tf.gather(x, indices).",
     )
 
 
@@ -113,15 +119,106 @@ def _step(value: Any) -> int | None:
 
 def boolean_mask(x: Tensor, mask: Tensor, axis: int = 0) -> Tensor:
     """The elements or rows of `x` where `mask` is true."""
-    if not mask._array.ndim:
-        raise ValueError("A mask cannot be scalar.")
     shape, mask_shape = x._array.shape, mask._array.shape
+    if not mask_shape:
+        raise ValueError("boolean_mask: mask cannot be scalar.")
     if shape[axis : axis + len(mask_shape)] != mask_shape:
         raise ValueError(
-            f"boolean_mask: the mask's shape {list(mask_shape)} must match the tensor's shape {list(shape)} from "
+            f"boolean_mask: the mask's shape {list(mask_shape)} must match the tensor's shape "
+            f"{list(shape)} from "
             f"dimension {axis} on"
         )
     lead, tail = shape[:axis], shape[axis + len(mask_shape) :]
     flat = array.reshape(x, shape=(*lead, mask._array.size, *tail))
     rows = Tensor(np.flatnonzero(mask._array))
     return indexing.gather(flat, rows, axis=axis, batch_dims=0)
+
+
+def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """The part of a tensor that begins at `begin` and has shape `size`.
+
+    >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1]).numpy()
+    array([[2, 3],
+           [5, 6]], dtype=int32)
+
+    Args:
+      input_: the tensor.
+      begin: for each dimension, where the part begins.
+      size: for each dimension, how long the part is; -1 for all the rest.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input_)
+    shape = x._array.shape
+    first, sizes = ints("slice", "begin", begin), ints("slice", "size", size)
+    if len(first) != len(shape) or len(sizes) != len(shape):
+        raise invalid(
+            f"slice: begin {list(first)} and size {list(sizes)} must have one number for each of "
+            f"the {len(shape)} "
+            f"dimensions of shape {list(shape)}"
+        )
+    index = []
+    for axis, (start, length, total) in enumerate(zip(first, sizes, shape, strict=True)):
+        stop = total if length == -1 else start + length
+        if not 0 <= start <= stop <= total:
+            raise invalid(
+                f"slice: begin[{axis}] = {start} and size[{axis}] = {length} do not fit in "
+                f"dimension {axis} of shape "
+                f"{list(shape)}"
+            )
+        index.append(slice(start, stop))
+    return indexing.getitem(x, index=tuple(index))
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The part `x[begin:end:strides]` of a tensor: what brackets do, in numbers.
+
+    >>> tf.strided_slice([1, 2, 3, 4, 5], [3], [0], [-2]).numpy()
+    array([4, 2], dtype=int32)
+
+    Args:
+      input_: the tensor.
+      begin: where each slice begins.
+      end: where each slice ends, which is left out.
+      strides: the steps; by default 1.
+      begin_mask: the slices (as bits) whose `begin` is ignored, as in `x[:3]`.
+      end_mask: the slices whose `end` is ignored, as in `x[3:]`.
+      ellipsis_mask: the place of an Ellipsis.
+      new_axis_mask: the places of new dimensions.
+      shrink_axis_mask: the places of single indices, which remove a dimension.
+      var: accepted for compatibility.
+      name: accepted for compatibility.
+    """
+    starts, stops = ints("strided_slice", "begin", begin), ints("strided_slice", "end", end)
+    steps = (1,) * len(starts) if strides is None else ints("strided_slice", "strides", strides)
+    if not len(starts) == len(stops) == len(steps):
+        raise invalid(
+            f"strided_slice: begin {list(starts)}, end {list(stops)} and strides {list(steps)} "
+            "must have one length"
+        )
+    if ellipsis_mask & (ellipsis_mask - 1):
+        raise invalid("strided_slice: Multiple ellipses are not allowed")
+    index: list[Any] = []
+    for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            index.append(...)
+        elif new_axis_mask & bit:
+            index.append(None)
+        elif shrink_axis_mask & bit:
+            index.append(start)
+        else:
+            bounds = (None if begin_mask & bit else start, None if end_mask & bit else stop)
+            index.append(slice(*bounds, _step(step)))
+    return indexing.getitem(convert_to_tensor(input_), index=tuple(index))

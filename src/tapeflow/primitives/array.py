@@ -33,8 +33,10 @@ def _reshape_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
     size = int(np.prod(x.shape, dtype=np.int64))
     if size != int(np.prod(shape, dtype=np.int64)):
         raise invalid(
-            f"reshape: the tensor has {size} elements (shape {list(x.shape)}), and the requested shape {list(shape)} "
-            f"holds {int(np.prod(shape, dtype=np.int64))}. One dimension may be -1, to be worked out."
+            f"reshape: the tensor has {size} elements (shape {list(x.shape)}), and the requested "
+            f"shape {list(shape)} "
+            f"holds {int(np.prod(shape, dtype=np.int64))}. One dimension may be -1, to be worked "
+            "out."
         )
     return ArraySpec(shape, x.dtype)
 
@@ -51,7 +53,8 @@ reshape = primitive(
 def _transpose_result(x: ArraySpec, *, perm: Shape) -> ArraySpec:
     if sorted(perm) != list(range(len(x.shape))):
         raise invalid(
-            f"transpose: perm {list(perm)} is not a permutation of the dimensions of shape {list(x.shape)}"
+            f"transpose: perm {list(perm)} is not a permutation of the dimensions of shape "
+            f"{list(x.shape)}"
         )
     return ArraySpec(tuple(x.shape[i] for i in perm), x.dtype)
 
@@ -162,7 +165,8 @@ def _bitcast_result(x: ArraySpec, *, dtype: DType) -> ArraySpec:
         return ArraySpec((*x.shape, have // want), dtype)
     if not x.shape or x.shape[-1] != want // have:
         raise invalid(
-            f"bitcast: Cannot bitcast from {x.dtype.name} to {dtype.name}: the last dimension of shape "
+            f"bitcast: Cannot bitcast from {x.dtype.name} to {dtype.name}: the last dimension of "
+            "shape "
             f"{list(x.shape)} must be {want // have}"
         )
     return ArraySpec(x.shape[:-1], dtype)
@@ -223,11 +227,13 @@ def _concat_result(*xs: ArraySpec, axis: int) -> ArraySpec:
     if not first:
         raise invalid("concat: scalars have no dimension to join along. Use tf.stack.")
     if any(
-        len(x.shape) != len(first) or x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :]
+        len(x.shape) != len(first)
+        or x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :]
         for x in xs
     ):
         raise invalid(
-            f"concat: shapes {_shapes_text(xs)} must have one rank and be equal but for dimension {axis}"
+            f"concat: shapes {_shapes_text(xs)} must have one rank and be equal but for "
+            f"dimension {axis}"
         )
     return ArraySpec(
         (*first[:axis], sum(x.shape[axis] for x in xs), *first[axis + 1 :]), xs[0].dtype
@@ -254,7 +260,11 @@ def _concat_gradient(g: Tensor, i: int, xs_shapes: tuple[Shape, ...], axis: int)
 
 
 concat = primitive(
-    "concat", "*xs", _joined(np.concatenate), result=_concat_result, gradients={"xs": _concat_gradient}
+    "concat",
+    "*xs",
+    _joined(np.concatenate),
+    result=_concat_result,
+    gradients={"xs": _concat_gradient},
 )
 
 
@@ -271,9 +281,7 @@ stack = primitive(
     "*xs",
     _joined(np.stack),
     result=_stack_result,
-    gradients={
-        "xs": lambda g, i, axis: indexing.getitem(g, index=(slice(None),) * axis + (i,))
-    },
+    gradients={"xs": lambda g, i, axis: indexing.getitem(g, index=(slice(None),) * axis + (i,))},
 )
 
 
@@ -300,7 +308,8 @@ unstack = primitive(
 def _split_result(x: ArraySpec, *, sizes: Shape, axis: int) -> tuple[ArraySpec, ...]:
     if sum(sizes) != x.shape[axis]:
         raise invalid(
-            f"split: sizes {list(sizes)} add up to {sum(sizes)}, and dimension {axis} of shape {list(x.shape)} is "
+            f"split: sizes {list(sizes)} add up to {sum(sizes)}, and dimension {axis} of shape "
+            f"{list(x.shape)} is "
             f"{x.shape[axis]}"
         )
     return tuple(ArraySpec((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in sizes)
@@ -338,7 +347,8 @@ def _pad_result(x: ArraySpec, value: ArraySpec, *, paddings: Paddings) -> ArrayS
         raise invalid(f"pad: constant_values must be a scalar, got shape {list(value.shape)}")
     if len(paddings) != len(x.shape) or any(n < 0 for pair in paddings for n in pair):
         raise invalid(
-            f"pad: paddings {[list(p) for p in paddings]} must have a non-negative pair for each of the "
+            f"pad: paddings {[list(p) for p in paddings]} must have a non-negative pair for each "
+            "of the "
             f"{len(x.shape)} dimensions of shape {list(x.shape)}"
         )
     return ArraySpec(tuple(d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)), x.dtype)

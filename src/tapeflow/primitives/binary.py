@@ -26,7 +26,18 @@ def _divides_integers(kernel: Any) -> Any:
     return checked
 
 
-add = binary("add", operator.add, accepts=rules.NUMERIC | {"string"}, a=lambda g: g, b=lambda g: g)
+def _refusing(kinds: str, kernel: Any) -> Any:
+    """A kernel that fails for dtypes NumPy would take and TensorFlow does not."""
+
+    def checked(x: Any, y: Any) -> Any:
+        if x.dtype.kind in kinds:
+            raise TypeError(f"no kernel for {x.dtype}")
+        return kernel(x, y)
+
+    return checked
+
+
+add = binary("add", operator.add, a=lambda g: g, b=lambda g: g)
 subtract = binary("subtract", operator.sub, a=lambda g: g, b=lambda g: -g)
 multiply = binary("multiply", operator.mul, a=lambda g, b: g * conj(b), b=lambda g, a: g * conj(a))
 divide = binary(
@@ -109,7 +120,7 @@ divide_no_nan = binary(
 )
 multiply_no_nan = binary(
     "multiply_no_nan",
-    lambda x, y: np.where(y == 0, x.dtype.type(0), x * y),
+    _refusing("iu", lambda x, y: np.where(y == 0, x.dtype.type(0), x * y)),
     accepts=INEXACT,
     a=lambda g, b: multiply_no_nan(g, conj(b)),
     b=lambda g, a: multiply_no_nan(conj(a), g),
@@ -149,14 +160,14 @@ def _others(g: Any, mask: Any) -> Any:
 
 maximum = binary(
     "maximum",
-    np.maximum,
+    _refusing("cO", np.maximum),
     accepts=REAL,
     a=lambda g, a, b: _chosen(g, greater_equal(a, b)),
     b=lambda g, a, b: _others(g, greater_equal(a, b)),
 )
 minimum = binary(
     "minimum",
-    np.minimum,
+    _refusing("cO", np.minimum),
     accepts=REAL,
     a=lambda g, a, b: _chosen(g, less_equal(a, b)),
     b=lambda g, a, b: _others(g, less_equal(a, b)),
@@ -208,10 +219,10 @@ add_n = primitive(
 
 equal = comparison("equal", np.equal, accepts=ANY)
 not_equal = comparison("not_equal", np.not_equal, accepts=ANY)
-less = comparison("less", np.less)
-less_equal = comparison("less_equal", np.less_equal)
-greater = comparison("greater", np.greater)
-greater_equal = comparison("greater_equal", np.greater_equal)
+less = comparison("less", _refusing("bcO", np.less))
+less_equal = comparison("less_equal", _refusing("bcO", np.less_equal))
+greater = comparison("greater", _refusing("bcO", np.greater))
+greater_equal = comparison("greater_equal", _refusing("bcO", np.greater_equal))
 
 logical_and = binary("logical_and", np.logical_and, accepts=BOOL)
 logical_or = binary("logical_or", np.logical_or, accepts=BOOL)

@@ -28,8 +28,6 @@ from tapeflow.primitives.table import (
     retold,
 )
 
-_BOOL = np.dtype(np.bool_)
-
 
 def unary(
     name: str,
@@ -50,6 +48,16 @@ def unary(
     if gradient is not None:
         gradients["x"] = _unary_edge(gradient, parameters(derivative or gradient)[-1])
     row = Primitive(name, "x", kernel, rules.same(name, accepts), gradients)
+    edge = gradients.get("x")
+
+    def edges(tracked: set[int], inputs: tuple[Tensor], output: Tensor, attrs: Any) -> Any:
+        identity = inputs[0]._id
+        if edge is not None and identity in tracked:
+            return ((identity, *edge(0, inputs, output, attrs)),)
+        return ()
+
+    row.edges = edges
+    keeps_dtype = "int" in accepts  # else NumPy turns integers into floats, which TensorFlow does not
 
     def call(x: Any) -> Tensor:
         if type(x) is not Tensor:
@@ -60,8 +68,7 @@ def unary(
             result = run(kernel, array)
         except KERNEL_FAILURES as error:
             raise retold(row, (x,), {}, error) from None
-        if result.dtype is not array.dtype and result.dtype != array.dtype:
-            # NumPy turned integers into floats, which TensorFlow does not.
+        if not keeps_dtype and result.dtype is not array.dtype and result.dtype != array.dtype:
             raise retold(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
         output = Tensor(result)
         for recorder in recorders:
@@ -104,7 +111,22 @@ def binary(
         side: _binary_edge(rule) for side, rule in (("a", a), ("b", b)) if rule is not None
     }
     row = Primitive(name, "a b", kernel, rules.broadcast(name, accepts), gradients)
+    left, right = gradients.get("a"), gradients.get("b")
+
+    def edges(tracked: set[int], inputs: tuple[Tensor, ...], output: Tensor, attrs: Any) -> Any:
+        a, b = inputs[0]._id, inputs[1]._id
+        if a in tracked and left is not None:
+            first = (a, *left(0, inputs, output, attrs))
+            if b in tracked and right is not None:
+                return (first, (b, *right(1, inputs, output, attrs)))
+            return (first,)
+        if b in tracked and right is not None:
+            return ((b, *right(1, inputs, output, attrs)),)
+        return ()
+
+    row.edges = edges
     refuse_bool = "bool" not in accepts
+    keeps_dtype = "int" in accepts
 
     def call(a: Any, b: Any) -> Tensor:
         if type(a) is not Tensor or type(b) is not Tensor:
@@ -115,13 +137,13 @@ def binary(
         dtype = x.dtype
         if dtype is not y.dtype and dtype != y.dtype:
             raise retold(row, (a, b), {}, TypeError("different dtypes"))
-        if refuse_bool and dtype is _BOOL:
-            raise retold(row, (a, b), {}, TypeError("bool"))
+        if refuse_bool and dtype.kind in "bO":
+            raise retold(row, (a, b), {}, TypeError("not numbers"))
         try:
             result = run(kernel, x, y)
         except KERNEL_FAILURES as error:
             raise retold(row, (a, b), {}, error) from None
-        if result.dtype is not dtype and result.dtype != dtype:
+        if not keeps_dtype and result.dtype is not dtype and result.dtype != dtype:
             raise retold(row, (a, b), {}, TypeError(f"no kernel for {dtype}"))
         output = Tensor(result)
         for recorder in recorders:

@@ -72,7 +72,8 @@ def _check_index_dtype(op: str, indices: ArraySpec) -> None:
         raise DTypeError(
             None,
             None,
-            f"{op}: indices must be int16, int32 or int64, got {indices}. Use tf.cast to change the dtype.",
+            f"{op}: indices must be int16, int32 or int64, got {indices}. Use tf.cast to change "
+            "the dtype.",
         )
 
 
@@ -92,7 +93,8 @@ def _out_of_range(op: str, indices: Any, shape: Shape, wrong: Any) -> InvalidArg
 def add_rows(out: Any, rows: Any, values: Any) -> None:
     """out[rows] += values, where rows may repeat and `rows` is flat.
 
-    `np.add.at` is fast on vectors only, so a matrix is laid flat. Wide rows are added one by one instead: that is as
+    `np.add.at` is fast on vectors only, so a matrix is laid flat. Wide rows are added one by one
+    instead: that is as
     fast, and saves an index for every element.
     """
     values = values.reshape(rows.size, *out.shape[1:])
@@ -110,7 +112,8 @@ def add_rows(out: Any, rows: Any, values: Any) -> None:
     np.add.at(out.reshape(-1), places, values.reshape(-1))
 
 
-# Rows by number: `tf.gather`. `batch_dims` leading dimensions of params and indices are walked together.
+# Rows by number: `tf.gather`. `batch_dims` leading dimensions of params and indices are walked
+# together.
 
 
 def _flat_rows(indices: Any, size: int, batch_dims: int) -> Any:
@@ -123,13 +126,17 @@ def _flat_rows(indices: Any, size: int, batch_dims: int) -> Any:
 
 
 def _gather_kernel(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
-    if indices.shape[:batch_dims] != x.shape[:batch_dims]:
-        raise ValueError("batches do not fit")
+    if indices.dtype not in _UNSIGNED or indices.shape[:batch_dims] != x.shape[:batch_dims]:
+        raise ValueError("indices do not fit")
     size = x.shape[axis]
     _check_range("gather", indices, size)
     if not batch_dims:
         out = np.take(x, indices, axis)
-        return out if isinstance(out, (np.ndarray, np.generic)) else x[(*(slice(None),) * axis, indices, ...)]
+        return (
+            out
+            if isinstance(out, (np.ndarray, np.generic))
+            else x[(*(slice(None),) * axis, indices, ...)]
+        )
     moved = np.moveaxis(x, axis, batch_dims)
     batch, rest = moved.shape[:batch_dims], moved.shape[batch_dims + 1 :]
     rows = _flat_rows(indices, size, batch_dims)
@@ -149,7 +156,8 @@ def _gather_result(x: ArraySpec, indices: ArraySpec, *, axis: int, batch_dims: i
     _check_index_dtype("gather", indices)
     if x.shape[:batch_dims] != indices.shape[:batch_dims]:
         raise invalid(
-            f"gather: the first {batch_dims} dimensions of params {list(x.shape)} and indices {list(indices.shape)} "
+            f"gather: the first {batch_dims} dimensions of params {list(x.shape)} and indices "
+            f"{list(indices.shape)} "
             "must be equal (batch_dims)"
         )
     return ArraySpec(x.shape[:axis] + indices.shape[batch_dims:] + x.shape[axis + 1 :], x.dtype)
@@ -175,9 +183,7 @@ gather = primitive(
 )
 
 
-def _scatter_rows_kernel(
-    g: Any, indices: Any, *, shape: Shape, axis: int, batch_dims: int
-) -> Any:
+def _scatter_rows_kernel(g: Any, indices: Any, *, shape: Shape, axis: int, batch_dims: int) -> Any:
     size = shape[axis]
     _check_range("scatter", indices, size)
     rest = shape[batch_dims:axis] + shape[axis + 1 :]
@@ -217,6 +223,8 @@ def dense_from_slices(slices: IndexedSlices) -> Tensor:
 
 def places(op: str, indices: Any, shape: Shape, batch_dims: int = 0) -> tuple[Any, Shape]:
     """The flat row numbers that coordinates stand for, and the shape of the table of rows."""
+    if indices.dtype not in _UNSIGNED:
+        raise TypeError("indices are not integers")
     depth = indices.shape[-1]
     walked = shape[batch_dims : batch_dims + depth]
     if len(walked) != depth:
@@ -240,12 +248,14 @@ def _check_coordinates(op: str, indices: ArraySpec, shape: Shape, batch_dims: in
         raise invalid(f"{op}: indices must have at least {batch_dims + 1} dimensions, got a scalar")
     if indices.shape[-1] > len(shape) - batch_dims:
         raise invalid(
-            f"{op}: the last dimension of indices {list(indices.shape)} counts coordinates, and there are "
+            f"{op}: the last dimension of indices {list(indices.shape)} counts coordinates, and "
+            "there are "
             f"{len(shape) - batch_dims} dimensions to index in shape {list(shape)}"
         )
     if indices.shape[:batch_dims] != shape[:batch_dims]:
         raise invalid(
-            f"{op}: the first {batch_dims} dimensions of indices {list(indices.shape)} and of {list(shape)} must be "
+            f"{op}: the first {batch_dims} dimensions of indices {list(indices.shape)} and of "
+            f"{list(shape)} must be "
             "equal (batch_dims)"
         )
 
@@ -259,9 +269,7 @@ def _gather_nd_kernel(x: Any, indices: Any, *, batch_dims: int) -> Any:
 
 def _gather_nd_result(x: ArraySpec, indices: ArraySpec, *, batch_dims: int) -> ArraySpec:
     _check_coordinates("gather_nd", indices, x.shape, batch_dims)
-    return ArraySpec(
-        indices.shape[:-1] + x.shape[batch_dims + indices.shape[-1] :], x.dtype
-    )
+    return ArraySpec(indices.shape[:-1] + x.shape[batch_dims + indices.shape[-1] :], x.dtype)
 
 
 gather_nd = primitive(
@@ -298,7 +306,8 @@ def scatter_nd_result(
     wanted = indices.shape[:-1] + tuple(shape[batch_dims + indices.shape[-1] :])
     if updates.shape != wanted:
         raise invalid(
-            f"{op}: updates must have shape {list(wanted)} for indices {list(indices.shape)} into shape "
+            f"{op}: updates must have shape {list(wanted)} for indices {list(indices.shape)} "
+            "into shape "
             f"{list(shape)}, got {list(updates.shape)}"
         )
     return ArraySpec(tuple(shape), updates.dtype)

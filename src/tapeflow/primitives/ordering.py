@@ -48,12 +48,12 @@ def _argsort_result(x: ArraySpec, *, axis: int, descending: bool) -> ArraySpec:
 
 
 def _sort_gradient(g: Tensor, x: Tensor, axis: int, descending: bool) -> Tensor:
-    return put_along(g, argsort(x, axis=axis, descending=descending), size=x._array.shape[axis], axis=axis)
+    return put_along(
+        g, argsort(x, axis=axis, descending=descending), size=x._array.shape[axis], axis=axis
+    )
 
 
-sort = primitive(
-    "sort", "x", _sort_kernel, result=_sort_result, gradients={"x": _sort_gradient}
-)
+sort = primitive("sort", "x", _sort_kernel, result=_sort_result, gradients={"x": _sort_gradient})
 argsort = primitive("argsort", "x", _argsort_kernel, result=_argsort_result)
 
 # Picking along an axis, each row by indices of its own, none of them twice.
@@ -103,7 +103,8 @@ def _searchsorted_result(x: ArraySpec, values: ArraySpec, *, side: str, dtype: D
     check_same_dtype("searchsorted", x, values)
     if x.shape[:-1] != values.shape[:-1]:
         raise invalid(
-            f"searchsorted: sorted_sequence {list(x.shape)} and values {list(values.shape)} must be equal but for the "
+            f"searchsorted: sorted_sequence {list(x.shape)} and values {list(values.shape)} must "
+            "be equal but for the "
             "last dimension"
         )
     return ArraySpec(values.shape, dtype)

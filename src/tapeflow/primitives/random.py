@@ -1,19 +1,23 @@
 """Random numbers: bits from a counter, and numbers from bits.
 
-Every draw is a pure function of a *state*, four 64-bit words (key 0, key 1, call, stream). Whoever calls these
-primitives makes sure that no state is used twice; `tapeflow.ops.random` does so for TensorFlow's stateful ops.
+Every draw is a pure function of a *state*, four 64-bit words (key 0, key 1, call, stream). Whoever
+calls these primitives makes sure that no state is used twice; `tapeflow.ops.random` does so for
+TensorFlow's stateful ops.
 
-*Bits* come from Philox4x64-10, the counter-based generator of Salmon, Moraes, Dror and Shaw ("Parallel random numbers:
-as easy as 1, 2, 3", 2011). Block i of a draw is Philox of the key (key 0, key 1) at the counter (i, call, stream, 0), so
-any part of it can be computed anywhere, in any order. Where 32 bits are enough, a 64-bit word gives its low half first.
+*Bits* come from Philox4x64-10, the counter-based generator of Salmon, Moraes, Dror and Shaw
+("Parallel random numbers: as easy as 1, 2, 3", 2011). Block i of a draw is Philox of the key (key
+0, key 1) at the counter (i, call, stream, 0), so any part of it can be computed anywhere, in any
+order. Where 32 bits are enough, a 64-bit word gives its low half first.
 
-*Numbers* are made of bits by the few lines under "From bits to numbers", and by nothing else, so that another engine
-can repeat them.
+*Numbers* are made of bits by the few lines under "From bits to numbers", and by nothing else, so
+that another engine can repeat them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 import threading
 from typing import Any
 
@@ -22,7 +26,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.primitives.rules import FLOAT, check_dtype, invalid
+from tapeflow.primitives.rules import FLOAT, INT, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
 
 Shape = tuple[int, ...]
@@ -33,7 +37,7 @@ _WORD = 2**64
 
 
 class _Philox(threading.local):
-    """NumPy's Philox, one for each thread: setting its state is several times faster than making one."""
+    """NumPy's Philox, one for each thread: setting its state is faster than making one."""
 
     def __init__(self) -> None:
         self.generator = np.random.Philox(key=0)
@@ -43,7 +47,7 @@ _philox = _Philox()
 
 
 def random_bits(key: tuple[int, int], counter: tuple[int, int, int, int], n: int) -> np.ndarray:
-    """The first `n` 64-bit words of Philox4x64-10 from `counter` on, lowest word of the counter first."""
+    """The first `n` words of Philox4x64-10 from `counter` on, whose lowest word comes first."""
     # NumPy counts up before it computes a block, so it is set to the counter before.
     words = []
     borrow = 1
@@ -77,7 +81,10 @@ _MANTISSA = {np.dtype(np.float32): 24, np.dtype(np.float16): 11, np.dtype(ml_dty
 
 
 def _unit(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
-    """Multiples of 2**-p in [0, 1), all equally likely, for the p bits of the dtype: the top bits of each word."""
+    """Multiples of 2**-p in [0, 1), all equally likely, where p is the precision of the dtype.
+
+    They are the top p bits of each word.
+    """
     if dtype == np.float64:
         return (_words64(state, n) >> np.uint64(11)).astype(dtype) * 2.0**-53
     p = _MANTISSA[dtype]
@@ -86,9 +93,10 @@ def _unit(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
 
 
 def _normal(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
-    """Box and Muller's pairs: sqrt(-2 log u) times cos and sin of 2 pi v. All the cosines come first, then the sines.
+    """Box and Muller's pairs: sqrt(-2 log u) times cos and sin of 2 pi v.
 
-    The first half of the words gives u, in (0, 1], the second half v, in [0, 1).
+    All the cosines come first, then the sines. The first half of the words gives u, in (0, 1], the
+    second half v, in [0, 1).
     """
     half = (n + 1) // 2
     if dtype == np.float64:
@@ -109,8 +117,9 @@ def _normal(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
     return out[:n].astype(dtype, copy=False)
 
 
-# The inverse of the normal distribution function near the middle: its value at 1/2 + q is q times a polynomial in
-# -log(1 - 4 q**2), fitted by least squares at Chebyshev nodes for |q| up to 0.478. Relative error 2e-14.
+# The inverse of the normal distribution function near the middle: its value at 1/2 + q is q times a
+# polynomial in -log(1 - 4 q**2), fitted by least squares at Chebyshev nodes for |q| up to 0.478.
+# Relative error 2e-14.
 _QUANTILE = (
     2.506628274630998,
     0.6562337477385659,
@@ -132,14 +141,14 @@ _WITHIN_TWO = 0.4772498680518208  # the probability of a standard normal to be i
 
 
 def _truncated_normal(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
-    """A normal known to lie within two standard deviations, by the quantile function: no draw is ever thrown away."""
+    """Normals within two standard deviations, by the quantile function: no draw is thrown away."""
     if dtype == np.float64:
         # The middle of each of 2**53 equal intervals.
         u = ((_words64(state, n) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     else:
-        u = ((_words32(state, n) >> np.uint32(8)).astype(np.float32) + np.float32(0.5)) * np.float32(
-            2.0**-24
-        )
+        u = (
+            (_words32(state, n) >> np.uint32(8)).astype(np.float32) + np.float32(0.5)
+        ) * np.float32(2.0**-24)
     q = (u * 2 - 1) * u.dtype.type(_WITHIN_TWO)
     w = -np.log1p(-4 * q * q)
     series = np.full_like(w, _QUANTILE[-1])
@@ -151,13 +160,100 @@ def _truncated_normal(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
 
 
 def _integers(state: Any, n: int, low: int, high: int, dtype: np.dtype) -> np.ndarray:
-    """low + word mod (high - low): the favour to small numbers is below (high - low) / 2**64."""
+    """The sum of low and word mod (high - low).
+
+    Small numbers are favoured, by less than (high - low) / 2**64.
+    """
     words = _words64(state, n)
     if (high - low) % _WORD:
         words %= np.uint64(high - low)
     words += np.uint64(low % _WORD)
     return words.view(np.int64).astype(dtype)
 
+
+# States: which one comes next.
+
+_NO_GLOBAL_SEED = 87654321  # stands for the global seed where only the op has one
+_STATELESS = 0
+_UNSEEDED = 1
+_SEEDED = 2
+
+
+class Streams:
+    """Hands out states by TensorFlow's rules for the global seed and the seed of an op.
+
+    Without any seed the key is the operating system's entropy. With a global seed alone, states are
+    numbered from `set_seed` on. An op with a seed of its own has its own numbering, which begins
+    again at `set_seed`.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.set_seed(None)
+
+    def set_seed(self, seed: Any) -> None:
+        """Sets the global seed, and begins all numberings again."""
+        with self._lock:
+            self._global = None if seed is None else seed_word(seed)
+            self._entropy = int.from_bytes(os.urandom(8), "little")
+            self._calls: dict[tuple[str, int | None], int] = {}
+
+    def next(self, op: str, seed: int | None) -> np.ndarray:
+        """The next state for an op that was given `seed`."""
+        with self._lock:
+            # Ops without a seed share one numbering, so that each takes the next number whatever
+            # its kind.
+            number = ("", None) if seed is None else (op, seed)
+            call = self._calls[number] = self._calls.get(number, -1) + 1
+            if seed is None:
+                key = (self._entropy if self._global is None else self._global, 0)
+                domain = _UNSEEDED
+            else:
+                key = (_NO_GLOBAL_SEED if self._global is None else self._global, seed % _WORD)
+                domain = _SEEDED
+        return np.array([*key, call, domain + (_OPS.index(op) << 8)], np.uint64)
+
+
+_OPS = ("uniform", "normal", "truncated_normal", "integers", "shuffle", "categorical", "dropout")
+
+
+def seed_word(seed: Any) -> int:
+    """Any seed as a 64-bit word: integers as they are, other things by a digest of their repr."""
+    if hasattr(seed, "__index__"):
+        return seed.__index__() % _WORD
+    return int.from_bytes(hashlib.blake2b(repr(seed).encode(), digest_size=8).digest(), "little")
+
+
+streams = Streams()
+
+
+def stateless_state(seed: Any) -> np.ndarray:
+    """The state of a stateless op: its two seeds are the key."""
+    return np.array([int(seed[0]) % _WORD, int(seed[1]) % _WORD, 0, _STATELESS], np.uint64)
+
+
+def _state_result(seed: ArraySpec) -> ArraySpec:
+    if seed.shape != (2,):
+        raise invalid(f"stateless random: seed must have shape [2], not {list(seed.shape)}")
+    check_dtype("stateless random", "seed", seed, INT)
+    return ArraySpec((4,), dtypes.uint64)
+
+
+def _stateless_kernel(seed: Any) -> Any:
+    if seed.shape != (2,) or seed.dtype.kind not in "iu":
+        raise ValueError("the seed does not fit")
+    return stateless_state(seed)
+
+
+# The one row that is not a pure function: every run of it gives another state. An engine must not
+# fold it.
+next_state = primitive(
+    "random_next_state",
+    "",
+    lambda *, op, seed: streams.next(op, seed),
+    result=lambda *, op, seed: ArraySpec((4,), dtypes.uint64),
+)
+stateless = primitive("random_stateless", "seed", _stateless_kernel, result=_state_result)
 
 # Rows.
 
@@ -174,6 +270,8 @@ def _size(shape: Shape) -> int:
 
 def _float_draw(op: str, transform: Any) -> Any:
     def kernel(state: Any, *, shape: Shape, dtype: DType) -> Any:
+        if dtype.np_dtype != np.float64 and dtype.np_dtype not in _MANTISSA:
+            raise TypeError(f"no kernel for {dtype.name}")
         return _shaped(transform(state, _size(shape), dtype.np_dtype), shape)
 
     def result(state: ArraySpec, *, shape: Shape, dtype: DType) -> ArraySpec:
@@ -245,7 +343,8 @@ def _shuffle_kernel(state: Any, x: Any) -> Any:
 shuffle = primitive("random_shuffle", "state x", _shuffle_kernel, result=lambda state, x: x)
 
 
-# Rows are searched together, row r between r and r + 1; up to this many, 32 bits of a draw are exact there.
+# Rows are searched together, row r between r and r + 1; up to this many, 32 bits of a draw are
+# exact there.
 _ROWS_AT_ONCE = 2**20
 
 
@@ -273,7 +372,9 @@ def _check_categorical(shape: Any, num_samples: int) -> None:
     if len(shape) != 2:
         raise invalid(f"categorical: logits should be a matrix, got shape {list(shape)}")
     if shape[1] == 0:
-        raise invalid(f"categorical: num_classes should be positive, got logits of shape {list(shape)}")
+        raise invalid(
+            f"categorical: num_classes should be positive, got logits of shape {list(shape)}"
+        )
     if num_samples < 0:
         raise invalid(f"categorical: num_samples should be non-negative, got {num_samples}")
 

@@ -58,6 +58,12 @@ def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
     return g if g._array.shape == shape else array.reshape(g, shape=shape)
 
 
+def refuse(x: Any, kinds: str) -> None:
+    """Fails for dtypes that NumPy would reduce and TensorFlow does not: the shape rule says so."""
+    if x.dtype.kind in kinds:
+        raise TypeError(f"no kernel for {x.dtype}")
+
+
 def _size(shape: tuple[int, ...], axis: Axes) -> int:
     size = 1
     for i in axis:
@@ -66,6 +72,7 @@ def _size(shape: tuple[int, ...], axis: Axes) -> int:
 
 
 def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    refuse(x, "bO")
     # float16 is added up in float32: a thousand terms would already lose it.
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
         return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=np.float32).astype(x.dtype)
@@ -73,6 +80,7 @@ def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 
 
 def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    refuse(x, "bO")
     size = _size(x.shape, axis)
     kind = x.dtype.kind
     if kind in "iu":
@@ -92,6 +100,7 @@ def _mean_gradient(g: Tensor, x_shape: tuple[int, ...], axis: Axes, keepdims: bo
 
 
 def _prod_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    refuse(x, "bO")
     return np.multiply.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
@@ -115,6 +124,7 @@ def _prod_gradient(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
 
 def _extreme_kernel(ufunc: Any, empty: Callable[[np.dtype], Any]) -> Callable[..., Any]:
     def kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+        refuse(x, "bcO")
         if not x.size:
             return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=empty(x.dtype))
         return ufunc.reduce(x, axis=axis, keepdims=keepdims)
@@ -175,22 +185,33 @@ min_ = primitive(
     result=_reduced("reduce_min", REAL),
     gradients={"x": _extreme_gradient},
 )
+
+
+def _logical_kernel(ufunc: Any) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+        refuse(x, "iufcVO")
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+    return kernel
+
+
 any_ = primitive(
     "any",
     "x",
-    lambda x, *, axis, keepdims: np.logical_or.reduce(x, axis=axis, keepdims=keepdims),
+    _logical_kernel(np.logical_or),
     result=_reduced("reduce_any", BOOL),
 )
 all_ = primitive(
     "all",
     "x",
-    lambda x, *, axis, keepdims: np.logical_and.reduce(x, axis=axis, keepdims=keepdims),
+    _logical_kernel(np.logical_and),
     result=_reduced("reduce_all", BOOL),
 )
 
 
 def _logsumexp_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     """log(sum(exp(x))), with the maximum taken out so that exp cannot overflow."""
+    refuse(x, "iubcO")
     if x.dtype.itemsize == 2:
         return _logsumexp_kernel(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(x.dtype)
     top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
@@ -199,10 +220,14 @@ def _logsumexp_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     return total if keepdims else total.reshape(reduced_shape(x.shape, axis, False))
 
 
-def _logsumexp_gradient(g: Tensor, x: Tensor, y: Tensor, axis: Axes, keepdims: bool) -> Tensor:
-    shape = x._array.shape
-    share = unary.exp(x - spread(y, shape, axis, keepdims))
-    return spread(g, shape, axis, keepdims) * share
+def _logsumexp_gradient(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """The share of each term in the sum. From `x` alone: `y` has lost digits where it is large."""
+    top = array.stop_gradient(max_(x, axis=axis, keepdims=True))
+    top = array.select(unary.is_finite(top), top, array.zeros_like(top))
+    terms = unary.exp(x - top)
+    if not keepdims:
+        g = array.reshape(g, shape=reduced_shape(x._array.shape, axis, True))
+    return terms * (g / sum_(terms, axis=axis, keepdims=True))
 
 
 logsumexp = primitive(
@@ -215,6 +240,7 @@ logsumexp = primitive(
 
 
 def _euclidean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    refuse(x, "bO")
     if x.dtype.kind in "iu":
         total = np.add.reduce(np.square(x), axis=axis, keepdims=keepdims, dtype=x.dtype)
         return np.sqrt(total).astype(x.dtype)
@@ -252,6 +278,7 @@ def _arg_kernel(find: Any, worst: float) -> Callable[..., Any]:
     """Finds the first extreme. NumPy stops at a NaN; here it never wins, as in TensorFlow."""
 
     def kernel(x: Any, *, axis: int, dtype: DType) -> Any:
+        refuse(x, "cO")
         where = find(x, axis=axis)
         if x.dtype.kind not in "iub" and x.size:
             found = np.take_along_axis(x, np.expand_dims(where, axis), axis)
@@ -290,6 +317,7 @@ argmin = primitive(
 
 def _cumulative_kernel(ufunc: Any, neutral: int) -> Callable[..., Any]:
     def kernel(x: Any, *, axis: int, exclusive: bool, reverse: bool) -> Any:
+        refuse(x, "bO")
         if reverse:
             x = np.flip(x, axis)
         out = ufunc.accumulate(x, axis=axis, dtype=x.dtype)

@@ -74,8 +74,10 @@ def _mirror_result(x: ArraySpec, *, paddings: Paddings, edge: bool) -> ArraySpec
     if not fits:
         most = "the size of the dimension" if edge else "the size of the dimension less 1"
         raise invalid(
-            f"pad: paddings {[list(p) for p in paddings]} must have a pair from 0 to {most} for each of the "
-            f"{len(x.shape)} dimensions of shape {list(x.shape)} in mode {'SYMMETRIC' if edge else 'REFLECT'}"
+            f"pad: paddings {[list(p) for p in paddings]} must have a pair from 0 to {most} for "
+            "each of the "
+            f"{len(x.shape)} dimensions of shape {list(x.shape)} in mode "
+            f"{'SYMMETRIC' if edge else 'REFLECT'}"
         )
     return ArraySpec(tuple(d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)), x.dtype)
 

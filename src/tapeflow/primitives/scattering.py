@@ -1,4 +1,4 @@
-"""Primitives that replace elements: `tf.tensor_scatter_nd_update` and its siblings, `tf.one_hot`."""
+"""Primitives that replace elements: `tf.tensor_scatter_nd_update`, `tf.one_hot`."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class _Repeated(tuple[Any, ...]):
 class Primitive:
     """One row of the table."""
 
-    __slots__ = ("call", "gradients", "inputs", "kernel", "name", "outputs", "result", "variadic")
+    __slots__ = ("call", "edges", "gradients", "inputs", "kernel", "name", "outputs", "result", "variadic")
 
     def __init__(
         self,
@@ -72,11 +72,26 @@ class Primitive:
         self.result = result
         edges = [gradients.get(i) for i in self.inputs]
         self.gradients = _Repeated(edges) if self.variadic else tuple(edges)
+        self.edges: Callable[..., list[Any]] = self._edges
         self.call: Callable[..., Any]  # the function that runs it on tensors
         self.outputs = outputs  # None: a number that depends on the inputs
         if name in TABLE:
             raise ValueError(f"the primitive {name!r} is in the table already")
         TABLE[name] = self
+
+    def _edges(
+        self, tracked: set[int], inputs: tuple[Tensor, ...], output: Any, attrs: Any
+    ) -> list[tuple[int, Callable[..., Any], tuple[Any, ...]]]:
+        """What a tape notes of a finished operation: for each input it follows that has a gradient, the identity of the
+        input, the rule, and what must be kept for it. Elementwise primitives bring a quicker one of their own.
+        """
+        edges = []
+        for position, x in enumerate(inputs):
+            if x._id in tracked:
+                edge = self.gradients[position]
+                if edge is not None:
+                    edges.append((x._id, *edge(position, inputs, output, attrs)))
+        return edges
 
     @property
     def differentiable(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.primitives import array, binary, reduction
-from tapeflow.primitives.elementwise import conjugate, unary
+from tapeflow.primitives.elementwise import conj, conjugate, unary
 from tapeflow.primitives.rules import (
     BOOL,
     FLOAT,
@@ -34,6 +34,17 @@ def _negative_kernel(x: Any) -> Any:
     return operator.neg(x)
 
 
+def _refusing(kinds: str, kernel: Any) -> Any:
+    """A kernel that fails for dtypes NumPy would take and TensorFlow does not."""
+
+    def checked(x: Any) -> Any:
+        if x.dtype.kind in kinds:
+            raise TypeError(f"no kernel for {x.dtype}")
+        return kernel(x)
+
+    return checked
+
+
 def _sign_gradient(g: Any, x: Any) -> Any:
     """0 on the real line; a complex sign, x / |x|, still turns with its argument."""
     if not x.dtype.is_complex:
@@ -44,18 +55,23 @@ def _sign_gradient(g: Any, x: Any) -> Any:
     return binary.divide_no_nan(turned, make_complex(size, array.zeros_like(size)))
 
 
+def _round_kernel(x: Any) -> Any:
+    return x if x.dtype.kind in "iu" else np.rint(x)
+
+
 negative = unary("negative", _negative_kernel, accepts=NUMERIC, gradient=lambda g: -g)
 square = unary("square", np.square, accepts=NUMERIC, derivative=lambda x: x * 2)
-sqrt = unary("sqrt", np.sqrt, derivative=lambda y: 0.5 / y)
+# Where the gradient is 0 it stays 0, at the root of 0 too.
+sqrt = unary("sqrt", np.sqrt, gradient=lambda g, y: binary.xdivy(g * 0.5, conj(y)))
 rsqrt = unary(
     "rsqrt", lambda x: x.dtype.type(1) / np.sqrt(x), derivative=lambda y: y * y * y * -0.5
 )
 reciprocal = unary("reciprocal", lambda x: x.dtype.type(1) / x, derivative=lambda y: -(y * y))
 sign = unary("sign", np.sign, accepts=NUMERIC, gradient=_sign_gradient)
-floor = unary("floor", np.floor, accepts=FLOAT)
-ceil = unary("ceil", np.ceil, accepts=FLOAT)
-rint = unary("rint", np.rint, accepts=FLOAT)
-round_ = unary("round", lambda x: x if x.dtype.kind in "iu" else np.rint(x), accepts=REAL)
+floor = unary("floor", _refusing("iub", np.floor), accepts=FLOAT)
+ceil = unary("ceil", _refusing("iub", np.ceil), accepts=FLOAT)
+rint = unary("rint", _refusing("iub", np.rint), accepts=FLOAT)
+round_ = unary("round", _refusing("bc", _round_kernel), accepts=REAL)
 invert = unary("invert", np.invert, accepts=INT)
 logical_not = unary("logical_not", np.logical_not, accepts=BOOL)
 
@@ -96,10 +112,10 @@ def _softplus_kernel(x: Any) -> Any:
 
 
 sigmoid = unary("sigmoid", _sigmoid_kernel, derivative=lambda y: y * (1 - y))
-softplus = unary("softplus", _softplus_kernel, accepts=FLOAT, derivative=lambda x: sigmoid(x))
+softplus = unary("softplus", _refusing("c", _softplus_kernel), accepts=FLOAT, derivative=lambda x: sigmoid(x))
 softsign = unary(
     "softsign",
-    lambda x: x / (x.dtype.type(1) + np.abs(x)),
+    _refusing("c", lambda x: x / (x.dtype.type(1) + np.abs(x))),
     accepts=FLOAT,
     derivative=lambda x: reciprocal(square(abs_(x) + 1)),
 )
@@ -128,7 +144,7 @@ def _abs_gradient(g: Any, x: Any) -> Any:
 
 
 abs_ = primitive(
-    "abs", "x", np.abs, result=_real_dtype("abs"), gradients={"x": lambda g, x: _abs_gradient(g, x)}
+    "abs", "x", _refusing("b", np.abs), result=_real_dtype("abs"), gradients={"x": lambda g, x: _abs_gradient(g, x)}
 )
 real = primitive(
     "real",
@@ -183,11 +199,13 @@ angle = primitive(
     gradients={"x": lambda g, x: make_complex(array.zeros_like(g), g) / conjugate(x)},
 )
 angle_of_real = unary(
-    "angle_of_real", lambda x: np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0)), accepts=FLOAT
+    "angle_of_real",
+    _refusing("iub", lambda x: np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))),
+    accepts=FLOAT,
 )
 
 # Questions.
 
-is_nan = primitive("is_nan", "x", np.isnan, result=predicate("is_nan", FLOAT))
-is_inf = primitive("is_inf", "x", np.isinf, result=predicate("is_inf", FLOAT))
-is_finite = primitive("is_finite", "x", np.isfinite, result=predicate("is_finite", FLOAT))
+is_nan = primitive("is_nan", "x", _refusing("iubc", np.isnan), result=predicate("is_nan", FLOAT))
+is_inf = primitive("is_inf", "x", _refusing("iubc", np.isinf), result=predicate("is_inf", FLOAT))
+is_finite = primitive("is_finite", "x", _refusing("iubc", np.isfinite), result=predicate("is_finite", FLOAT))

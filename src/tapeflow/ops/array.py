@@ -1,0 +1,396 @@
+"""What a tensor is like, and ops that change its shape or dtype: `reshape`, `cast`, ..."""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.shapes import TensorShape, broadcast_shapes
+from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
+from tapeflow.ops.arguments import Shape, axes_of, axis_of, ints
+from tapeflow.primitives import array as primitives
+from tapeflow.primitives import binary, elementwise, unary
+from tapeflow.primitives.rules import DTypeError, invalid
+
+logger = logging.getLogger("tapeflow")
+
+newaxis = None
+"""A new dimension, in `x[tf.newaxis]`."""
+
+# Shape.
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Gives a tensor another shape; the elements stay in their order.
+
+    >>> tf.reshape([[1, 2, 3], [4, 5, 6]], [3, -1]).numpy()
+    array([[1, 2],
+           [3, 4],
+           [5, 6]], dtype=int32)
+
+    Args:
+      tensor: the tensor.
+      shape: the new shape, for as many elements. One dimension may be -1, to be worked out.
+      name: accepted for compatibility.
+    """
+    if type(tensor) is not Tensor:
+        tensor = convert_to_tensor(tensor)
+    wanted = ints("reshape", "shape", shape, scalar=True)
+    if wanted and min(wanted) < 0:
+        wanted = _worked_out(wanted, tensor._array)
+    return primitives.reshape(tensor, shape=wanted)
+
+
+def _worked_out(shape: Shape, array: Any) -> Shape:
+    """Replaces the -1 in `shape`."""
+    if shape.count(-1) != 1 or min(shape) < -1:
+        raise invalid(
+            f"reshape: only one dimension may be -1, and no other negative; got shape {list(shape)}"
+        )
+    # A 0 that is asked for stands for the 0 the tensor has; what is left decides, as in TensorFlow.
+    known = math.prod([d for d in shape if d > 0])
+    total = math.prod([d for d in array.shape if d or 0 not in shape])
+    if total % known:
+        raise invalid(
+            f"reshape: the tensor has {array.size} elements (shape {list(array.shape)}), which "
+            "is no multiple of the "
+            f"{known} that the requested shape {list(shape)} needs"
+        )
+    return tuple(total // known if d == -1 else d for d in shape)
+
+
+def transpose(
+    a: Any, perm: Any = None, conjugate: bool = False, name: str | None = "transpose"
+) -> Tensor:
+    """Reorders the dimensions: by default, reverses them.
+
+    >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).shape
+    TensorShape([3, 2])
+    >>> tf.transpose(tf.zeros([2, 3, 4]), perm=[0, 2, 1]).shape
+    TensorShape([2, 4, 3])
+
+    Args:
+      a: the tensor.
+      perm: for each dimension of the result, the dimension of `a` it comes from.
+      conjugate: whether to conjugate complex numbers too.
+      name: accepted for compatibility.
+    """
+    a = convert_to_tensor(a)
+    rank = a._array.ndim
+    if perm is None:
+        order = tuple(range(rank - 1, -1, -1))
+    else:
+        given = ints("transpose", "perm", perm)
+        if len(given) != rank:
+            raise invalid(
+                f"transpose: perm {list(given)} must name each of the {rank} dimensions of shape "
+                f"{list(a.shape)} once"
+            )
+        order = tuple([axis_of("transpose", d, rank, argument="perm") for d in given])
+    out = primitives.transpose(a, perm=order)
+    return elementwise.conj(out) if conjugate else out
+
+
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Adds a dimension of size 1 at `axis`.
+
+    >>> tf.expand_dims([1, 2, 3], axis=0).shape, tf.expand_dims([1, 2, 3], axis=-1).shape
+    (TensorShape([1, 3]), TensorShape([3, 1]))
+
+    Args:
+      input: the tensor.
+      axis: where, from -rank - 1 to rank.
+      name: accepted for compatibility.
+    """
+    tensor = convert_to_tensor(input)
+    shape = tensor._array.shape
+    at = axis_of("expand_dims", axis, len(shape) + 1)
+    return primitives.reshape(tensor, shape=(*shape[:at], 1, *shape[at:]))
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Removes dimensions of size 1: all of them, or those in `axis`.
+
+    >>> tf.squeeze(tf.zeros([1, 3, 1])).shape, tf.squeeze(tf.zeros([1, 3, 1]), axis=0).shape
+    (TensorShape([3]), TensorShape([3, 1]))
+    """
+    tensor = convert_to_tensor(input)
+    shape = tensor._array.shape
+    if isinstance(axis, (Tensor, Variable)):
+        raise TypeError(f"squeeze: axis must be an int or a list of ints, not a tensor: {axis!r}")
+    axes = () if axis is None else axes_of("squeeze", axis, len(shape))
+    for i in axes:
+        if shape[i] != 1:
+            raise invalid(
+                f"squeeze: Can not squeeze dim[{i}], expected a dimension of 1, got {shape[i]} "
+                f"in shape {list(shape)}"
+            )
+    kept = [d for i, d in enumerate(shape) if (i not in axes if axes else d != 1)]
+    return primitives.reshape(tensor, shape=tuple(kept))
+
+
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Repeats a tensor along dimensions of size 1 and new leading ones, as operators do.
+
+    >>> tf.broadcast_to([1, 2, 3], [2, 3]).numpy()
+    array([[1, 2, 3],
+           [1, 2, 3]], dtype=int32)
+    """
+    return primitives.broadcast_to(
+        convert_to_tensor(input), shape=ints("broadcast_to", "shape", shape, scalar=True)
+    )
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    """The shape of an elementwise op on operands of two shapes, which are given as tensors.
+
+    >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    a, b = elementwise.coerce(shape_x, shape_y)
+    sizes = [ints("broadcast_dynamic_shape", "shape", s) for s in (a, b)]
+    try:
+        shape = broadcast_shapes(*sizes)
+    except ValueError as error:
+        raise invalid(f"broadcast_dynamic_shape: Incompatible shapes: {error}") from None
+    return Tensor(np.array(shape, a._array.dtype))
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Returns `x`, after checking its shape against `shape`, which may have `None`s.
+
+    >>> tf.ensure_shape([[1, 2], [3, 4]], [None, 2]).shape
+    TensorShape([2, 2])
+    """
+    tensor = convert_to_tensor(x)
+    if not TensorShape(shape).is_compatible_with(tensor.shape):
+        raise invalid(
+            f"ensure_shape: the tensor's shape {tensor.shape} is not compatible with expected "
+            f"shape {TensorShape(shape)}"
+        )
+    return primitives.identity(tensor)
+
+
+# Asking.
+
+
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The shape of a tensor, as a tensor.
+
+    >>> tf.shape([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    return primitives.shape_of(_tensor_or_slices(input), dtype=_index_dtype("shape", out_type))
+
+
+def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
+    """The shapes of several tensors.
+
+    >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], [3]])]
+    [[2], [1]]
+    """
+    return [shape(x, out_type) for x in alike("shape_n", input)]
+
+
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The number of elements of a tensor.
+
+    >>> tf.size([[1, 2, 3], [4, 5, 6]]).numpy()
+    np.int32(6)
+    """
+    return primitives.size_of(_tensor_or_slices(input), dtype=_index_dtype("size", out_type))
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions of a tensor.
+
+    >>> tf.rank([[1, 2, 3], [4, 5, 6]]).numpy()
+    np.int32(2)
+    """
+    return Tensor(np.array(_tensor_or_slices(input)._array.ndim, np.int32))
+
+
+def _tensor_or_slices(value: Any) -> Tensor:
+    return value if type(value) is Tensor else convert_to_tensor(value)
+
+
+def _index_dtype(op: str, out_type: Any) -> DType:
+    dtype = dtypes.int32 if out_type is None else as_dtype(out_type)
+    if dtype not in (dtypes.int32, dtypes.int64):
+        raise DTypeError(None, None, f"{op}: out_type must be int32 or int64, got {dtype.name}")
+    return dtype
+
+
+def alike(op: str, values: Any) -> list[Tensor]:
+    """Converts values to tensors of one dtype: the first tensor's, or else the first value's."""
+    values = list(values) if isinstance(values, (list, tuple)) else [*convert_to_tensor(values)]
+    dtype = next((v.dtype for v in values if isinstance(v, (Tensor, Variable))), None)
+    if dtype is None and values:
+        dtype = convert_to_tensor(values[0]).dtype
+    return [v if type(v) is Tensor else _as_alike(v, dtype) for v in values]
+
+
+def _as_alike(value: Any, dtype: Any) -> Tensor:
+    if hasattr(value, "__tf_tensor__") or isinstance(value, Tensor):
+        return convert_to_tensor(value)  # a dtype of its own, which the op checks
+    return convert_to_tensor(value, dtype)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor, a variable or `tf.IndexedSlices`.
+
+    >>> tf.is_tensor(tf.constant(1.0)), tf.is_tensor(1.0)
+    (True, False)
+    """
+    return isinstance(x, (Tensor, Variable, IndexedSlices)) or hasattr(x, "__tf_tensor__")
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as a NumPy array, or `None` if it is not known yet.
+
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    return tensor.numpy() if isinstance(tensor, Tensor) else tensor
+
+
+# Passing through.
+
+
+def identity(input: Any, name: str | None = None) -> Any:
+    """A new tensor with the same value; gradients pass.
+
+    >>> tf.identity(tf.Variable(2.0))
+    <tf.Tensor: shape=(), dtype=float32, numpy=2.0>
+    """
+    if isinstance(input, IndexedSlices):
+        return IndexedSlices(
+            identity(input.values),
+            identity(input.indices),
+            None if input.dense_shape is None else identity(input.dense_shape),
+        )
+    return primitives.identity(convert_to_tensor(input))
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+    """`tf.identity` of each tensor of a list.
+
+    >>> [x.numpy() for x in tf.identity_n([1, 2.0])]
+    [np.int32(1), np.float32(2.0)]
+    """
+    return [identity(x) for x in input]
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    """A new tensor with the same value, through which no gradient passes.
+
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.stop_gradient(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(3.0)
+    """
+    return primitives.stop_gradient(convert_to_tensor(input))
+
+
+# Dtype.
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """Converts a tensor to another dtype.
+
+    Floats are cut off to integers; complex numbers lose their imaginary part.
+
+    >>> tf.cast([1.8, -2.2], tf.int32).numpy()
+    array([ 1, -2], dtype=int32)
+
+    Gradients pass between floating and complex dtypes only.
+
+    Args:
+      x: a tensor, a value that converts to one, or `tf.IndexedSlices`.
+      dtype: the dtype wanted.
+      name: accepted for compatibility.
+    """
+    dtype = as_dtype(dtype)
+    if isinstance(x, IndexedSlices):
+        values = cast(x.values, dtype)
+        return x if values is x.values else IndexedSlices(values, x.indices, x.dense_shape)
+    if type(x) is not Tensor:
+        x = convert_to_tensor(x)
+    if x.dtype is dtype:
+        return x
+    if x.dtype.is_complex and not (dtype.is_complex or dtype.is_bool):
+        logger.warning(
+            f"You are casting an input of type {x.dtype.name} to an incompatible dtype "
+            f"{dtype.name}: the imaginary part "
+            "is lost. Use tf.math.real to say that it is meant."
+        )
+    return (primitives.cast if dtype.is_differentiable else primitives.cast_to_discrete)(
+        x, dtype=dtype
+    )
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """Converts a tensor to another dtype; what is out of its range becomes the nearest number.
+
+    >>> tf.dtypes.saturate_cast([300.0, -5.0, 7.0], tf.uint8).numpy()
+    array([255,   0,   7], dtype=uint8)
+    """
+    value = convert_to_tensor(value)
+    dtype = as_dtype(dtype)
+    if value.dtype.is_complex and not dtype.is_complex:
+        value = unary.real(value)
+    if value.dtype.is_complex or value.dtype is dtype:
+        return cast(value, dtype)
+    source = value._array.dtype
+    low, high = _range_within(dtype.real_dtype, value.dtype)
+    if value.dtype.min < low:
+        value = binary.maximum(value, Tensor(source.type(low)))
+    if value.dtype.max > high:
+        value = binary.minimum(value, Tensor(source.type(high)))
+    return cast(value, dtype)
+
+
+def _range_within(dtype: DType, source: DType) -> tuple[Any, Any]:
+    """The least and greatest value of `source` that `dtype` can hold."""
+    low, high = dtype.min, dtype.max
+    kind = source.np_dtype.type
+    if source.is_integer:
+        return max(int(low), source.min), min(int(high), source.max)
+    # The nearest float may lie outside: 2**31 - 1 is 2**31 as a float32.
+    least, most = (
+        kind(max(float(low), float(source.min))),
+        kind(min(float(high), float(source.max))),
+    )
+    if dtype.is_integer:
+        if int(least) < low:
+            least = np.nextafter(least, kind(0))
+        if int(most) > high:
+            most = np.nextafter(most, kind(0))
+    return least, most
+
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """Reads the bytes of a tensor as another dtype.
+
+    >>> tf.bitcast(1.0, tf.int32).numpy()
+    np.int32(1065353216)
+    """
+    return primitives.bitcast(convert_to_tensor(input), dtype=as_dtype(type))
+
+
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+    """A complex tensor from its real and imaginary parts.
+
+    >>> tf.dtypes.complex([1.0], [2.0]).numpy()
+    array([1.+2.j], dtype=complex64)
+    """
+    return unary.make_complex(*elementwise.coerce(real, imag))

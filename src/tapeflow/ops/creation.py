@@ -1,0 +1,244 @@
+"""Making tensors: `zeros`, `ones`, `fill`, `range`, `linspace`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
+from tapeflow.ops.arguments import Shape, axis_of, integer, ints
+from tapeflow.primitives import array
+from tapeflow.primitives.rules import DTypeError, broadcast_or_raise, invalid
+from tapeflow.primitives.storage import blank
+from tapeflow.primitives.table import ArraySpec
+
+
+def zeros(
+    shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """A tensor of zeros; of empty strings for `tf.string`.
+
+    >>> tf.zeros([2, 3], tf.int32).numpy()
+    array([[0, 0, 0],
+           [0, 0, 0]], dtype=int32)
+    """
+    return Tensor(blank(_shape("zeros", shape), as_dtype(dtype).np_dtype))
+
+
+def ones(
+    shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """A tensor of ones.
+
+    >>> tf.ones([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+    dtype = as_dtype(dtype)
+    if dtype is dtypes.string:
+        raise TypeError("ones: dtype string has no one. Use tf.fill to repeat a string.")
+    return Tensor(np.ones(_shape("ones", shape), dtype.np_dtype))
+
+
+def _shape(op: str, shape: Any) -> Shape:
+    sizes = ints(op, "shape", shape, scalar=True)
+    for size in sizes:
+        if size < 0:
+            raise invalid(f"{op}: a dimension must be >= 0, got shape {list(sizes)}")
+    return sizes
+
+
+def zeros_like(
+    input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """A tensor of zeros with the shape of `input`, and its dtype unless another is given.
+
+    >>> tf.zeros_like([[1.5, 2.5]]).numpy()
+    array([[0., 0.]], dtype=float32)
+    """
+    tensor = convert_to_tensor(input)
+    if dtype is None or as_dtype(dtype) is tensor.dtype:
+        return array.zeros_like(tensor)
+    return Tensor(blank(tensor._array.shape, as_dtype(dtype).np_dtype))
+
+
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of ones with the shape of `input`, and its dtype unless another is given.
+
+    >>> tf.ones_like([[1.5, 2.5]], dtype=tf.int32).numpy()
+    array([[1, 1]], dtype=int32)
+    """
+    tensor = convert_to_tensor(input)
+    wanted = tensor.dtype if dtype is None else as_dtype(dtype)
+    if wanted is dtypes.string:
+        raise DTypeError(
+            None, None, "ones_like: dtype string has no one. Use tf.fill to repeat a string."
+        )
+    if wanted is tensor.dtype:
+        return array.ones_like(tensor)
+    return Tensor(np.ones(tensor._array.shape, wanted.np_dtype))
+
+
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of shape `dims` whose elements are all `value`.
+
+    >>> tf.fill([2, 2], 7).numpy()
+    array([[7, 7],
+           [7, 7]], dtype=int32)
+
+    Args:
+      dims: the shape.
+      value: a scalar. Gradients flow to it.
+      name: accepted for compatibility.
+      layout: accepted for compatibility.
+    """
+    shape = _shape("fill", dims)
+    value = convert_to_tensor(value)
+    if value._array.size != 1:
+        raise invalid(f"fill: value must be a scalar, got shape {list(value._array.shape)}")
+    if value._array.ndim:
+        value = array.reshape(value, shape=())
+    return array.broadcast_to(value, shape=shape)
+
+
+# Sequences of numbers.
+
+_RANGE_DTYPES = (
+    dtypes.int32,
+    dtypes.int64,
+    dtypes.float16,
+    dtypes.bfloat16,
+    dtypes.float32,
+    dtypes.float64,
+)
+_HIERARCHY = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+
+
+def range(  # TensorFlow's name
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = "range"
+) -> Tensor:
+    """The numbers from `start` up to `limit`, which is left out, in steps of `delta`.
+
+    >>> tf.range(4).numpy()
+    array([0, 1, 2, 3], dtype=int32)
+    >>> tf.range(3, 1, -0.5).numpy()
+    array([3. , 2.5, 2. , 1.5], dtype=float32)
+
+    Args:
+      start: the first number; given alone, it is the limit, and the first number is 0.
+      limit: the end.
+      delta: the step, which may be negative.
+      dtype: the dtype; by default the widest of the three numbers'.
+      name: accepted for compatibility.
+    """
+    if limit is None:
+        start, limit = 0, start
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    numbers = [_number(v, dtype) for v in (start, limit, delta)]
+    if dtype is None:
+        dtype = _widest([n.dtype for n in numbers])
+    elif dtype not in _RANGE_DTYPES:
+        names = ", ".join(d.name for d in _RANGE_DTYPES)
+        raise DTypeError(None, None, f"range: dtype must be one of {names}; got {dtype.name}")
+    first, end, step = [n._array.astype(dtype.np_dtype).reshape(()).item() for n in numbers]
+    count = _count(first, end, step)
+    if dtype.is_integer:
+        values = np.arange(count, dtype=dtype.np_dtype) * dtype.np_dtype.type(step)
+        return Tensor(values + dtype.np_dtype.type(first))
+    kind = np.float64 if dtype is dtypes.float64 else np.float32
+    values = kind(first) + np.arange(count).astype(kind) * kind(step)
+    return Tensor(values.astype(dtype.np_dtype))
+
+
+def _number(value: Any, dtype: DType | None) -> Tensor:
+    if dtype is not None and not isinstance(value, (Tensor, Variable)):
+        number = convert_to_tensor(value, dtype)
+    else:
+        number = convert_to_tensor(value)
+    if number._array.size != 1 or number._array.dtype.kind in "bOc":
+        raise invalid(f"range: start, limit and delta must be real numbers, got {value!r}")
+    return number
+
+
+def _widest(found: list[DType]) -> DType:
+    odd = [d for d in found if d not in _HIERARCHY]
+    if odd:
+        if any(d is not odd[0] for d in odd):
+            raise invalid(
+                f"range: start, limit and delta have dtypes {[d.name for d in found]}; use one"
+            )
+        return odd[0]
+    return _HIERARCHY[max(_HIERARCHY.index(d) for d in found)]
+
+
+def _count(first: Any, end: Any, step: Any) -> int:
+    if step == 0:
+        raise invalid("range: delta must not be 0")
+    if (step > 0 and not first <= end) or (step < 0 and not first >= end):
+        relation = "<=" if step > 0 else ">="
+        raise invalid(
+            f"range: delta is {step}, so start must be {relation} limit: got {first} and {end}"
+        )
+    count = abs(end - first) / abs(step)
+    if math.isinf(count) or math.isnan(count):
+        raise invalid(f"range: from {first} to {end} in steps of {step} has no end")
+    if isinstance(step, int):
+        return -(-abs(end - first) // abs(step))
+    return math.ceil(count)
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
+    """`num` numbers, evenly spaced from `start` to `stop`, both included. Gradients flow to both.
+
+    >>> tf.linspace(0.0, 1.0, 5).numpy()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+
+    Args:
+      start: the first number, or a tensor of them.
+      stop: the last number.
+      num: how many.
+      name: accepted for compatibility.
+      axis: where the new dimension is put, if `start` or `stop` is not a scalar.
+    """
+    count = _linspace_count(num)
+    start = convert_to_tensor(start)
+    stop = convert_to_tensor(stop, start.dtype)
+    if start.dtype.is_integer:
+        start, stop = (
+            array.cast(start, dtype=dtypes.float64),
+            array.cast(stop, dtype=dtypes.float64),
+        )
+    specs = [ArraySpec(t._array.shape, t.dtype) for t in (start, stop)]
+    shape = broadcast_or_raise("linspace", *specs)
+    at = axis_of("linspace", axis, len(shape) + 1)
+    lone = (*shape[:at], 1, *shape[at:])
+    start, stop = [
+        array.reshape(array.broadcast_to(t, shape=shape), shape=lone) for t in (start, stop)
+    ]
+    if count == 1:
+        return start
+    if count == 0:
+        return Tensor(np.zeros((*shape[:at], 0, *shape[at:]), start._array.dtype))
+    step = (stop - start) / float(count - 1)
+    numbers = np.arange(1, count - 1).reshape([-1 if i == at else 1 for i, _ in enumerate(lone)])
+    between = start + step * Tensor(numbers.astype(start._array.dtype))
+    # The ends are taken as they are, so that rounding cannot move them.
+    return array.concat(start, between, stop, axis=at)
+
+
+def _linspace_count(num: Any) -> int:
+    tensor = convert_to_tensor(num)
+    if tensor._array.dtype.kind not in "iu":
+        raise TypeError(
+            f"linspace: num must be an integer, got {num!r} of dtype {tensor.dtype.name}"
+        )
+    count = integer("linspace", "num", tensor)
+    if count < 0:
+        raise invalid(f"linspace: num must be >= 0, got {count}")
+    return count

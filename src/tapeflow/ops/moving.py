@@ -1,0 +1,319 @@
+"""Joining, splitting, repeating, padding and reordering tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import axis_of, integer, ints
+from tapeflow.ops.array import alike, identity, is_tensor
+from tapeflow.primitives import array, repeating
+from tapeflow.primitives.elementwise import coerce
+from tapeflow.primitives.rules import invalid
+
+# Joining and splitting.
+
+
+def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
+    """Joins tensors along a dimension that they have.
+
+    >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0).numpy()
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+
+    Args:
+      values: tensors that are equal in shape but for `axis`.
+      axis: the dimension to join along; negative counts from the back.
+      name: accepted for compatibility.
+    """
+    at = integer("concat", "axis", axis)
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    tensors = alike("concat", values)
+    if len(tensors) == 1:
+        return identity(tensors[0])
+    if not tensors:
+        raise invalid("concat: values must hold at least one tensor, got an empty list")
+    rank = tensors[0]._array.ndim
+    return array.concat(*tensors, axis=axis_of("concat", at, rank) if rank else 0)
+
+
+def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
+    """Joins tensors of one shape along a new dimension.
+
+    >>> tf.stack([[1, 2], [3, 4]], axis=1).numpy()
+    array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
+    if axis == 0 and isinstance(values, (list, tuple)) and not any(map(is_tensor, values)):
+        return _stacked_numbers(values)
+    tensors = alike("stack", values)
+    rank = tensors[0]._array.ndim
+    return array.stack(*tensors, axis=axis_of("stack", axis, rank + 1, error=ValueError))
+
+
+def _stacked_numbers(values: Any) -> Tensor:
+    """Python values stacked in front are simply a longer list."""
+    try:
+        return convert_to_tensor(values)
+    except ValueError:
+        return array.stack(*alike("stack", values), axis=0)
+
+
+def unstack(
+    value: Any, num: int | None = None, axis: Any = 0, name: str | None = "unstack"
+) -> list[Tensor]:
+    """Takes a tensor apart along a dimension, which is removed.
+
+    >>> [x.numpy().tolist() for x in tf.unstack([[1, 2], [3, 4]], axis=1)]
+    [[1, 3], [2, 4]]
+
+    Args:
+      value: the tensor.
+      num: how many there must be, if given.
+      axis: the dimension.
+      name: accepted for compatibility.
+    """
+    tensor = convert_to_tensor(value)
+    shape = tensor._array.shape
+    at = axis_of("unstack", axis, len(shape), error=ValueError)
+    if num is not None and num != shape[at]:
+        raise invalid(
+            f"unstack: num = {num}, and dimension {at} of shape {list(shape)} is {shape[at]}"
+        )
+    return list(array.unstack(tensor, axis=at))
+
+
+def split(
+    value: Any,
+    num_or_size_splits: Any,
+    axis: Any = 0,
+    num: int | None = None,
+    name: str | None = "split",
+) -> list[Tensor]:
+    """Cuts a tensor into pieces along a dimension.
+
+    >>> [x.numpy().tolist() for x in tf.split([1, 2, 3, 4], 2)]
+    [[1, 2], [3, 4]]
+    >>> [x.numpy().tolist() for x in tf.split([1, 2, 3, 4], [1, -1])]
+    [[1], [2, 3, 4]]
+
+    Args:
+      value: the tensor.
+      num_or_size_splits: the number of equal pieces, or the size of each. One size may be -1: what
+        is left.
+      axis: the dimension.
+      num: how many sizes there must be, if given.
+      name: accepted for compatibility.
+    """
+    tensor = convert_to_tensor(value)
+    shape = tensor._array.shape
+    at = axis_of("split", axis, len(shape))
+    if isinstance(num_or_size_splits, (int, np.integer)):
+        sizes = _equal_sizes(int(num_or_size_splits), shape[at], at)
+    else:
+        if np.ndim(num_or_size_splits) == 0 and not isinstance(num_or_size_splits, (list, tuple)):
+            raise ValueError(
+                "split: num_or_size_splits must be a Python int or a vector of sizes, got a "
+                "scalar: "
+                f"{num_or_size_splits!r}"
+            )
+        sizes = ints("split", "num_or_size_splits", num_or_size_splits)
+        sizes = _given_sizes(sizes, shape[at], num)
+    return list(array.split(tensor, sizes=sizes, axis=at))
+
+
+def _equal_sizes(count: int, size: int, axis: int) -> tuple[int, ...]:
+    if count < 1 or size % count:
+        raise invalid(
+            f"split: dimension {axis} has size {size}, which cannot be cut into {count} equal "
+            "pieces. "
+            "Give a list of sizes instead."
+        )
+    return (size // count,) * count
+
+
+def _given_sizes(sizes: tuple[int, ...], size: int, num: int | None) -> tuple[int, ...]:
+    if not sizes or (num is not None and num != len(sizes)):
+        raise invalid(f"split: num = {num}, and {len(sizes)} sizes were given: {list(sizes)}")
+    rest = size - sum(n for n in sizes if n != -1)
+    if sizes.count(-1) > 1 or any(n < -1 for n in sizes) or (-1 in sizes and rest < 0):
+        raise invalid(
+            f"split: sizes {list(sizes)} must not be negative, but for one -1 that stands for "
+            f"what is left of {size}"
+        )
+    return tuple(rest if n == -1 else n for n in sizes)
+
+
+# Repeating and padding.
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """Repeats a whole tensor, a number of times along each dimension.
+
+    >>> tf.tile([[1, 2]], [2, 2]).numpy()
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]], dtype=int32)
+    """
+    return repeating.tile(convert_to_tensor(input), multiples=ints("tile", "multiples", multiples))
+
+
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Repeats each element, or each row along `axis`.
+
+    >>> tf.repeat([1, 2, 3], [1, 0, 2]).numpy()
+    array([1, 3, 3], dtype=int32)
+    >>> tf.repeat([[1, 2], [3, 4]], 2, axis=0).numpy()
+    array([[1, 2],
+           [1, 2],
+           [3, 4],
+           [3, 4]], dtype=int32)
+
+    Args:
+      input: the tensor.
+      repeats: how often: one number for all, or one for each.
+      axis: the dimension; without one, the tensor is laid flat first.
+      name: accepted for compatibility.
+    """
+    tensor = convert_to_tensor(input)
+    if axis is None:
+        tensor = array.reshape(tensor, shape=(tensor._array.size,))
+        axis = 0
+    shape = tensor._array.shape
+    at = axis_of("repeat", axis, len(shape), error=ValueError)
+    if np.ndim(repeats) > 1:
+        raise ValueError(
+            f"repeat: repeats must be a number or a vector, got shape {np.shape(repeats)}"
+        )
+    counts = ints("repeat", "repeats", repeats, scalar=True)
+    if len(counts) not in (1, shape[at]):
+        raise ValueError(
+            f"repeat: {len(counts)} repeats were given for dimension {at} of shape "
+            f"{list(shape)}, of size {shape[at]}"
+        )
+    return repeating.repeat(tensor, repeats=counts, axis=at)
+
+
+def pad(
+    tensor: Any,
+    paddings: Any,
+    mode: str = "CONSTANT",
+    constant_values: Any = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Adds elements before and after those of a tensor, along each dimension.
+
+    >>> tf.pad([[1, 2]], [[0, 1], [1, 1]]).numpy()
+    array([[0, 1, 2, 0],
+           [0, 0, 0, 0]], dtype=int32)
+    >>> tf.pad([1, 2, 3], [[2, 0]], "REFLECT").numpy()
+    array([3, 2, 1, 2, 3], dtype=int32)
+
+    Args:
+      tensor: the tensor.
+      paddings: for each dimension, how many to add before and after.
+      mode: "CONSTANT", or one of the mirrors "REFLECT" (which leaves out the edge) and "SYMMETRIC".
+      constant_values: the scalar to add in mode "CONSTANT".
+      name: accepted for compatibility.
+    """
+    mode = mode.upper()
+    if mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        raise ValueError(
+            f"pad: mode must be one of 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}"
+        )
+    pairs = _pairs(paddings)
+    if mode != "CONSTANT":
+        x = convert_to_tensor(tensor)
+        return repeating.mirror_pad(x, paddings=pairs, edge=mode == "SYMMETRIC")
+    if type(constant_values) is int and constant_values == 0:
+        x = convert_to_tensor(tensor)
+        zero = b"" if x._array.dtype.kind == "O" else 0
+        value = Tensor(np.array(zero, x._array.dtype))
+    else:
+        x, value = coerce(tensor, constant_values)
+    return array.pad(x, value, paddings=pairs)
+
+
+def _pairs(paddings: Any) -> tuple[tuple[int, int], ...]:
+    table = np.asarray(convert_to_tensor(paddings)._array)
+    if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
+        raise invalid(
+            f"pad: paddings must be integers of shape [rank, 2], got {table.dtype.name} of shape "
+            f"{list(table.shape)}"
+        )
+    return tuple((a, b) for a, b in table.tolist())
+
+
+# Reordering.
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Reverses the order of the elements along the dimensions in `axis`.
+
+    >>> tf.reverse([[1, 2], [3, 4]], axis=[1]).numpy()
+    array([[2, 1],
+           [4, 3]], dtype=int32)
+    """
+    x = convert_to_tensor(tensor)
+    rank = x._array.ndim
+    given = ints("reverse", "axis", axis)
+    if not rank:
+        return identity(x)
+    axes = tuple([axis_of("reverse", a, rank) for a in given])
+    if len(set(axes)) != len(axes):
+        raise invalid(f"reverse: axis {list(given)} names a dimension twice")
+    return repeating.reverse(x, axis=axes)
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Moves elements along dimensions; those that fall off the end come back at the start.
+
+    >>> tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy()
+    array([4, 1, 2, 3], dtype=int32)
+    """
+    x = convert_to_tensor(input)
+    rank = x._array.ndim
+    if not rank:
+        raise invalid("roll: input must have at least one dimension, got a scalar")
+    shifts = ints("roll", "shift", shift, scalar=True)
+    axes = tuple([axis_of("roll", a, rank) for a in ints("roll", "axis", axis, scalar=True)])
+    if len(shifts) != len(axes):
+        raise invalid(
+            f"roll: shift and axis must have one length, got {list(shifts)} and {list(axes)}"
+        )
+    return repeating.roll(x, shift=shifts, axis=axes)
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
+    """The coordinates of all points of a grid, one tensor for each vector of coordinates.
+
+    >>> x, y = tf.meshgrid([1, 2, 3], [10, 20])
+    >>> (x + y).numpy()
+    array([[11, 12, 13],
+           [21, 22, 23]], dtype=int32)
+
+    Args:
+      *args: vectors of coordinates.
+      indexing: "xy": the first two dimensions of the result are those of the second and first
+        vector; "ij": in order.
+      name: accepted for compatibility.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+    vectors = [convert_to_tensor(a) for a in args]
+    if any(v.dtype is not vectors[0].dtype for v in vectors):
+        names = ", ".join(v.dtype.name for v in vectors)
+        raise invalid(f"meshgrid: all vectors must have one dtype, got {names}")
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(order) > 1:
+        order[:2] = [1, 0]
+    sizes = [v._array.size for v in vectors]
+    shape = tuple(sizes[i] for i in order)
+    grids = []
+    for i, vector in enumerate(vectors):
+        lone = tuple(sizes[i] if j == i else 1 for j in order)
+        grids.append(array.broadcast_to(array.reshape(vector, shape=lone), shape=shape))
+    return grids

@@ -1,0 +1,480 @@
+"""Reductions: sums, means, extremes and norms along axes; running sums; and where the extremes are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
+from tapeflow.primitives import array, reduction, unary
+from tapeflow.primitives.rules import INEXACT, DTypeError, check_dtype, invalid
+from tapeflow.primitives.table import ArraySpec
+
+_ALL = tuple(tuple(range(n)) for n in range(33))
+
+
+def axes_of(op: str, x: Tensor, axis: Any) -> tuple[int, ...]:
+    """What the user gave as `axis`, as a tuple of non-negative ints in order."""
+    rank = x._array.ndim
+    if axis is None:
+        return _ALL[rank]
+    if type(axis) is int:
+        return (_checked_axis(op, axis, rank, x),)
+    axes = tuple(sorted([_checked_axis(op, a, rank, x) for a in _integers(op, axis)]))
+    if len(set(axes)) != len(axes):
+        raise invalid(f"{op}: axis {axis} names a dimension twice (input: {_text(x)})")
+    return axes
+
+
+def _checked_axis(op: str, axis: int, rank: int, x: Tensor) -> int:
+    if not -rank <= axis < rank:
+        raise invalid(
+            f"{op}: Invalid reduction dimension: axis {axis} is not in the range [{-rank}, {rank}) (input: {_text(x)})"
+        )
+    return axis + rank if axis < 0 else axis
+
+
+def _integers(op: str, axis: Any) -> list[int]:
+    """The value of an axis argument: ints in any packing, but nothing that would have to be rounded."""
+    if isinstance(axis, (Tensor, Variable)):
+        axis = axis.numpy()
+    values = np.asarray(axis)
+    if values.dtype.kind not in "iub" and values.size:
+        raise DTypeError(None, None, f"{op}: axis must be an int or a list of ints, got {axis!r}")
+    return [int(a) for a in values.reshape(-1)]
+
+
+def _text(x: Tensor) -> str:
+    return str(ArraySpec(x._array.shape, x.dtype))
+
+
+def one_axis(op: str, x: Tensor, axis: Any) -> int:
+    """A single axis as a non-negative int."""
+    axes = axes_of(op, x, axis)
+    if len(axes) != 1:
+        raise invalid(f"{op}: axis must be a single int, got {axis!r}")
+    return axes[0]
+
+
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """The sum of the elements along `axis`.
+
+    >>> tf.math.reduce_sum([[1, 2], [3, 4]], axis=1).numpy()
+    array([3, 7], dtype=int32)
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input_tensor)
+    return reduction.sum_(x, axis=axes_of("reduce_sum", x, axis), keepdims=bool(keepdims))
+
+
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """The mean of the elements along `axis`. That of integers is an integer, rounded towards zero.
+
+    >>> tf.math.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=0).numpy()
+    array([2., 3.], dtype=float32)
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input_tensor)
+    return reduction.mean(x, axis=axes_of("reduce_mean", x, axis), keepdims=bool(keepdims))
+
+
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """The greatest element along `axis`. Equal ones share the gradient.
+
+    >>> tf.math.reduce_max([[1, 2], [3, 4]], axis=1).numpy()
+    array([2, 4], dtype=int32)
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input_tensor)
+    return reduction.max_(x, axis=axes_of("reduce_max", x, axis), keepdims=bool(keepdims))
+
+
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """The least element along `axis`. Equal ones share the gradient.
+
+    >>> tf.math.reduce_min([[1, 2], [3, 4]], axis=1).numpy()
+    array([1, 3], dtype=int32)
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input_tensor)
+    return reduction.min_(x, axis=axes_of("reduce_min", x, axis), keepdims=bool(keepdims))
+
+
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """The product of the elements along `axis`.
+
+    >>> tf.math.reduce_prod([[1, 2], [3, 4]], axis=1).numpy()
+    array([ 2, 12], dtype=int32)
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input_tensor)
+    return reduction.prod(x, axis=axes_of("reduce_prod", x, axis), keepdims=bool(keepdims))
+
+
+def _bools(value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else convert_to_tensor(value, dtypes.bool_)
+
+
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """Whether any element along `axis` is true.
+
+    >>> tf.math.reduce_any([[True, False], [False, False]], axis=1).numpy()
+    array([ True, False])
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = _bools(input_tensor)
+    return reduction.any_(x, axis=axes_of("reduce_any", x, axis), keepdims=bool(keepdims))
+
+
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """Whether all elements along `axis` are true.
+
+    >>> tf.math.reduce_all([[True, False], [True, True]], axis=1).numpy()
+    array([False,  True])
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = _bools(input_tensor)
+    return reduction.all_(x, axis=axes_of("reduce_all", x, axis), keepdims=bool(keepdims))
+
+
+def reduce_logsumexp(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """log(sum(exp(x))) along `axis`, computed so that it does not overflow.
+
+    >>> tf.math.reduce_logsumexp([1000.0, 1000.0]).numpy()
+    np.float32(1000.6931)
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input_tensor)
+    return reduction.logsumexp(
+        x, axis=axes_of("reduce_logsumexp", x, axis), keepdims=bool(keepdims)
+    )
+
+
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """The square root of the sum of squares along `axis`.
+
+    >>> tf.math.reduce_euclidean_norm([[3.0, 4.0], [6.0, 8.0]], axis=1).numpy()
+    array([ 5., 10.], dtype=float32)
+
+    Args:
+      input_tensor: the tensor to reduce.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input_tensor)
+    return reduction.euclidean_norm(
+        x, axis=axes_of("reduce_euclidean_norm", x, axis), keepdims=bool(keepdims)
+    )
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """The mean of the squared distances to the mean along `axis`.
+
+    >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
+    np.float32(1.25)
+
+    Args:
+      input_tensor: a float or complex tensor. The variance of complex numbers is real.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    return _variance("reduce_variance", input_tensor, axis, keepdims)
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool | None = False, name: str | None = None
+) -> Tensor:
+    """The standard deviation along `axis`: the square root of the variance.
+
+    >>> tf.math.reduce_std([[1.0, 3.0], [2.0, 2.0]], axis=1).numpy()
+    array([1., 0.], dtype=float32)
+
+    Args:
+      input_tensor: a float or complex tensor.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    return unary.sqrt(_variance("reduce_std", input_tensor, axis, keepdims))
+
+
+def _variance(op: str, value: Any, axis: Any, keepdims: bool | None) -> Tensor:
+    x = convert_to_tensor(value)
+    check_dtype(op, "input_tensor", ArraySpec(x._array.shape, x.dtype), INEXACT)
+    axes = axes_of(op, x, axis)
+    away = x - reduction.mean(x, axis=axes, keepdims=True)
+    squared = unary.square(unary.abs_(away) if x.dtype.is_complex else away)
+    return reduction.mean(squared, axis=axes, keepdims=bool(keepdims))
+
+
+def count_nonzero(
+    input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    dtype: Any = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """How many elements along `axis` are not zero (of strings, not empty).
+
+    >>> tf.math.count_nonzero([[0, 1, 0], [1, 1, 0]], axis=1).numpy()
+    array([1, 2])
+
+    Args:
+      input: the tensor to look at.
+      axis: the dimensions to reduce: an int, a list, or None for all. Negative ones count from the end.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      dtype: the dtype of the counts.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(input)
+    axes = axes_of("count_nonzero", x, axis)
+    return reduction.count_nonzero(x, axis=axes, keepdims=bool(keepdims), dtype=as_dtype(dtype))
+
+
+# Where the extremes are.
+
+
+def argmax(
+    input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """The position of the greatest element along `axis`, the first one if there are several.
+
+    >>> tf.math.argmax([[1, 5, 2], [7, 0, 7]], axis=1).numpy()
+    array([1, 0])
+
+    Args:
+      input: the tensor to look at.
+      axis: the dimension to look along; the first if not given.
+      output_type: the dtype of the result: int16, uint16, int32 or int64.
+      name: accepted for compatibility.
+    """
+    return _position("argmax", reduction.argmax, input, axis, output_type)
+
+
+def argmin(
+    input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """The position of the least element along `axis`, the first one if there are several.
+
+    >>> tf.math.argmin([[1, 5, 2], [7, 0, 0]], axis=1).numpy()
+    array([0, 1])
+
+    Args:
+      input: the tensor to look at.
+      axis: the dimension to look along; the first if not given.
+      output_type: the dtype of the result: int16, uint16, int32 or int64.
+      name: accepted for compatibility.
+    """
+    return _position("argmin", reduction.argmin, input, axis, output_type)
+
+
+_POSITIONS = (dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64)
+
+
+def _position(op: str, primitive: Any, value: Any, axis: Any, output_type: Any) -> Tensor:
+    x = convert_to_tensor(value)
+    dtype = as_dtype(output_type)
+    if dtype not in _POSITIONS:
+        raise invalid(f"{op}: output_type must be int16, uint16, int32 or int64, got {dtype.name}")
+    return primitive(x, axis=one_axis(op, x, 0 if axis is None else axis), dtype=dtype)
+
+
+# Running sums and products.
+
+
+def cumsum(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The running sum along `axis`.
+
+    >>> tf.math.cumsum([1, 2, 3]).numpy()
+    array([1, 3, 6], dtype=int32)
+    >>> tf.math.cumsum([1, 2, 3], exclusive=True, reverse=True).numpy()
+    array([5, 3, 0], dtype=int32)
+
+    Args:
+      x: the tensor to sum.
+      axis: the dimension to go along.
+      exclusive: whether each sum leaves out the element at its own place.
+      reverse: whether to begin at the end.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(x)
+    axis = one_axis("cumsum", x, axis)
+    return reduction.cumsum(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+def cumprod(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The running product along `axis`. Its gradient is right where elements are zero, too.
+
+    >>> tf.math.cumprod([1, 2, 3]).numpy()
+    array([1, 2, 6], dtype=int32)
+    >>> tf.math.cumprod([1, 2, 3], exclusive=True).numpy()
+    array([1, 1, 2], dtype=int32)
+
+    Args:
+      x: the tensor to multiply.
+      axis: the dimension to go along.
+      exclusive: whether each product leaves out the element at its own place.
+      reverse: whether to begin at the end.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(x)
+    axis = one_axis("cumprod", x, axis)
+    return reduction.cumprod(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+# Norms.
+
+
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The norm of a tensor, of its vectors or of its matrices.
+
+    >>> tf.linalg.norm([[3.0, 4.0], [0.0, 5.0]], axis=1).numpy()
+    array([5., 5.], dtype=float32)
+    >>> tf.linalg.norm([3.0, -4.0], ord=1).numpy()
+    np.float32(7.0)
+
+    Args:
+      tensor: the tensor to measure.
+      ord: `"euclidean"`, 1, 2, `np.inf` or any positive number; for matrices `"fro"`, `"euclidean"`, 1 or `np.inf`.
+      axis: None to take the whole tensor as one vector, an int for vectors, a pair of ints for matrices.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    matrices = isinstance(axis, (tuple, list, np.ndarray))
+    if matrices:
+        axis = [int(a) for a in axis]
+        if len(axis) != 2 or axis[0] == axis[1]:
+            raise ValueError(
+                f"norm: 'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
+            )
+        if ord not in ("euclidean", "fro", 1, 2, np.inf):
+            raise ValueError(
+                f"norm: 'ord' must be a supported matrix norm: 'euclidean', 'fro', 1, 2 or np.inf, got {ord!r}"
+            )
+    elif axis is not None and not isinstance(axis, (int, np.integer)):
+        raise ValueError(
+            f"norm: 'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
+        )
+    elif (isinstance(ord, str) and ord != "euclidean") or (not isinstance(ord, str) and not ord > 0):
+        raise ValueError(
+            f"norm: 'ord' must be a supported vector norm: 'euclidean' or a positive number, got {ord!r}"
+        )
+    x = convert_to_tensor(tensor)
+    keep = bool(keepdims)
+    if matrices and ord in (1, 2, np.inf):
+        return _matrix_norm(x, ord, axis, keep)
+    axes = axes_of("norm", x, axis)
+    if ord in ("euclidean", "fro", 2):
+        squares = x * unary.conjugate(x) if x.dtype.is_complex else x * x
+        return unary.sqrt(reduction.sum_(squares, axis=axes, keepdims=keep))
+    size = unary.abs_(x)
+    if ord == 1:
+        return reduction.sum_(size, axis=axes, keepdims=keep)
+    if ord == np.inf:
+        return reduction.max_(size, axis=axes, keepdims=keep)
+    return reduction.sum_(size**ord, axis=axes, keepdims=keep) ** (1.0 / ord)
+
+
+def _matrix_norm(x: Tensor, ord: Any, axis: list[int], keepdims: bool) -> Tensor:
+    """The greatest sum of sizes over the columns (1) or over the rows (inf)."""
+    if ord == 2:
+        raise UnimplementedError(
+            None,
+            None,
+            "norm: the matrix norm with ord=2 needs singular values, which tapeflow does not have yet.",
+        )
+    rank = x._array.ndim
+    rows, columns = (_checked_axis("norm", a, rank, x) for a in axis)
+    first, then = (rows, columns) if ord == 1 else (columns, rows)
+    sums = reduction.sum_(unary.abs_(x), axis=(first,), keepdims=True)
+    norms = reduction.max_(sums, axis=(then,), keepdims=True)
+    if keepdims:
+        return norms
+    shape = reduction.reduced_shape(x._array.shape, (rows, columns), False)
+    return array.reshape(norms, shape=shape)

@@ -1,0 +1,195 @@
+"""Putting elements at coordinates: `scatter_nd` and its siblings; partitions and stitches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor import Tensor
+from tapeflow.ops import slicing
+from tapeflow.ops.arguments import ints
+from tapeflow.ops.array import alike
+from tapeflow.ops.gathering import check_policy
+from tapeflow.primitives import array, binary, indexing, scattering
+from tapeflow.primitives.elementwise import coerce
+from tapeflow.primitives.rules import invalid
+from tapeflow.primitives.storage import blank
+
+
+def scatter_nd(
+    indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """Zeros of `shape`, with `updates` added at the coordinates `indices`.
+
+    >>> tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [4]).numpy()
+    array([ 0, 12,  0,  6], dtype=int32)
+
+    Args:
+      indices: coordinates, in the last dimension. Those that repeat add up.
+      updates: the elements or slices to add.
+      shape: the shape of the result.
+      bad_indices_policy: "" or "ERROR": a coordinate out of range is an error.
+      name: accepted for compatibility.
+    """
+    check_policy("scatter_nd", bad_indices_policy)
+    indices, shape = coerce(indices, shape)
+    if indices.dtype is not shape.dtype:
+        raise invalid(
+            f"scatter_nd: indices and shape must have one dtype, got {indices.dtype.name} and "
+            f"{shape.dtype.name}"
+        )
+    return indexing.scatter_nd(
+        indices, convert_to_tensor(updates), shape=ints("scatter_nd", "shape", shape), batch_dims=0
+    )
+
+
+def tensor_scatter_nd_update(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Tensor:
+    """A copy of a tensor with the elements or slices at some coordinates replaced.
+
+    >>> tf.tensor_scatter_nd_update([1, 2, 3], [[0], [2]], [8, 9]).numpy()
+    array([8, 2, 9], dtype=int32)
+
+    Args:
+      tensor: the tensor.
+      indices: coordinates, in the last dimension. Of those that repeat, the last counts.
+      updates: the new elements or slices.
+      name: accepted for compatibility.
+    """
+    tensor, updates = coerce(tensor, updates)
+    return scattering.scatter_update(tensor, convert_to_tensor(indices), updates)
+
+
+def tensor_scatter_nd_add(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """A copy of a tensor with `updates` added at some coordinates; those that repeat add up.
+
+    >>> tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 20]).numpy()
+    array([31,  2,  3], dtype=int32)
+    """
+    tensor, scattered = _scattered(
+        "tensor_scatter_nd_add", tensor, indices, updates, bad_indices_policy
+    )
+    return binary.add(tensor, scattered)
+
+
+def tensor_scatter_nd_sub(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """A copy of a tensor with `updates` subtracted at some coordinates; those that repeat add up.
+
+    >>> tf.tensor_scatter_nd_sub([10, 20], [[1]], [5]).numpy()
+    array([10, 15], dtype=int32)
+    """
+    tensor, scattered = _scattered(
+        "tensor_scatter_nd_sub", tensor, indices, updates, bad_indices_policy
+    )
+    return binary.subtract(tensor, scattered)
+
+
+def _scattered(
+    op: str, tensor: Any, indices: Any, updates: Any, policy: str
+) -> tuple[Tensor, Tensor]:
+    check_policy(op, policy)
+    tensor, updates = coerce(tensor, updates)
+    shape = tensor._array.shape
+    return tensor, indexing.scatter_nd(
+        convert_to_tensor(indices), updates, shape=shape, batch_dims=0
+    )
+
+
+def tensor_scatter_nd_max(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """A copy of a tensor with the larger of element and updates at some coordinates.
+
+    >>> tf.tensor_scatter_nd_max([1, 5], [[0], [1]], [3, 3]).numpy()
+    array([3, 5], dtype=int32)
+    """
+    check_policy("tensor_scatter_nd_max", bad_indices_policy)
+    tensor, updates = coerce(tensor, updates)
+    return scattering.scatter_max(tensor, convert_to_tensor(indices), updates)
+
+
+def tensor_scatter_nd_min(
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
+    """A copy of a tensor with the smaller of element and updates at some coordinates.
+
+    >>> tf.tensor_scatter_nd_min([1, 5], [[0], [1]], [3, 3]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    check_policy("tensor_scatter_nd_min", bad_indices_policy)
+    tensor, updates = coerce(tensor, updates)
+    return scattering.scatter_min(tensor, convert_to_tensor(indices), updates)
+
+
+# Partitions and stitches.
+
+
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
+    """Sorts the rows of `data` into `num_partitions` tensors.
+
+    >>> [x.numpy().tolist() for x in tf.dynamic_partition([1, 2, 3], [1, 0, 1], 2)]
+    [[2], [1, 3]]
+
+    Args:
+      data: the rows.
+      partitions: the number of the tensor each row goes to. Its shape is that of the first
+        dimensions of `data`.
+      num_partitions: how many tensors there are.
+      name: accepted for compatibility.
+    """
+    data, partitions = convert_to_tensor(data), convert_to_tensor(partitions)
+    numbers = np.asarray(partitions._array)
+    if data._array.shape[: numbers.ndim] != numbers.shape:
+        raise invalid(
+            "dynamic_partition: data.shape must start with partitions.shape, got "
+            f"{list(data.shape)} and "
+            f"{list(numbers.shape)}"
+        )
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= num_partitions):
+        raise invalid(
+            f"dynamic_partition: partitions must be in [0, {num_partitions}), got "
+            f"{numbers.tolist()}"
+        )
+    return [slicing.boolean_mask(data, binary.equal(partitions, i)) for i in range(num_partitions)]
+
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    """Puts rows from several tensors together: row `data[m][i]` goes to `indices[m][i]`.
+
+    >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
+    array([10, 20, 30], dtype=int32)
+
+    Args:
+      indices: a list of integer tensors. Of rows that go to one place, the last counts.
+      data: a list of tensors, whose first dimensions are those of the indices.
+      name: accepted for compatibility.
+    """
+    if len(indices) != len(data):
+        raise ValueError(f"dynamic_stitch: {len(indices)} indices were given for {len(data)} data")
+    where, rows = alike("dynamic_stitch", indices), alike("dynamic_stitch", data)
+    rest = rows[0]._array.shape[where[0]._array.ndim :]
+    for i, x in zip(where, rows, strict=True):
+        if x._array.shape != i._array.shape + rest:
+            raise invalid(
+                f"dynamic_stitch: data of shape {list(x.shape)} does not fit indices of shape "
+                f"{list(i.shape)}; "
+                f"expected {list(i._array.shape + rest)}"
+            )
+    flat = array.concat(*[array.reshape(i, shape=(i._array.size, 1)) for i in where], axis=0)
+    values = array.concat(
+        *[array.reshape(x, shape=(i._array.size, *rest)) for i, x in zip(where, rows, strict=True)],
+        axis=0,
+    )
+    size = int(flat._array.max()) + 1 if flat._array.size else 0
+    return scattering.scatter_update(
+        Tensor(blank((size, *rest), values._array.dtype)), flat, values
+    )

@@ -1,0 +1,135 @@
+"""`tf.Variable`: assigning, updating parts, copies, messages."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+
+def test_a_tensor_read_before_keeps_its_value():
+    v = tf.Variable([1.0, 2.0])
+    before = v.read_value()
+    same = v + 0.0
+    v.assign([5.0, 6.0])
+    v[0].assign(9.0)
+    v.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([1])))
+    np.testing.assert_array_equal(before, [1.0, 2.0])
+    np.testing.assert_array_equal(same, [1.0, 2.0])
+    np.testing.assert_array_equal(v, [9.0, 7.0])
+
+
+def test_a_variable_does_not_share_memory_with_what_it_was_given():
+    given = np.array([1.0, 2.0])
+    v = tf.Variable(given)
+    given[0] = 100.0
+    v.numpy()[1] = 100.0
+    np.testing.assert_array_equal(v, [1.0, 2.0])
+
+
+class TestMismatches:
+    """A value of the wrong shape or dtype is an error that names both."""
+
+    def test_shape(self):
+        v = tf.Variable([1.0, 2.0], name="weights")
+        with pytest.raises(ValueError, match=r"weights:0.*\(2,\).*\(3,\)"):
+            v.assign([1.0, 2.0, 3.0])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"assign_sub.*\(2,\).*\(\)"):
+            v.assign_sub(1.0)
+        np.testing.assert_array_equal(v, [1.0, 2.0])
+
+    def test_dtype(self):
+        v = tf.Variable([1.0, 2.0], name="weights")
+        with pytest.raises(ValueError, match=r"weights:0.*float32.*int32.*tf\.cast"):
+            v.assign(tf.constant([1, 2]))
+
+    def test_python_values_take_the_dtype(self):
+        v = tf.Variable([1.0, 2.0])
+        v.assign([3, 4])
+        assert v.dtype == tf.float32
+        with pytest.raises(TypeError, match="int32"):
+            tf.Variable(1).assign(2.5)
+
+    def test_rows_out_of_range(self):
+        v = tf.Variable([1.0, 2.0])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"scatter_sub.*\[0, 2\), got 7"):
+            v.scatter_sub(tf.IndexedSlices(tf.constant([1.0]), tf.constant([7])))
+        np.testing.assert_array_equal(v, [1.0, 2.0])
+
+    def test_slice_of_another_shape(self):
+        v = tf.Variable(tf.zeros([4]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[3\].*\[2\]"):
+            v[1:3].assign([1.0, 2.0, 3.0])
+
+    def test_in_place_operators_are_refused(self):
+        v = tf.Variable(1.0)
+        with pytest.raises(RuntimeError, match="assign_add"):
+            v += 1.0
+
+
+class TestUpdates:
+    def test_rows(self):
+        v = tf.Variable(tf.ones([3, 2]))
+        rows = tf.IndexedSlices(tf.constant([[2.0, 3.0], [4.0, 5.0]]), tf.constant([0, 0]))
+        np.testing.assert_array_equal(v.scatter_add(rows)[0], [7.0, 9.0])
+        np.testing.assert_array_equal(v.scatter_max(rows)[0], [7.0, 9.0])
+        np.testing.assert_array_equal(v.scatter_min(rows)[0], [2.0, 3.0])
+        np.testing.assert_array_equal(v.scatter_mul(rows)[0], [16.0, 45.0])
+        np.testing.assert_array_equal(v.scatter_div(rows)[0], [2.0, 3.0])
+        np.testing.assert_array_equal(v.scatter_update(rows)[0], [4.0, 5.0])
+        np.testing.assert_array_equal(v[1:], tf.ones([2, 2]))
+
+    def test_elements(self):
+        v = tf.Variable([1.0, 2.0, 3.0])
+        v.scatter_nd_add([[0], [2]], [10.0, 20.0])
+        v.scatter_nd_update([[1]], [5.0])
+        np.testing.assert_array_equal(v, [11.0, 5.0, 23.0])
+
+    def test_slices_with_steps(self):
+        v = tf.Variable(tf.zeros([2, 4]))
+        v[:, ::2].assign(tf.ones([2, 2]))
+        np.testing.assert_array_equal(v, [[1, 0, 1, 0], [1, 0, 1, 0]])
+
+
+class TestShape:
+    def test_unknown_dimensions_allow_other_shapes(self):
+        v = tf.Variable([1.0], shape=tf.TensorShape([None]))
+        v.assign([1.0, 2.0])
+        assert v.shape.as_list() == [None]
+        np.testing.assert_array_equal(v, [1.0, 2.0])
+
+    def test_unknown_rank(self):
+        v = tf.Variable(1.0, shape=tf.TensorShape(None))
+        v.assign([[1.0, 2.0]])
+        np.testing.assert_array_equal(v, [[1.0, 2.0]])
+
+
+class TestCopies:
+    def test_deepcopy_is_a_variable_of_its_own(self):
+        v = tf.Variable([1.0], name="v", trainable=False)
+        twin = copy.deepcopy(v)
+        twin.assign([2.0])
+        assert (twin.name, twin.trainable) == ("v:0", False)
+        assert float(v[0]) == 1.0
+
+    def test_deepcopy_keeps_sharing_within_a_structure(self):
+        v = tf.Variable([1.0])
+        a, b = copy.deepcopy([v, v])
+        assert a is b
+
+    def test_pickle(self):
+        v = tf.Variable([1.0, 2.0], name="v", trainable=False)
+        twin = pickle.loads(pickle.dumps(v))
+        assert (twin.name, twin.trainable, twin.dtype) == ("v:0", False, tf.float32)
+        np.testing.assert_array_equal(twin, v)
+
+
+def test_hash_by_reference():
+    v = tf.Variable(1.0)
+    with pytest.raises(TypeError, match=r"ref\(\)"):
+        {v: 1}  # noqa: B018
+    assert {v.ref(): 1}[v.ref()] == 1

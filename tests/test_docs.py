@@ -1,0 +1,100 @@
+"""What the README and the pages in docs/ show is true: code runs, excerpts are in their files."""
+
+import doctest
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tapeflow as tf
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")])
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def words(code):
+    """Code without its layout, which is free to differ."""
+    return " ".join(code.split())
+
+
+def test_the_readme_runs_from_top_to_bottom(tmp_path):
+    script = tmp_path / "readme.py"
+    script.write_text("\n".join(blocks(ROOT / "README.md", "python")))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    first, rest = done.stdout.split("\n", 1)
+    numbers = [float(number) for number in re.findall(r"-?\d+\.\d*", first)]
+    assert numbers == pytest.approx([2.0, -1.0, 0.5, 0.3], abs=0.01)
+    assert rest == blocks(ROOT / "README.md", "text")[0]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sessions_give_what_they_show(page):
+    session = "\n".join(blocks(page, "pycon"))
+    test = doctest.DocTestParser().get_doctest(session, {"tf": tf}, page.name, str(page), 0)
+    report = io.StringIO()
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    results = doctest.DocTestRunner(optionflags=flags).run(test, out=report.write)
+    assert results.failed == 0, report.getvalue()
+    assert bool(results.attempted) == bool(session)
+
+
+EXCERPTS = [
+    (page.name, *block.split("\n", 1))
+    for page in PAGES
+    for block in blocks(page, "python")
+    if block.startswith("# src/")
+]
+
+
+def test_how_it_works_has_excerpts():
+    assert len(EXCERPTS) >= 6
+
+
+@pytest.mark.parametrize(("page", "file", "excerpt"), EXCERPTS)
+def test_excerpts_are_in_the_file_they_name(page, file, excerpt):
+    source = (ROOT / file.removeprefix("# ")).read_text()
+    assert words(excerpt) in words(source)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_exist(page):
+    text = page.read_text()
+    links = re.findall(r"\]\(([^)#]+)\)", text)
+    for link in [link for link in links if "://" not in link]:
+        assert (page.parent / link).exists(), link
+    for name in re.findall(r"`([\w/]+/\w+\.py)`", text):
+        assert (ROOT / name).exists() or (ROOT / "src/tapeflow" / name).exists(), name
+
+
+def is_there(name):
+    found = tf
+    for part in name.split(".")[1:]:
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
+
+
+def test_the_lists_of_what_is_there_and_what_is_not_are_true():
+    text = (ROOT / "docs/compatibility.md").read_text()
+    _, there, absent, _ = re.split(r"^## .*\n", text, flags=re.MULTILINE)
+    # The first column of the table; the second says what to use in its place.
+    absent = "\n".join(row.split("|")[1] for row in absent.strip().split("\n"))
+    there, absent = (re.findall(r"`(tf\.[\w.]+)`", part) for part in (there, absent))
+    assert len(there) > 10 and len(absent) > 20
+    assert [name for name in there if not is_there(name)] == []
+    assert [name for name in absent if is_there(name)] == []
+
+
+def test_the_message_that_is_shown_is_the_one_that_is_given():
+    shown = blocks(ROOT / "docs/compatibility.md", "text")[0]
+    with pytest.raises(AttributeError) as failure:
+        tf.softmax
+    assert words(shown) == f"AttributeError: {failure.value}"
