@@ -8,25 +8,240 @@
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
-from tapeflow.autodiff.custom_gradient import custom_gradient as custom_gradient
-from tapeflow.autodiff.custom_gradient import grad_pass_through as grad_pass_through
-from tapeflow.autodiff.recompute import recompute_grad as recompute_grad
-from tapeflow.autodiff.tape import GradientTape as GradientTape
-from tapeflow.autodiff.tape import UnconnectedGradients as UnconnectedGradients
-from tapeflow.core import errors as errors
-from tapeflow.core import nest as nest
-from tapeflow.core.convert import constant as constant
-from tapeflow.core.convert import convert_to_tensor as convert_to_tensor
-from tapeflow.core.dtypes import *  # noqa: F403
-from tapeflow.core.indexed_slices import IndexedSlices as IndexedSlices
-from tapeflow.core.module import Module as Module
-from tapeflow.core.names import name_scope as name_scope
-from tapeflow.core.shapes import TensorShape as TensorShape
-from tapeflow.core.spec import TensorSpec as TensorSpec
-from tapeflow.core.tensor import Tensor as Tensor
-from tapeflow.core.variable import Variable as Variable
+from tapeflow import (
+    autodiff as autodiff,
+    dtypes as dtypes,
+    errors as errors,
+    linalg as linalg,
+    math as math,
+    nest as nest,
+    nn as nn,
+    random as random,
+)
+from tapeflow.autodiff.custom_gradient import (
+    custom_gradient as custom_gradient,
+    grad_pass_through as grad_pass_through,
+)
+from tapeflow.autodiff.recompute import (
+    recompute_grad as recompute_grad,
+)
+from tapeflow.autodiff.tape import (
+    GradientTape as GradientTape,
+    UnconnectedGradients as UnconnectedGradients,
+)
+from tapeflow.core.context import (
+    executing_eagerly as executing_eagerly,
+)
+from tapeflow.core.convert import (
+    constant as constant,
+    convert_to_tensor as convert_to_tensor,
+)
+from tapeflow.core.dtypes import (
+    DType as DType,
+    as_dtype as as_dtype,
+    bfloat16 as bfloat16,
+    bool_ as bool,
+    complex64 as complex64,
+    complex128 as complex128,
+    double as double,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    half as half,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    string as string,
+    uint8 as uint8,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+)
+from tapeflow.core.indexed_slices import (
+    IndexedSlices as IndexedSlices,
+)
+from tapeflow.core.log import (
+    get_logger as get_logger,
+)
+from tapeflow.core.missing import Missing as _Missing
+from tapeflow.core.module import (
+    Module as Module,
+)
+from tapeflow.core.names import (
+    name_scope as name_scope,
+)
+from tapeflow.core.shapes import (
+    TensorShape as TensorShape,
+    broadcast_static_shape as broadcast_static_shape,
+)
+from tapeflow.core.spec import (
+    TensorSpec as TensorSpec,
+)
+from tapeflow.core.tensor import (
+    Tensor as Tensor,
+)
+from tapeflow.core.variable import (
+    Variable as Variable,
+)
 from tapeflow.ops import operators as _operators
+from tapeflow.ops.arithmetic import (
+    abs as abs,
+    add as add,
+    add_n as add_n,
+    divide as divide,
+    floor as floor,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    negative as negative,
+    pow as pow,
+    round as round,
+    scalar_mul as scalar_mul,
+    sign as sign,
+    sqrt as sqrt,
+    square as square,
+    subtract as subtract,
+    truediv as truediv,
+)
+from tapeflow.ops.array import (
+    bitcast as bitcast,
+    broadcast_dynamic_shape as broadcast_dynamic_shape,
+    broadcast_to as broadcast_to,
+    cast as cast,
+    complex as complex,
+    ensure_shape as ensure_shape,
+    expand_dims as expand_dims,
+    get_static_value as get_static_value,
+    identity as identity,
+    identity_n as identity_n,
+    is_tensor as is_tensor,
+    rank as rank,
+    reshape as reshape,
+    saturate_cast as saturate_cast,
+    shape as shape,
+    shape_n as shape_n,
+    size as size,
+    squeeze as squeeze,
+    stop_gradient as stop_gradient,
+    transpose as transpose,
+)
+from tapeflow.ops.clip import (
+    clip_by_global_norm as clip_by_global_norm,
+    clip_by_norm as clip_by_norm,
+    clip_by_value as clip_by_value,
+)
+from tapeflow.ops.creation import (
+    fill as fill,
+    linspace as linspace,
+    ones as ones,
+    ones_like as ones_like,
+    range as range,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
+from tapeflow.ops.diagonals import (
+    eye as eye,
+)
+from tapeflow.ops.einsum import (
+    einsum as einsum,
+)
+from tapeflow.ops.gathering import (
+    boolean_mask as boolean_mask,
+    gather as gather,
+    gather_nd as gather_nd,
+    one_hot as one_hot,
+    sequence_mask as sequence_mask,
+    where as where,
+)
+from tapeflow.ops.grouping import (
+    group as group,
+    no_op as no_op,
+    tuple as tuple,
+)
+from tapeflow.ops.linalg import (
+    matmul as matmul,
+    tensordot as tensordot,
+)
+from tapeflow.ops.logic import (
+    equal as equal,
+    greater as greater,
+    greater_equal as greater_equal,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    not_equal as not_equal,
+)
+from tapeflow.ops.math import (
+    acos as acos,
+    acosh as acosh,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    cos as cos,
+    cosh as cosh,
+    exp as exp,
+    sigmoid as sigmoid,
+    sin as sin,
+    sinh as sinh,
+    tan as tan,
+    tanh as tanh,
+)
+from tapeflow.ops.moving import (
+    concat as concat,
+    meshgrid as meshgrid,
+    pad as pad,
+    repeat as repeat,
+    reverse as reverse,
+    roll as roll,
+    split as split,
+    stack as stack,
+    tile as tile,
+    unstack as unstack,
+)
+from tapeflow.ops.norm import (
+    norm as norm,
+)
+from tapeflow.ops.reduction import (
+    argmax as argmax,
+    argmin as argmin,
+    cumsum as cumsum,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_logsumexp as reduce_logsumexp,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+)
+from tapeflow.ops.scattering import (
+    dynamic_partition as dynamic_partition,
+    dynamic_stitch as dynamic_stitch,
+    scatter_nd as scatter_nd,
+    tensor_scatter_nd_add as tensor_scatter_nd_add,
+    tensor_scatter_nd_max as tensor_scatter_nd_max,
+    tensor_scatter_nd_min as tensor_scatter_nd_min,
+    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update,
+)
+from tapeflow.ops.slicing import (
+    slice_ as slice,
+    strided_slice as strided_slice,
+)
+from tapeflow.ops.sorting import (
+    argsort as argsort,
+    searchsorted as searchsorted,
+    sort as sort,
+    unique as unique,
+    unique_with_counts as unique_with_counts,
+)
 
 __version__ = "0.1.0"
+newaxis = None
 
-del _operators
+__getattr__ = _Missing("tf")

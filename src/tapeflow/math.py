@@ -1,93 +1,104 @@
 """`tf.math`: elementwise math, comparison and reductions."""
 
-from tapeflow.ops.arithmetic import abs as abs
-from tapeflow.ops.arithmetic import add as add
-from tapeflow.ops.arithmetic import add_n as add_n
-from tapeflow.ops.arithmetic import angle as angle
-from tapeflow.ops.arithmetic import ceil as ceil
-from tapeflow.ops.arithmetic import conj as conj
-from tapeflow.ops.arithmetic import divide as divide
-from tapeflow.ops.arithmetic import divide_no_nan as divide_no_nan
-from tapeflow.ops.arithmetic import floor as floor
-from tapeflow.ops.arithmetic import floordiv as floordiv
-from tapeflow.ops.arithmetic import floormod as floormod
-from tapeflow.ops.arithmetic import imag as imag
-from tapeflow.ops.arithmetic import maximum as maximum
-from tapeflow.ops.arithmetic import minimum as minimum
-from tapeflow.ops.arithmetic import mod as mod
-from tapeflow.ops.arithmetic import multiply as multiply
-from tapeflow.ops.arithmetic import multiply_no_nan as multiply_no_nan
-from tapeflow.ops.arithmetic import negative as negative
-from tapeflow.ops.arithmetic import pow as pow
-from tapeflow.ops.arithmetic import real as real
-from tapeflow.ops.arithmetic import reciprocal as reciprocal
-from tapeflow.ops.arithmetic import reciprocal_no_nan as reciprocal_no_nan
-from tapeflow.ops.arithmetic import rint as rint
-from tapeflow.ops.arithmetic import round as round
-from tapeflow.ops.arithmetic import rsqrt as rsqrt
-from tapeflow.ops.arithmetic import scalar_mul as scalar_mul
-from tapeflow.ops.arithmetic import sign as sign
-from tapeflow.ops.arithmetic import sqrt as sqrt
-from tapeflow.ops.arithmetic import square as square
-from tapeflow.ops.arithmetic import squared_difference as squared_difference
-from tapeflow.ops.arithmetic import subtract as subtract
-from tapeflow.ops.arithmetic import truediv as truediv
-from tapeflow.ops.arithmetic import xdivy as xdivy
-from tapeflow.ops.arithmetic import xlog1py as xlog1py
-from tapeflow.ops.arithmetic import xlogy as xlogy
-from tapeflow.ops.logic import equal as equal
-from tapeflow.ops.logic import greater as greater
-from tapeflow.ops.logic import greater_equal as greater_equal
-from tapeflow.ops.logic import is_finite as is_finite
-from tapeflow.ops.logic import is_inf as is_inf
-from tapeflow.ops.logic import is_nan as is_nan
-from tapeflow.ops.logic import less as less
-from tapeflow.ops.logic import less_equal as less_equal
-from tapeflow.ops.logic import logical_and as logical_and
-from tapeflow.ops.logic import logical_not as logical_not
-from tapeflow.ops.logic import logical_or as logical_or
-from tapeflow.ops.logic import logical_xor as logical_xor
-from tapeflow.ops.logic import not_equal as not_equal
-from tapeflow.ops.math import acos as acos
-from tapeflow.ops.math import acosh as acosh
-from tapeflow.ops.math import asin as asin
-from tapeflow.ops.math import asinh as asinh
-from tapeflow.ops.math import atan as atan
-from tapeflow.ops.math import atan2 as atan2
-from tapeflow.ops.math import atanh as atanh
-from tapeflow.ops.math import cos as cos
-from tapeflow.ops.math import cosh as cosh
-from tapeflow.ops.math import digamma as digamma
-from tapeflow.ops.math import erf as erf
-from tapeflow.ops.math import erfc as erfc
-from tapeflow.ops.math import erfinv as erfinv
-from tapeflow.ops.math import exp as exp
-from tapeflow.ops.math import expm1 as expm1
-from tapeflow.ops.math import lgamma as lgamma
-from tapeflow.ops.math import log as log
-from tapeflow.ops.math import log1p as log1p
-from tapeflow.ops.math import log_sigmoid as log_sigmoid
-from tapeflow.ops.math import ndtri as ndtri
-from tapeflow.ops.math import sigmoid as sigmoid
-from tapeflow.ops.math import sin as sin
-from tapeflow.ops.math import sinh as sinh
-from tapeflow.ops.math import softplus as softplus
-from tapeflow.ops.math import softsign as softsign
-from tapeflow.ops.math import tan as tan
-from tapeflow.ops.math import tanh as tanh
-from tapeflow.ops.reduction import argmax as argmax
-from tapeflow.ops.reduction import argmin as argmin
-from tapeflow.ops.reduction import count_nonzero as count_nonzero
-from tapeflow.ops.reduction import cumprod as cumprod
-from tapeflow.ops.reduction import cumsum as cumsum
-from tapeflow.ops.reduction import reduce_all as reduce_all
-from tapeflow.ops.reduction import reduce_any as reduce_any
-from tapeflow.ops.reduction import reduce_euclidean_norm as reduce_euclidean_norm
-from tapeflow.ops.reduction import reduce_logsumexp as reduce_logsumexp
-from tapeflow.ops.reduction import reduce_max as reduce_max
-from tapeflow.ops.reduction import reduce_mean as reduce_mean
-from tapeflow.ops.reduction import reduce_min as reduce_min
-from tapeflow.ops.reduction import reduce_prod as reduce_prod
-from tapeflow.ops.reduction import reduce_std as reduce_std
-from tapeflow.ops.reduction import reduce_sum as reduce_sum
-from tapeflow.ops.reduction import reduce_variance as reduce_variance
+from tapeflow.core.missing import Missing as _Missing
+from tapeflow.ops.arithmetic import (
+    abs as abs,
+    add as add,
+    add_n as add_n,
+    angle as angle,
+    ceil as ceil,
+    conj as conj,
+    divide as divide,
+    divide_no_nan as divide_no_nan,
+    floor as floor,
+    floordiv as floordiv,
+    floormod as floormod,
+    imag as imag,
+    maximum as maximum,
+    minimum as minimum,
+    mod as mod,
+    multiply as multiply,
+    multiply_no_nan as multiply_no_nan,
+    negative as negative,
+    pow as pow,
+    real as real,
+    reciprocal as reciprocal,
+    reciprocal_no_nan as reciprocal_no_nan,
+    rint as rint,
+    round as round,
+    rsqrt as rsqrt,
+    scalar_mul as scalar_mul,
+    sign as sign,
+    sqrt as sqrt,
+    square as square,
+    squared_difference as squared_difference,
+    subtract as subtract,
+    truediv as truediv,
+    xdivy as xdivy,
+    xlog1py as xlog1py,
+    xlogy as xlogy,
+)
+from tapeflow.ops.logic import (
+    equal as equal,
+    greater as greater,
+    greater_equal as greater_equal,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    logical_xor as logical_xor,
+    not_equal as not_equal,
+)
+from tapeflow.ops.math import (
+    acos as acos,
+    acosh as acosh,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    cos as cos,
+    cosh as cosh,
+    digamma as digamma,
+    erf as erf,
+    erfc as erfc,
+    erfinv as erfinv,
+    exp as exp,
+    expm1 as expm1,
+    lgamma as lgamma,
+    log as log,
+    log1p as log1p,
+    log_sigmoid as log_sigmoid,
+    ndtri as ndtri,
+    sigmoid as sigmoid,
+    sin as sin,
+    sinh as sinh,
+    softplus as softplus,
+    softsign as softsign,
+    tan as tan,
+    tanh as tanh,
+)
+from tapeflow.ops.reduction import (
+    argmax as argmax,
+    argmin as argmin,
+    count_nonzero as count_nonzero,
+    cumprod as cumprod,
+    cumsum as cumsum,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_euclidean_norm as reduce_euclidean_norm,
+    reduce_logsumexp as reduce_logsumexp,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
+    reduce_std as reduce_std,
+    reduce_sum as reduce_sum,
+    reduce_variance as reduce_variance,
+)
+
+__getattr__ = _Missing("tf.math")

@@ -110,7 +110,9 @@ class TestCustomGradient:
         x = tf.Variable([1.0, 2.0])
         with tf.GradientTape() as tape:
             y = f(x)
-        with pytest.raises(ValueError, match=r"f: the gradient of argument 0 must have its shape \(2,\)"):
+        with pytest.raises(
+            ValueError, match=r"f: the gradient of argument 0 must have its shape \(2,\)"
+        ):
             tape.gradient(y, x)
 
     def test_works_without_a_tape_and_as_a_method(self):
@@ -180,7 +182,9 @@ class TestRecompute:
             plain = block(x, scale=2.0)
             again = tf.recompute_grad(block)(x, scale=2.0)
         np.testing.assert_array_equal(plain, again)
-        for a, b in zip(tape.gradient(plain, [x, block.w]), tape.gradient(again, [x, block.w]), strict=True):
+        for a, b in zip(
+            tape.gradient(plain, [x, block.w]), tape.gradient(again, [x, block.w]), strict=True
+        ):
             np.testing.assert_allclose(a, b, rtol=1e-12)
 
     def test_second_order(self):

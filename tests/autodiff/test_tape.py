@@ -84,9 +84,7 @@ def test_fourth_order():
         return tape.gradient(y, x)
 
     # the fourth derivative of x sin x is x sin x - 4 cos x
-    np.testing.assert_allclose(
-        derivative(4), 1.3 * np.sin(1.3) - 4 * np.cos(1.3), rtol=1e-10
-    )
+    np.testing.assert_allclose(derivative(4), 1.3 * np.sin(1.3) - 4 * np.cos(1.3), rtol=1e-10)
 
 
 def test_persistent_tape_differentiates_its_own_gradient():
@@ -162,9 +160,7 @@ class TestIndexedSlices:
             with tf.GradientTape() as inner:
                 y = tf.reduce_sum(tf.gather(table, [1, 1]) ** 3)
             g = tf.convert_to_tensor(inner.gradient(y, table))
-        np.testing.assert_allclose(
-            tf.convert_to_tensor(outer.gradient(g, table)), [[0.0], [24.0]]
-        )
+        np.testing.assert_allclose(tf.convert_to_tensor(outer.gradient(g, table)), [[0.0], [24.0]])
 
 
 class TestMisuse:
@@ -205,5 +201,5 @@ class TestMisuse:
 
         with pytest.raises(ZeroDivisionError):
             with tf.GradientTape():
-                1 / 0  # noqa: B018
+                1 / 0
         assert recorders() == ()

@@ -25,7 +25,10 @@ class Net(tf.Module):
     def __init__(self):
         super().__init__()
         self.layers = [Dense(2, 3, name="first"), Dense(3, 1, name="second")]
-        self.extra = {"scale": tf.Variable(1.0, name="scale"), "pair": (tf.Variable(2.0, name="p"),)}
+        self.extra = {
+            "scale": tf.Variable(1.0, name="scale"),
+            "pair": (tf.Variable(2.0, name="p"),),
+        }
         self.steps = tf.Variable(0, trainable=False, name="steps")
         self.again = self.layers[0]  # found once
 
@@ -33,7 +36,15 @@ class Net(tf.Module):
 def test_variables_are_found_in_every_container():
     net = Net()
     names = [v.name for v in net.variables]
-    assert names == ["p:0", "scale:0", "steps:0", "first/b:0", "first/w:0", "second/b:0", "second/w:0"]
+    assert names == [
+        "p:0",
+        "scale:0",
+        "steps:0",
+        "first/b:0",
+        "first/w:0",
+        "second/b:0",
+        "second/w:0",
+    ]
     assert "steps:0" not in [v.name for v in net.trainable_variables]
     assert [v.name for v in net.non_trainable_variables] == ["steps:0"]
 

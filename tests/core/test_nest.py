@@ -106,7 +106,7 @@ STRUCTURES = [
 ]
 
 
-@pytest.mark.parametrize(("structure", "leaves"), STRUCTURES, ids=repr)
+@pytest.mark.parametrize(("structure", "leaves"), STRUCTURES, ids=lambda x: type(x).__name__)
 def test_flatten_and_back(structure, leaves):
     assert nest.is_nested(structure)
     assert nest.flatten(structure) == nest.flatten(structure, expand_composites=True) == leaves
@@ -133,7 +133,7 @@ def test_flatten_and_back(structure, leaves):
         (bytearray(b"a"), [97]),
         (types.MappingProxyType({"b": 1, "a": 2}), [2, 1]),
     ],
-    ids=repr,
+    ids=lambda x: type(x).__name__,
 )
 def test_other_sequences_and_mappings(structure, leaves):
     assert nest.is_nested(structure)

@@ -21,7 +21,12 @@ class TestNumPy:
 
     def test_tensor_answers_operators_with_arrays(self):
         x = tf.constant([1.0, 2.0])
-        for result in (np.ones(2, np.float32) + x, x + np.ones(2), np.float64(1) * x, [1.0, 1.0] - x):
+        for result in (
+            np.ones(2, np.float32) + x,
+            x + np.ones(2),
+            np.float64(1) * x,
+            [1.0, 1.0] - x,
+        ):
             assert isinstance(result, tf.Tensor)
             assert result.dtype == tf.float32
 
@@ -52,7 +57,12 @@ class TestNumPy:
 
 class TestProtocols:
     def test_pickle_and_copies(self):
-        for x in (tf.constant([[1.0, 2.0]]), tf.constant(3), tf.constant("a"), tf.constant(1.5, tf.bfloat16)):
+        for x in (
+            tf.constant([[1.0, 2.0]]),
+            tf.constant(3),
+            tf.constant("a"),
+            tf.constant(1.5, tf.bfloat16),
+        ):
             for twin in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x), copy.copy(x)):
                 assert twin is not x
                 assert twin.dtype == x.dtype
@@ -97,7 +107,9 @@ class TestErrors:
             tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
 
     def test_dtypes(self):
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"multiply.*float32.*int32.*tf\.cast"):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"multiply.*float32.*int32.*tf\.cast"
+        ):
             tf.constant(1.0) * tf.constant(1)
 
     def test_scalar_of_another_kind(self):

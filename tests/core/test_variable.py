@@ -131,5 +131,5 @@ class TestCopies:
 def test_hash_by_reference():
     v = tf.Variable(1.0)
     with pytest.raises(TypeError, match=r"ref\(\)"):
-        {v: 1}  # noqa: B018
+        {v: 1}
     assert {v.ref(): 1}[v.ref()] == 1

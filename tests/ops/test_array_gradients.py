@@ -1,4 +1,4 @@
-"""Ops that move elements have the gradients that central differences give, first and second order."""
+"""Ops that move elements have the gradients that central differences give, of both orders."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.ops.finite_differences import check_gradients
 
 import tapeflow as tf
 import tapeflow.linalg
 import tapeflow.math
 from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
-from tests.ops.finite_differences import check_gradients
 
 NAN, INF = math.nan, math.inf
 
@@ -79,7 +79,9 @@ def test_norm_is_never_negative_and_never_of_ints():
 
 def test_slices_stay_slices():
     assert clip_by_value(slices(), 0.0, 3.5).values.numpy().tolist() == [[3], [3.5]]
-    np.testing.assert_allclose(clip_by_norm(slices(), 1.0).values.numpy(), [[0.6], [0.8]], rtol=1e-6)
+    np.testing.assert_allclose(
+        clip_by_norm(slices(), 1.0).values.numpy(), [[0.6], [0.8]], rtol=1e-6
+    )
     (clipped,), norm = clip_by_global_norm([slices()], 1.0)
     assert norm.numpy() == 5
     assert clipped.indices.numpy().tolist() == [1, 2]
@@ -97,7 +99,7 @@ def test_global_norm():
 
 
 def test_global_norm_inside():
-    clipped, norm = clip_by_global_norm((tf.constant([3.0]),), 10)
+    clipped, _ = clip_by_global_norm((tf.constant([3.0]),), 10)
     assert clipped[0].numpy() == 3
     assert isinstance(clipped, list)
     assert clip_by_global_norm([tf.constant([0.0])], 1.0)[0][0].numpy() == 0

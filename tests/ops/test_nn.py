@@ -5,8 +5,7 @@ import pytest
 import scipy.special
 
 import tapeflow as tf
-from tapeflow.ops import nn
-from tapeflow.ops import random as random_ops
+from tapeflow.ops import nn, random as random_ops
 
 RNG = np.random.default_rng(11)
 

@@ -52,7 +52,14 @@ def everywhere(make: Callable[..., np.ndarray], **kwargs: Any) -> list[Sample]:
 
 def pairs(make: Callable[..., np.ndarray], **kwargs: Any) -> list[Sample]:
     """Equal shapes, and every way to broadcast."""
-    shapes = [((), ()), ((2, 3), (2, 3)), ((2, 3), (3,)), ((), (2, 2)), ((2, 1), (1, 3)), ((0, 3), (3,))]
+    shapes = [
+        ((), ()),
+        ((2, 3), (2, 3)),
+        ((2, 3), (3,)),
+        ((), (2, 2)),
+        ((2, 1), (1, 3)),
+        ((0, 3), (3,)),
+    ]
     return [Sample((make(*a, **kwargs), make(*b, **kwargs))) for a, b in shapes]
 
 
@@ -64,34 +71,74 @@ SAMPLES: dict[str, list[Sample]] = {
     # unary
     **{
         name: everywhere(real)
-        for name in (
-            "negative square sign floor ceil rint round exp expm1 sin cos atan sinh cosh tanh asinh sigmoid softplus "
-            "relu abs conj real imag is_nan is_inf is_finite identity stop_gradient zeros_like ones_like"
-        ).split()
+        for name in [
+            "negative",
+            "square",
+            "sign",
+            "floor",
+            "ceil",
+            "rint",
+            "round",
+            "exp",
+            "expm1",
+            "sin",
+            "cos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "sigmoid",
+            "softplus",
+            "relu",
+            "abs",
+            "conj",
+            "real",
+            "imag",
+            "is_nan",
+            "is_inf",
+            "is_finite",
+            "identity",
+            "stop_gradient",
+            "zeros_like",
+            "ones_like",
+        ]
     },
     **{
         name: everywhere(real, **POSITIVE)
-        for name in "sqrt rsqrt reciprocal log log1p".split()
+        for name in ["sqrt", "rsqrt", "reciprocal", "log", "log1p"]
     },
-    **{name: everywhere(real, **INSIDE) for name in "tan asin acos atanh".split()},
+    **{name: everywhere(real, **INSIDE) for name in ["tan", "asin", "acos", "atanh"]},
     "acosh": everywhere(real, **ABOVE_ONE),
     "invert": everywhere(ints),
     "logical_not": everywhere(bools),
     # binary
     **{
         name: pairs(real)
-        for name in (
-            "add subtract multiply maximum minimum squared_difference atan2 complex equal not_equal less less_equal "
-            "greater greater_equal"
-        ).split()
+        for name in [
+            "add",
+            "subtract",
+            "multiply",
+            "maximum",
+            "minimum",
+            "squared_difference",
+            "atan2",
+            "complex",
+            "equal",
+            "not_equal",
+            "less",
+            "less_equal",
+            "greater",
+            "greater_equal",
+        ]
     },
     "relu_gradient": pairs(real),
     "divide": pairs(real, **POSITIVE),
     "power": pairs(real, **POSITIVE),
     "floor_divide": pairs(real, **POSITIVE) + pairs(ints),
-    "floor_mod": [Sample((np.array([2.3, -1.7]), np.array([0.9, 0.6])))] + pairs(ints),
-    **{name: pairs(bools) for name in "logical_and logical_or logical_xor".split()},
-    **{name: pairs(ints) for name in "bitwise_and bitwise_or bitwise_xor".split()},
+    "floor_mod": [Sample((np.array([2.3, -1.7]), np.array([0.9, 0.6]))), *pairs(ints)],
+    **{name: pairs(bools) for name in ["logical_and", "logical_or", "logical_xor"]},
+    **{name: pairs(ints) for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]},
     # reduction
     **{
         name: [
@@ -100,7 +147,7 @@ SAMPLES: dict[str, list[Sample]] = {
             for keepdims in (False, True)
         ]
         + [Sample((real(),), {"axis": (), "keepdims": False})]
-        for name in "sum mean max min prod".split()
+        for name in ["sum", "mean", "max", "min", "prod"]
     },
     **{
         name: [Sample((bools(2, 3),), {"axis": (1,), "keepdims": keep}) for keep in (False, True)]
@@ -137,7 +184,10 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample((bools(3), real(2, 3), real())),
         Sample((bools(2, 1), real(3), real(1, 3))),
     ],
-    "concat": [Sample((real(2, 1), real(2, 3), real(2, 0)), {"axis": 1}), Sample((real(2),), {"axis": 0})],
+    "concat": [
+        Sample((real(2, 1), real(2, 3), real(2, 0)), {"axis": 1}),
+        Sample((real(2),), {"axis": 0}),
+    ],
     "stack": [
         Sample((real(2, 3), real(2, 3)), {"axis": 0}),
         Sample((real(2), real(2), real(2)), {"axis": 1}),
@@ -167,7 +217,10 @@ SAMPLES: dict[str, list[Sample]] = {
     "scatter_rows": [
         Sample((real(3, 2), np.array([0, 3, 0])), {"shape": (4, 2), "axis": 0, "batch_dims": 0}),
         Sample((real(2, 3), np.array([0, 3, 0])), {"shape": (2, 4), "axis": 1, "batch_dims": 0}),
-        Sample((real(2, 2, 3), np.array([[0, 3], [1, 1]])), {"shape": (2, 4, 3), "axis": 1, "batch_dims": 1}),
+        Sample(
+            (real(2, 2, 3), np.array([[0, 3], [1, 1]])),
+            {"shape": (2, 4, 3), "axis": 1, "batch_dims": 1},
+        ),
     ],
     "gather_nd": [
         Sample((real(3, 4), np.array([[0, 1], [2, 3], [0, 1]]))),

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.primitives.samples import SAMPLES, Sample
 
 import tapeflow as tf
 from tapeflow.primitives.table import TABLE, ArraySpec, Primitive
-from tests.primitives.samples import SAMPLES, Sample
 
 CASES = [
     pytest.param(TABLE[name], sample, id=f"{name}-{i}")

@@ -1,0 +1,6 @@
+"""Automatic differentiation, and `tf.autodiff`."""
+
+from tapeflow.autodiff.tape import GradientTape as GradientTape
+from tapeflow.core.missing import Missing as _Missing
+
+__getattr__ = _Missing("tf.autodiff")

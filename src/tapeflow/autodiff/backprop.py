@@ -42,7 +42,11 @@ class JointRule(NamedTuple):
 
 
 def backward(
-    records: list[Record], seeds: Gradients, sources: set[int], needed: set[int] | None, release: bool
+    records: list[Record],
+    seeds: Gradients,
+    sources: set[int],
+    needed: set[int] | None,
+    release: bool,
 ) -> Gradients:
     """Carries the gradients `seeds` (by tensor identity) back, and returns those of `sources`.
 

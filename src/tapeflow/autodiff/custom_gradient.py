@@ -156,7 +156,10 @@ def _gradients(
             f"argument, but returned {len(flat)} instead."
         )
     return [
-        *(_checked(function, i, x, part) for i, (x, part) in enumerate(zip(inputs, flat, strict=True))),
+        *(
+            _checked(function, i, x, part)
+            for i, (x, part) in enumerate(zip(inputs, flat, strict=True))
+        ),
         *for_variables,
     ]
 

@@ -14,6 +14,7 @@ from tapeflow.core.context import no_recorders, recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
+from tapeflow.primitives.random import streams
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,7 +37,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         if not tapes:
             return f(*args, **kwargs)
         flat = [_read(x) for x in nest.flatten((args, kwargs))]
-        with no_recorders(), VariableWatcher() as watcher:
+        with no_recorders(), VariableWatcher() as watcher, streams.noted() as draws:
             result = f(*args, **kwargs)
         variables = watcher.variables(besides=nest.flatten((args, kwargs)))
         values = [v.value() for v in variables]  # read where the tapes see it
@@ -45,7 +46,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         packed = nest.pack_sequence_as((args, kwargs), flat)
 
         def pullback(*g: Tensor) -> list[Any]:
-            with _as_it_was(variables, values), GradientTape() as tape:
+            with _as_it_was(variables, values), streams.replayed(draws), GradientTape() as tape:
                 tape.watch([t for t in tensors if t.dtype.is_differentiable])
                 again = f(*packed[0], **packed[1])
             return tape.gradient(again, [*tensors, *variables], output_gradients=list(g))

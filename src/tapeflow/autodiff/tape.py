@@ -14,8 +14,8 @@ from tapeflow.core import nest
 from tapeflow.core.context import identify, new_id, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.log import warn_once
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.log import warn_once
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
@@ -137,7 +137,9 @@ class GradientTape:
         if any(inputs):
             self._append_joint(call.name, inputs, call.outputs, call.pullback)
 
-    def _append_joint(self, name: str, inputs: tuple[int, ...], outputs: Any, pullback: Any) -> None:
+    def _append_joint(
+        self, name: str, inputs: tuple[int, ...], outputs: Any, pullback: Any
+    ) -> None:
         ids = tuple(identify(o) for o in outputs)
         specs = tuple(ArraySpec(o._array.shape, o.dtype) for o in outputs)
         self._tracked.update(
@@ -391,9 +393,13 @@ class GradientTape:
                 "Argument `target` should be a tensor or variable, or a structure of them, but received None."
             )
         targets = nest.flatten(target)
-        given = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        given = (
+            [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        )
         if len(given) != len(targets):
-            raise ValueError(f"{len(targets)} targets were given, and {len(given)} output_gradients")
+            raise ValueError(
+                f"{len(targets)} targets were given, and {len(given)} output_gradients"
+            )
         seeds: backprop.Gradients = {}
         for t, seed in zip(targets, given, strict=True):
             t = self._target(t)
@@ -416,7 +422,9 @@ class GradientTape:
         if isinstance(target, IndexedSlices):
             return target.values
         if not isinstance(target, Tensor):
-            raise TypeError(f"targets must be tensors or variables, or structures of them; got {target!r}")
+            raise TypeError(
+                f"targets must be tensors or variables, or structures of them; got {target!r}"
+            )
         return target
 
     @staticmethod
@@ -435,7 +443,7 @@ class GradientTape:
     def _backward(self, seeds: backprop.Gradients, sources: list[Any], release: bool) -> list[Any]:
         """The gradients of flat `sources`, `None` where there is none."""
         ids = self._source_ids(sources)
-        wanted = {i for group in ids for i in group}
+        wanted = {i for group in ids for i in group if i}
         records = self._records
         assert records is not None
         needed = None if self._covers(wanted) else backprop.reachable(records, wanted)
@@ -451,9 +459,9 @@ class GradientTape:
 
     def _covers(self, wanted: set[int]) -> bool:
         """Whether all that is watched is asked for, the usual case: then every gradient is needed."""
-        return self._reads.keys() <= wanted and len(self._tracked) == len(self._records or ()) + len(
-            self._reads
-        )
+        return self._reads.keys() <= wanted and len(self._tracked) == len(
+            self._records or ()
+        ) + len(self._reads)
 
     def _source_ids(self, sources: list[Any]) -> list[list[int]]:
         """The identities of each source. A variable has one for each value that was read."""

@@ -1,0 +1,1 @@
+"""What everything else stands on: tensors, variables, dtypes, shapes, structures, errors."""

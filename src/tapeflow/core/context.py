@@ -96,3 +96,12 @@ def identify(tensor: Tensor) -> int:
     if not tensor._id:
         tensor._id = new_id()
     return tensor._id
+
+
+def executing_eagerly() -> bool:
+    """Whether ops run at once. Here they always do.
+
+    >>> tf.executing_eagerly()
+    True
+    """
+    return True

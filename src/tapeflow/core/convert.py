@@ -127,7 +127,12 @@ def _from_python(value: Any, dtype: DType | None) -> Any:
         dtype = _default_dtype(value)
     _check_representable(value, dtype)
     array = cast_quietly(value, dtype)
-    if dtype is dtypes.float32 and np.isinf(array) and isinstance(value, float) and not math.isinf(value):
+    if (
+        dtype is dtypes.float32
+        and np.isinf(array)
+        and isinstance(value, float)
+        and not math.isinf(value)
+    ):
         raise ValueError(f"The number {value!r} is too large for float32. Use dtype=tf.float64.")
     return array
 
@@ -145,7 +150,9 @@ def _default_dtype(value: Any) -> DType:
             return dtypes.int32
         if _INT64.min <= value <= _INT64.max:
             return dtypes.int64
-        raise ValueError(f"The integer {value} does not fit in int64, so it cannot become a tensor.")
+        raise ValueError(
+            f"The integer {value} does not fit in int64, so it cannot become a tensor."
+        )
     return dtypes.float32 if isinstance(value, numbers.Real) else dtypes.complex128
 
 
@@ -216,12 +223,19 @@ def _sequence_dtype(array: Any, leaves: list[Any]) -> DType:
         return dtypes.float32
     first = leaves[0]
     if type(first) is bool and own is not dtypes.bool_:
-        raise ValueError("Can't convert Python sequence with mixed types (bools and numbers) to Tensor.")
+        raise ValueError(
+            "Can't convert Python sequence with mixed types (bools and numbers) to Tensor."
+        )
     if isinstance(first, (np.ndarray, np.floating, np.complexfloating)):
         return own
     if own is dtypes.float64:
         return dtypes.float32
-    if own is dtypes.int64 and array.size and _INT32.min <= array.min() and array.max() <= _INT32.max:
+    if (
+        own is dtypes.int64
+        and array.size
+        and _INT32.min <= array.min()
+        and array.max() <= _INT32.max
+    ):
         return dtypes.int32
     if own is dtypes.uint64:
         raise ValueError("A Python sequence holds an integer that does not fit in int64.")
@@ -230,7 +244,9 @@ def _sequence_dtype(array: Any, leaves: list[Any]) -> DType:
 
 def _from_strings(value: Any, leaves: list[Any], dtype: DType | None) -> Any:
     if not all(isinstance(x, (str, bytes)) for x in leaves):
-        raise ValueError("Can't convert Python sequence with mixed types (strings and numbers) to Tensor.")
+        raise ValueError(
+            "Can't convert Python sequence with mixed types (strings and numbers) to Tensor."
+        )
     if dtype is not None and dtype is not dtypes.string:
         raise TypeError(f"Cannot convert strings to a tensor of dtype {dtype.name}")
     try:
@@ -290,7 +306,9 @@ def scalar(value: Any, dtype: DType) -> Tensor:
     return found
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Tensor:
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const"
+) -> Tensor:
     """Creates a tensor from a Python value or NumPy array.
 
     >>> tf.constant([[1.0, 2.0]])

@@ -7,7 +7,7 @@ from typing import Any
 from tapeflow.core.context import context
 
 
-class name_scope:  # noqa: N801  (TensorFlow's name)
+class name_scope:
     """Variables created within this context have `name/` before their names.
 
     >>> with tf.name_scope("encoder"):

@@ -72,7 +72,9 @@ class Tensor:
     def set_shape(self, shape: Any) -> None:
         """Checks that the tensor has `shape`."""
         if not self.shape.is_compatible_with(shape):
-            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}.")
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}."
+            )
 
     def numpy(self) -> Any:
         """The value as a NumPy array of its own, or as a NumPy scalar if the tensor is one.

@@ -70,7 +70,9 @@ class Variable:
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
-            raise ValueError("A tf.Variable needs an initial_value: a value, or a function that returns one.")
+            raise ValueError(
+                "A tf.Variable needs an initial_value: a value, or a function that returns one."
+            )
         if callable(initial_value) and not hasattr(initial_value, "__tf_tensor__"):
             initial_value = initial_value()
         tensor = convert_to_tensor(initial_value, dtype)
@@ -169,7 +171,11 @@ class Variable:
     # Assigning.
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Puts `value` in the variable, which must have its shape and dtype.
 
@@ -182,7 +188,11 @@ class Variable:
         return self if read_value else None
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Adds `delta`, a tensor or `tf.IndexedSlices`, to the value."""
         if is_slices(delta):
@@ -191,7 +201,11 @@ class Variable:
         return self if read_value else None
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Subtracts `delta`, a tensor or `tf.IndexedSlices`, from the value."""
         if is_slices(delta):
@@ -385,7 +399,10 @@ class Variable:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         copied = Variable(
-            Tensor(np.array(self._value._array)), self._trainable, constraint=self._constraint, shape=self._shape
+            Tensor(np.array(self._value._array)),
+            self._trainable,
+            constraint=self._constraint,
+            shape=self._shape,
         )
         copied._name = self._name
         memo[id(self)] = copied

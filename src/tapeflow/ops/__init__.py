@@ -1,0 +1,1 @@
+"""TensorFlow's ops by kind, each a plain function of primitives."""

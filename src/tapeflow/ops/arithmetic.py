@@ -1,7 +1,7 @@
-"""Arithmetic on each element: sums, products, quotients, powers, rounding, and the parts of complex numbers.
+"""Arithmetic on each element: sums, products, powers, rounding, and parts of complex numbers.
 
-The ops of two arguments broadcast, and both must have one dtype; Python numbers take that of the tensor beside them.
-`name` is accepted for compatibility.
+The ops of two arguments broadcast, and both must have one dtype; Python numbers take that of the
+tensor beside them. `name` is accepted for compatibility.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.operators import _QUOTIENT as QUOTIENT
-from tapeflow.ops.operators import true_divide
+from tapeflow.ops.operators import _QUOTIENT as QUOTIENT, true_divide
 from tapeflow.primitives import array, binary, unary
-from tapeflow.primitives.elementwise import coerce
-from tapeflow.primitives.elementwise import conj as conjugated
+from tapeflow.primitives.elementwise import coerce, conj as conjugated
 from tapeflow.primitives.rules import NUMERIC, DTypeError, check_dtype
 from tapeflow.primitives.table import ArraySpec
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X + y; strings are joined. `x` decides the dtype: it is an error if `y` is a tensor of another.
+    """The sum of two tensors.
+
+    `x` decides the dtype: it is an error if `y` is a tensor of another.
 
     >>> tf.math.add([1, 2], 3).numpy()
     array([4, 5], dtype=int32)
@@ -35,7 +35,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X - y.
+    """The difference `x - y`.
 
     >>> tf.math.subtract([3, 5], 1).numpy()
     array([2, 4], dtype=int32)
@@ -44,7 +44,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X * y.
+    """The product `x * y`.
 
     >>> tf.math.multiply([3, 5], [2, 3]).numpy()
     array([ 6, 15], dtype=int32)
@@ -53,7 +53,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X / y. Integers divide as floats.
+    """The quotient `x / y`. Integers divide as floats.
 
     >>> tf.math.divide([7, 6], 2).numpy()
     array([3.5, 3. ])
@@ -62,7 +62,9 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X / y. Integers divide as floats. `x` decides the dtype: it is an error if `y` has another.
+    """The quotient `x / y`. Integers divide as floats.
+
+    `x` decides the dtype: it is an error if `y` is a tensor of another.
 
     >>> tf.math.truediv([7, 6], 2).numpy()
     array([3.5, 3. ])
@@ -75,7 +77,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X / y rounded down. There is no gradient.
+    """The quotient `x / y` rounded down. There is no gradient.
 
     >>> tf.math.floordiv([7, -7], 2).numpy()
     array([ 3, -4], dtype=int32)
@@ -84,7 +86,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """What x // y leaves: it has the sign of `y`.
+    """What `x // y` leaves: it has the sign of `y`.
 
     >>> tf.math.floormod([7, -7], 3).numpy()
     array([1, 2], dtype=int32)
@@ -96,7 +98,7 @@ mod = floormod
 
 
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X / y, and 0 where `y` is 0. Integers divide as floats.
+    """The quotient `x / y`, and 0 where `y` is 0. Integers divide as floats.
 
     >>> tf.math.divide_no_nan([3.0, 1.0], [2.0, 0.0]).numpy()
     array([1.5, 0. ], dtype=float32)
@@ -109,7 +111,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X * y, and 0 where `y` is 0, even if `x` is infinite or NaN.
+    """The product `x * y`, and 0 where `y` is 0, even if `x` is infinite or NaN.
 
     >>> tf.math.multiply_no_nan([3.0, float("nan")], [2.0, 0.0]).numpy()
     array([6., 0.], dtype=float32)
@@ -119,7 +121,7 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
-    """1 / x, and 0 where `x` is 0.
+    """The reciprocal `1 / x`, and 0 where `x` is 0.
 
     >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy()
     array([0.5, 0. ], dtype=float32)
@@ -129,7 +131,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X to the power `y`.
+    """The power `x ** y`.
 
     >>> tf.math.pow([2, 3], 3).numpy()
     array([ 8, 27], dtype=int32)
@@ -156,7 +158,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """(x - y) squared.
+    """The square of `x - y`.
 
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy()
     array([4., 4.], dtype=float32)
@@ -165,7 +167,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X * log(y), and 0 where `x` is.
+    """The product `x * log(y)`, and 0 where `x` is.
 
     >>> tf.math.xlogy([0.0, 2.0], [0.0, 1.0]).numpy()
     array([0., 0.], dtype=float32)
@@ -174,7 +176,7 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X * log(1 + y), and 0 where `x` is.
+    """The product `x * log(1 + y)`, and 0 where `x` is.
 
     >>> tf.math.xlog1py([0.0, 2.0], [-1.0, 0.0]).numpy()
     array([0., 0.], dtype=float32)
@@ -183,7 +185,7 @@ def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """X / y, and 0 where `x` is.
+    """The quotient `x / y`, and 0 where `x` is.
 
     >>> tf.math.xdivy([0.0, 2.0], [0.0, 4.0]).numpy()
     array([0. , 0.5], dtype=float32)
@@ -192,7 +194,7 @@ def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def negative(x: Any, name: str | None = None) -> Tensor:
-    """-x.
+    """The negative, `-x`.
 
     >>> tf.math.negative([1, -2]).numpy()
     array([-1,  2], dtype=int32)
@@ -210,7 +212,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
 
 
 def sign(x: Any, name: str | None = None) -> Tensor:
-    """-1, 0 or 1; for complex numbers x / |x|.
+    """The sign: -1, 0 or 1; for complex numbers `x / |x|`.
 
     >>> tf.math.sign([-3, 0, 5]).numpy()
     array([-1,  0,  1], dtype=int32)
@@ -219,7 +221,7 @@ def sign(x: Any, name: str | None = None) -> Tensor:
 
 
 def square(x: Any, name: str | None = None) -> Tensor:
-    """X * x.
+    """The square `x * x`.
 
     >>> tf.math.square([-3, 4]).numpy()
     array([ 9, 16], dtype=int32)
@@ -237,7 +239,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
 
 
 def rsqrt(x: Any, name: str | None = None) -> Tensor:
-    """1 / sqrt(x).
+    """The reciprocal of the square root.
 
     >>> tf.math.rsqrt([4.0, 16.0]).numpy()
     array([0.5 , 0.25], dtype=float32)
@@ -246,7 +248,7 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
 
 
 def reciprocal(x: Any, name: str | None = None) -> Tensor:
-    """1 / x.
+    """The reciprocal `1 / x`.
 
     >>> tf.math.reciprocal([4.0, -2.0]).numpy()
     array([ 0.25, -0.5 ], dtype=float32)
@@ -299,7 +301,8 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     tensors = [convert_to_tensor(x) for x in inputs]
     if not tensors:
         raise ValueError(
-            "add_n: inputs must be an iterable of at least one tensor or IndexedSlices with the same dtype and shape."
+            "add_n: inputs must be an iterable of at least one tensor or IndexedSlices with "
+            "the same dtype and shape."
         )
     return binary.add_n(*tensors)
 
@@ -335,7 +338,8 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
         raise DTypeError(
             None,
             None,
-            f"complex: real and imag must be both float32 or both float64, got {a.dtype.name} and {b.dtype.name}. "
+            f"complex: real and imag must be both float32 or both float64, got {a.dtype.name} "
+            f"and {b.dtype.name}. "
             "Use tf.cast to change the dtype.",
         )
     return unary.make_complex(a, b)
@@ -371,7 +375,9 @@ def conj(x: Any, name: str | None = None) -> Tensor:
 
 
 def angle(input: Any, name: str | None = None) -> Tensor:
-    """The angle of a complex number in the plane. That of a real one is 0 or pi, and has no gradient.
+    """The angle of a complex number in the plane.
+
+    That of a real one is 0 or pi, and has no gradient.
 
     >>> tf.math.angle([1 + 1j, -1 + 0j]).numpy()
     array([0.78539816, 3.14159265])

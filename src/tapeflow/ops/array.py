@@ -16,8 +16,7 @@ from tapeflow.core.shapes import TensorShape, broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import Shape, axes_of, axis_of, ints
-from tapeflow.primitives import array as primitives
-from tapeflow.primitives import binary, elementwise, unary
+from tapeflow.primitives import array as primitives, binary, elementwise, unary
 from tapeflow.primitives.rules import DTypeError, invalid
 
 logger = logging.getLogger("tapeflow")

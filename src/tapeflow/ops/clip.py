@@ -19,7 +19,8 @@ from tapeflow.primitives.table import ArraySpec
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """Brings every element into the range from `clip_value_min` to `clip_value_max`.
 
-    The gradient passes where the element was within the bounds or on them, and stops where it was cut off.
+    The gradient passes where the element was within the bounds or on them, and stops where it was
+    cut off.
 
     >>> tf.clip_by_value([-2.0, 0.5, 3.0], 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
@@ -37,7 +38,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     clipped = binary.maximum(binary.minimum(t, clip_value_max), clip_value_min)
     if clipped._array.shape != t._array.shape:
         raise ValueError(
-            f"clip_by_value: the bounds must broadcast to the shape of t, {t.shape}; with them the result would have "
+            f"clip_by_value: the bounds must broadcast to the shape of t, {t.shape}; with them "
+            "the result would have "
             f"shape {clipped.shape}."
         )
     return clipped
@@ -58,6 +60,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     if isinstance(t, IndexedSlices):
         return IndexedSlices(clip_by_norm(t.values, clip_norm, axes), t.indices, t.dense_shape)
     t = convert_to_tensor(t)
+    check_dtype("clip_by_norm", "t", ArraySpec(t._array.shape, t.dtype), FLOAT)
     clip_norm = (
         clip_norm if isinstance(clip_norm, Tensor) else convert_to_tensor(clip_norm, t.dtype)
     )
@@ -107,8 +110,8 @@ def clip_by_global_norm(
       name: accepted for compatibility.
 
     Returns:
-      The list of clipped tensors, with None where None was given, and the global norm before clipping. If that is
-      infinite or NaN, all elements are NaN, so that the trouble is not hidden.
+      The list of clipped tensors, with None where None was given, and the global norm before
+      clipping. If that is infinite or NaN, all elements are NaN, so that the trouble is not hidden.
     """
     _check_list(t_list)
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)

@@ -140,6 +140,8 @@ def range(  # TensorFlow's name
         start, limit = 0, start
     if dtype is not None:
         dtype = as_dtype(dtype)
+    elif type(start) is type(limit) is type(delta) is int and max(abs(start), abs(limit)) < 2**31:
+        return Tensor(_whole_numbers(start, _count(start, limit, delta), delta, dtypes.int32))
     numbers = [_number(v, dtype) for v in (start, limit, delta)]
     if dtype is None:
         dtype = _widest([n.dtype for n in numbers])
@@ -149,11 +151,15 @@ def range(  # TensorFlow's name
     first, end, step = [n._array.astype(dtype.np_dtype).reshape(()).item() for n in numbers]
     count = _count(first, end, step)
     if dtype.is_integer:
-        values = np.arange(count, dtype=dtype.np_dtype) * dtype.np_dtype.type(step)
-        return Tensor(values + dtype.np_dtype.type(first))
+        return Tensor(_whole_numbers(first, count, step, dtype))
     kind = np.float64 if dtype is dtypes.float64 else np.float32
     values = kind(first) + np.arange(count).astype(kind) * kind(step)
     return Tensor(values.astype(dtype.np_dtype))
+
+
+def _whole_numbers(first: int, count: int, step: int, dtype: DType) -> np.ndarray:
+    # In int64: the end may lie beyond the last number that the dtype holds.
+    return np.arange(first, first + count * step, step, dtype=np.int64).astype(dtype.np_dtype)
 
 
 def _number(value: Any, dtype: DType | None) -> Tensor:

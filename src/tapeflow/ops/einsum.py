@@ -25,16 +25,18 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     np.int32(5)
 
     Args:
-      equation: a letter for each dimension of each input, the inputs apart by commas, and after `->` the dimensions of
-        the result. Without `->`, those are the labels that appear once, in alphabetical order. `...` stands for any
-        further dimensions, which broadcast.
+      equation: a letter for each dimension of each input, the inputs apart by commas, and after
+        `->` the dimensions of the result. Without `->`, those are the labels that appear once, in
+        alphabetical order. `...` stands for any further dimensions, which broadcast.
       *inputs: the tensors, all of one dtype.
-      **kwargs: `name` and `optimize` are accepted for compatibility: the order of the products is always optimised.
+      **kwargs: `name` and `optimize` are accepted for compatibility: the order of the products is
+        always optimised.
     """
     unknown = kwargs.keys() - {"name", "optimize", "greedy"}
     if unknown:
         raise TypeError(
-            f"einsum: invalid keyword arguments: {', '.join(sorted(unknown))}. Valid arguments: name, optimize."
+            f"einsum: invalid keyword arguments: {', '.join(sorted(unknown))}. Valid "
+            "arguments: name, optimize."
         )
     tensors = _converted(inputs)
     terms, output = _parsed(equation)
@@ -58,7 +60,8 @@ def _parsed(equation: str) -> tuple[list[str], str]:
     terms = left.split(",")
     if not all(_TERM.fullmatch(term) for term in [*terms, output]):
         raise ValueError(
-            f'einsum: subscripts have incorrect format: "{equation}". Use letters, commas, "..." and one "->".'
+            f'einsum: subscripts have incorrect format: "{equation}". Use letters, commas, '
+            '"..." and one "->".'
         )
     labels = left.replace(",", "").replace("...", "")
     if not arrow:
@@ -87,7 +90,8 @@ def _spelled_out(
     most = max(ranks)
     if most and "..." not in output:
         raise invalid(
-            f'einsum: "..." in "{equation}" stands for {most} dimensions, and the output has no "..." for them.'
+            f'einsum: "..." in "{equation}" stands for {most} dimensions, and the output has '
+            'no "..." for them.'
         )
     unused = [label for label in string.ascii_letters if label not in equation]
     extra = "".join(unused[:most])

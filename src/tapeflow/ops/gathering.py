@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, scalar
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -194,18 +194,17 @@ def one_hot(
     if wanted is None:
         wanted = dtypes.float32
     on, off = [
-        convert_to_tensor(default, wanted) if value is None else value
+        scalar(default, wanted) if value is None else value
         for value, default in zip(given, (1, 0), strict=True)
     ]
     rank = indices._array.ndim
     at = -1 if axis is None else integer("one_hot", "axis", axis)
     if not -1 <= at <= rank:
         raise invalid(f"one_hot: Expected axis to be -1 or in [0, {rank}], got {at}")
-    length = convert_to_tensor(depth)
-    if length._array.ndim:
-        raise invalid(f"one_hot: depth must be a scalar, got shape {list(length._array.shape)}")
+    if np.ndim(depth):
+        raise invalid(f"one_hot: depth must be a scalar, got shape {list(np.shape(depth))}")
     return scattering.one_hot(
-        indices, on, off, depth=integer("one_hot", "depth", length), axis=rank if at == -1 else at
+        indices, on, off, depth=integer("one_hot", "depth", depth), axis=rank if at == -1 else at
     )
 
 

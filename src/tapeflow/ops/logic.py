@@ -68,7 +68,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _bools(value: Any) -> Tensor:
-    """What is not a tensor must convert to bools; the primitive refuses a tensor of another dtype."""
+    """Converts what is not a tensor to bools; tensors of another dtype are refused later."""
     return value if type(value) is Tensor else convert_to_tensor(value, dtypes.bool_)
 
 

@@ -8,8 +8,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of
-from tapeflow.primitives import array, binary, nn, unary
-from tapeflow.primitives import softmax as softmax_rows
+from tapeflow.primitives import array, binary, nn, softmax as softmax_rows, unary
 
 
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:

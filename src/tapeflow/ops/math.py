@@ -1,7 +1,8 @@
-"""Elementary and special functions of one number: exponentials, trigonometry, sigmoids, gamma functions.
+"""Functions of one number: exponentials, trigonometry, sigmoids, error and gamma functions.
 
-Arithmetic is in `arithmetic`, comparison in `logic`. Each takes a tensor or what can be converted to one, works on each
-element, keeps the dtype and has a gradient. `name` is accepted for compatibility.
+Arithmetic is in `arithmetic`, comparison in `logic`. Each takes a tensor or what can be converted
+to one, works on each element, keeps the dtype and has a gradient. `name` is accepted for
+compatibility.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from tapeflow.primitives import binary, special, unary
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:
-    """The exponential, e to the power `x`.
+    """The exponential: e to the power `x`.
 
     >>> tf.math.exp(0.0).numpy()
     np.float32(1.0)
@@ -179,7 +180,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """The logarithm of `sigmoid(x)`, computed so that it does not underflow.
 
     >>> tf.math.log_sigmoid([-1000.0, 0.0]).numpy()
-    array([-1.0000000e+03, -6.9314718e-01], dtype=float32)
+    array([-1.000000e+03, -6.931472e-01], dtype=float32)
     """
     return unary.negative(unary.softplus(unary.negative(x)))
 
@@ -188,13 +189,13 @@ def softplus(features: Any, name: str | None = None) -> Tensor:
     """log(1 + exp(features)), a smooth ramp. It does not overflow.
 
     >>> tf.math.softplus([0.0, 1000.0]).numpy()
-    array([6.9314718e-01, 1.0000000e+03], dtype=float32)
+    array([6.931472e-01, 1.000000e+03], dtype=float32)
     """
     return unary.softplus(features)
 
 
 def softsign(features: Any, name: str | None = None) -> Tensor:
-    """Features / (1 + |features|).
+    """The quotient `features / (1 + |features|)`, a sigmoid with long tails.
 
     >>> tf.math.softsign([-1.0, 0.0, 3.0]).numpy()
     array([-0.5 ,  0.  ,  0.75], dtype=float32)
@@ -212,7 +213,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
 
 
 def erfc(x: Any, name: str | None = None) -> Tensor:
-    """1 - erf(x), precise where that is tiny.
+    """The complement `1 - erf(x)`, precise where that is tiny.
 
     >>> tf.math.erfc(0.0).numpy()
     np.float32(1.0)

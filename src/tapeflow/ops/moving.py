@@ -238,6 +238,12 @@ def pad(
 
 
 def _pairs(paddings: Any) -> tuple[tuple[int, int], ...]:
+    if (
+        isinstance(paddings, (list, tuple))
+        and all(_is_plain_pair(p) for p in paddings)
+        and paddings
+    ):
+        return tuple([(a, b) for a, b in paddings])
     table = np.asarray(convert_to_tensor(paddings)._array)
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
         raise invalid(
@@ -245,6 +251,15 @@ def _pairs(paddings: Any) -> tuple[tuple[int, int], ...]:
             f"{list(table.shape)}"
         )
     return tuple((a, b) for a, b in table.tolist())
+
+
+def _is_plain_pair(value: Any) -> bool:
+    """Whether `value` is two ints: the usual case, which needs no conversion."""
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) == 2
+        and type(value[0]) is type(value[1]) is int
+    )
 
 
 # Reordering.

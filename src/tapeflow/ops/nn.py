@@ -10,6 +10,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axes_of, axis_of, integer, ints
+from tapeflow.ops.random import op_seed
 from tapeflow.primitives import array, binary, indexing, nn, ordering, random, reduction, unary
 from tapeflow.primitives.rules import invalid
 
@@ -320,15 +321,6 @@ def _noise_shape(shape: tuple[int, ...], noise: Any) -> tuple[int, ...]:
     if isinstance(noise, (list, tuple)) and len(noise) == len(shape):
         noise = [n if d is None else d for d, n in zip(noise, shape, strict=True)]
     return ints("dropout", "noise_shape", noise)
-
-
-def op_seed(seed: Any) -> int | None:
-    """The seed of an op as an int."""
-    if seed is None:
-        return None
-    if isinstance(seed, (str, bytes)) or not hasattr(seed, "__int__"):
-        raise TypeError(f"seed must be an integer or None, got {seed!r}")
-    return int(seed)
 
 
 def embedding_lookup(

@@ -13,7 +13,6 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
-from tapeflow.ops.nn import op_seed
 from tapeflow.primitives import random
 
 _UNIFORM = (
@@ -298,6 +297,15 @@ def stateless_categorical(
 
 
 # Arguments.
+
+
+def op_seed(seed: Any) -> int | None:
+    """The seed of an op as an int."""
+    if seed is None:
+        return None
+    if isinstance(seed, (str, bytes)) or not hasattr(seed, "__int__"):
+        raise TypeError(f"seed must be an integer or None, got {seed!r}")
+    return int(seed)
 
 
 def _like(value: Any, dtype: DType) -> Any:

@@ -1,5 +1,43 @@
 """The primitives, by kind. Importing this package fills the table."""
 
-from tapeflow.primitives import array, binary, elementwise, indexing, linalg, reduction, rules, table, unary
+from tapeflow.primitives import (
+    array,
+    binary,
+    einsum,
+    elementwise,
+    indexing,
+    linalg,
+    nn,
+    ordering,
+    random,
+    reduction,
+    repeating,
+    rules,
+    scattering,
+    softmax,
+    special,
+    storage,
+    table,
+    unary,
+)
 
-__all__ = ["array", "binary", "elementwise", "indexing", "linalg", "reduction", "rules", "table", "unary"]
+__all__ = [
+    "array",
+    "binary",
+    "einsum",
+    "elementwise",
+    "indexing",
+    "linalg",
+    "nn",
+    "ordering",
+    "random",
+    "reduction",
+    "repeating",
+    "rules",
+    "scattering",
+    "softmax",
+    "special",
+    "storage",
+    "table",
+    "unary",
+]

@@ -1,7 +1,8 @@
 """Einstein sums.
 
-The attributes are `subscripts`, one string of letters for each input, and `output`. Ellipses have been spelled out by
-the public op, with letters of their own: those listed in `stretch` may have size 1 in some inputs and broadcast.
+The attributes are `subscripts`, one string of letters for each input, and `output`. Ellipses have
+been spelled out by the public op, with letters of their own: those listed in `stretch` may have
+size 1 in some inputs and broadcast.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def _result(*xs: ArraySpec, subscripts: Subscripts, output: str, stretch: str) -
         check_dtype("einsum", "inputs", x, NUMERIC)
         if len(x.shape) != len(labels):
             raise invalid(
-                f"einsum: {labels!r} in {equation!r} names {len(labels)} dimensions, and its input has rank "
+                f"einsum: {labels!r} in {equation!r} names {len(labels)} dimensions, and its "
+                "input has rank "
                 f"{len(x.shape)} (shape {list(x.shape)})"
             )
         for label, size in zip(labels, x.shape, strict=True):
@@ -38,7 +40,8 @@ def _result(*xs: ArraySpec, subscripts: Subscripts, output: str, stretch: str) -
             elif size != known and not (size == 1 and label in stretch):
                 shapes = ", ".join(str(list(each.shape)) for each in xs)
                 raise invalid(
-                    f"einsum: dimension {label!r} of {equation!r} has size {known} in one place and {size} in "
+                    f"einsum: dimension {label!r} of {equation!r} has size {known} in one "
+                    f"place and {size} in "
                     f"another (shapes {shapes})"
                 )
     return ArraySpec(tuple(sizes[label] for label in output), xs[0].dtype)
@@ -133,8 +136,9 @@ def _gradient(
 ) -> Tensor:
     """An Einstein sum again, of `g` and the other inputs.
 
-    A label that only this input has was summed, so the gradient is the same all along it: a factor of ones. A label
-    repeated in it took a diagonal, so the gradient is zero elsewhere: a factor that is the identity matrix.
+    A label that only this input has was summed, so the gradient is the same all along it: a factor
+    of ones. A label repeated in it took a diagonal, so the gradient is zero elsewhere: a factor
+    that is the identity matrix.
     """
     labels, shape, dtype = subscripts[i], xs_shapes[i], g._array.dtype
     factors = [(g, output)]

@@ -57,7 +57,9 @@ def unary(
         return ()
 
     row.edges = edges
-    keeps_dtype = "int" in accepts  # else NumPy turns integers into floats, which TensorFlow does not
+    keeps_dtype = (
+        "int" in accepts
+    )  # else NumPy turns integers into floats, which TensorFlow does not
 
     def call(x: Any) -> Tensor:
         if type(x) is not Tensor:
@@ -240,4 +242,3 @@ def conj(x: Any) -> Any:
 
 
 conjugate = unary("conj", np.conj, accepts=rules.NUMERIC, gradient=lambda g: conj(g))
-

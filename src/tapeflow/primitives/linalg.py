@@ -41,15 +41,18 @@ def _matmul_result(
     check_dtype("matmul", "a", a, NUMERIC)
     if len(a.shape) < 2 or len(b.shape) < 2:
         raise invalid(
-            f"matmul: both tensors must have at least two dimensions, got shapes {list(a.shape)} and {list(b.shape)}. "
+            "matmul: both tensors must have at least two dimensions, got shapes "
+            f"{list(a.shape)} and {list(b.shape)}. "
             "For vectors use tf.linalg.matvec or tf.tensordot."
         )
     rows, inner_a = a.shape[-2:][::-1] if transpose_a else a.shape[-2:]
     inner_b, columns = b.shape[-2:][::-1] if transpose_b else b.shape[-2:]
     if inner_a != inner_b and None not in (inner_a, inner_b):
         raise invalid(
-            f"matmul: Matrix size-incompatible: the inner dimensions {inner_a} and {inner_b} differ "
-            f"(a: {list(a.shape)}, b: {list(b.shape)}, transpose_a={transpose_a}, transpose_b={transpose_b})"
+            f"matmul: Matrix size-incompatible: the inner dimensions {inner_a} and {inner_b} "
+            "differ "
+            f"(a: {list(a.shape)}, b: {list(b.shape)}, transpose_a={transpose_a}, "
+            f"transpose_b={transpose_b})"
         )
     batch = broadcast_or_raise(
         "matmul", ArraySpec(a.shape[:-2], a.dtype), ArraySpec(b.shape[:-2], b.dtype)
@@ -121,7 +124,8 @@ def _diag_result(x: ArraySpec, *, rows: int, columns: int, k: int) -> ArraySpec:
     if x.shape[-1] != diagonal_size(rows, columns, k):
         raise invalid(
             f"diag: the diagonal {k} of a matrix of {rows} rows and {columns} columns has "
-            f"{diagonal_size(rows, columns, k)} elements, and diagonal has {x.shape[-1]} (shape {list(x.shape)})"
+            f"{diagonal_size(rows, columns, k)} elements, and diagonal has {x.shape[-1]} "
+            f"(shape {list(x.shape)})"
         )
     return ArraySpec((*x.shape[:-1], rows, columns), x.dtype)
 

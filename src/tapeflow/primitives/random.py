@@ -15,10 +15,12 @@ that another engine can repeat them.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import os
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
@@ -179,6 +181,13 @@ _UNSEEDED = 1
 _SEEDED = 2
 
 
+class _Replay(threading.local):
+    """What a thread notes of the states it takes, and which it is to take again."""
+
+    noted: list[np.ndarray] | None = None
+    states: Iterator[np.ndarray] | None = None
+
+
 class Streams:
     """Hands out states by TensorFlow's rules for the global seed and the seed of an op.
 
@@ -189,6 +198,7 @@ class Streams:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._replay = _Replay()
         self.set_seed(None)
 
     def set_seed(self, seed: Any) -> None:
@@ -200,6 +210,34 @@ class Streams:
 
     def next(self, op: str, seed: int | None) -> np.ndarray:
         """The next state for an op that was given `seed`."""
+        if self._replay.states is not None:
+            return next(self._replay.states)
+        state = self._fresh(op, seed)
+        if self._replay.noted is not None:
+            self._replay.noted.append(state)
+        return state
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[list[np.ndarray]]:
+        """Notes the states this thread takes within the context, for `replayed`."""
+        outer, self._replay.noted = self._replay.noted, []
+        try:
+            yield self._replay.noted
+        finally:
+            if outer is not None:
+                outer += self._replay.noted
+            self._replay.noted = outer
+
+    @contextlib.contextmanager
+    def replayed(self, states: list[np.ndarray]) -> Iterator[None]:
+        """Within the context this thread takes these states again, in the same order."""
+        outer, self._replay.states = self._replay.states, iter(states)
+        try:
+            yield
+        finally:
+            self._replay.states = outer
+
+    def _fresh(self, op: str, seed: int | None) -> np.ndarray:
         with self._lock:
             # Ops without a seed share one numbering, so that each takes the next number whatever
             # its kind.
@@ -258,10 +296,6 @@ stateless = primitive("random_stateless", "seed", _stateless_kernel, result=_sta
 # Rows.
 
 
-def _shaped(flat: Any, shape: Shape) -> Any:
-    return flat.reshape(shape)
-
-
 def _size(shape: Shape) -> int:
     if any(d < 0 for d in shape):
         raise invalid(f"random: every dimension of the shape must be >= 0, got {list(shape)}")
@@ -272,7 +306,7 @@ def _float_draw(op: str, transform: Any) -> Any:
     def kernel(state: Any, *, shape: Shape, dtype: DType) -> Any:
         if dtype.np_dtype != np.float64 and dtype.np_dtype not in _MANTISSA:
             raise TypeError(f"no kernel for {dtype.name}")
-        return _shaped(transform(state, _size(shape), dtype.np_dtype), shape)
+        return transform(state, _size(shape), dtype.np_dtype).reshape(shape)
 
     def result(state: ArraySpec, *, shape: Shape, dtype: DType) -> ArraySpec:
         check_dtype(op, "dtype", ArraySpec(shape, dtype), FLOAT)
@@ -291,7 +325,8 @@ def _integers_kernel(state: Any, low: Any, high: Any, *, shape: Shape, dtype: DT
         raise ValueError("bounds are not scalars")
     if not int(low) < int(high):
         raise invalid(f"random.uniform: Need minval < maxval, got {int(low)} >= {int(high)}")
-    return _shaped(_integers(state, _size(shape), int(low), int(high), dtype.np_dtype), shape)
+    words = _integers(state, _size(shape), int(low), int(high), dtype.np_dtype)
+    return words.reshape(shape)
 
 
 def _integers_result(
@@ -309,8 +344,8 @@ uniform_integers = primitive(
 any_integers = primitive(
     "random_any_integers",
     "state",
-    lambda state, *, shape, dtype: _shaped(
-        _words64(state, _size(shape)).astype(dtype.np_dtype), shape
+    lambda state, *, shape, dtype: (
+        _words64(state, _size(shape)).astype(dtype.np_dtype).reshape(shape)
     ),
     result=lambda state, *, shape, dtype: ArraySpec(shape, dtype),
 )
@@ -321,7 +356,7 @@ def _keep_kernel(state: Any, rate: Any, *, shape: Shape) -> Any:
     n = _size(shape)
     if threshold >= 2**32:
         return np.zeros(shape, np.bool_)
-    return _shaped(_words32(state, n) >= np.uint32(max(threshold, 0)), shape)
+    return (_words32(state, n) >= np.uint32(max(threshold, 0))).reshape(shape)
 
 
 # True with probability 1 - rate, straight from 32 bits.

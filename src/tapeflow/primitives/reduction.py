@@ -1,7 +1,7 @@
 """Primitives that reduce or accumulate along axes.
 
-`axis` is always a tuple of non-negative ints here (one int for the cumulative ones and for arg-reductions): the public
-ops bring what the user gave into that form.
+`axis` is always a tuple of non-negative ints here (one int for the cumulative ones and for arg-
+reductions): the public ops bring what the user gave into that form.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def _prod_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 def _prod_gradient(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
     """The product of all the others, without dividing: elements may be zero.
 
-    The reduced axes are brought to the end and laid flat, so that the others are those to the left and to the right.
+    The reduced axes are brought to the end and laid flat, so that the others are those to the left
+    and to the right.
     """
     shape = x._array.shape
     kept = tuple(i for i in range(len(shape)) if i not in axis)
@@ -364,13 +365,14 @@ def _shifted(x: Tensor, axis: int, reverse: bool) -> Tensor:
 
 
 def _recurrence_terms_gradient(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:
-    return recurrence(g, _shifted(a, axis, not reverse), axis=axis, reverse=not reverse)
+    factors = binary.conj(_shifted(a, axis, not reverse))
+    return recurrence(g, factors, axis=axis, reverse=not reverse)
 
 
 def _recurrence_factors_gradient(
     g: Tensor, a: Tensor, y: Tensor, axis: int, reverse: bool
 ) -> Tensor:
-    return _recurrence_terms_gradient(g, a, axis, reverse) * _shifted(y, axis, reverse)
+    return _recurrence_terms_gradient(g, a, axis, reverse) * binary.conj(_shifted(y, axis, reverse))
 
 
 # y[i] = x[i] + a[i] * y[i - 1] along an axis (i + 1, if `reverse`): what running products need.

@@ -7,8 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import DTypeError
-from tapeflow.core.errors import invalid as invalid
+from tapeflow.core.errors import DTypeError, invalid as invalid
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.primitives.table import ArraySpec
 

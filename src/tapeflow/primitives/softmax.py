@@ -47,7 +47,7 @@ def _shifted(x: Any, axis: int) -> Any:
     x = wide(x)
     if not x.shape[axis]:
         return x.copy()
-    return x - np.maximum.reduce(x, axis, None, None, True)
+    return x - np.maximum.reduce(x, axis=axis, keepdims=True)
 
 
 def _softmax_result(op: str) -> Callable[..., ArraySpec]:
@@ -63,14 +63,14 @@ def _softmax_result(op: str) -> Callable[..., ArraySpec]:
 def _softmax_of(x: Any, axis: int) -> Any:
     p = _shifted(x, axis)
     np.exp(p, p)
-    p /= np.add.reduce(p, axis, None, None, True)
+    p /= np.add.reduce(p, axis=axis, keepdims=True)
     return p
 
 
 def _softmax_gradient_kernel(u: Any, p: Any, *, axis: int) -> Any:
     u, q = wide(u), wide(p)
     out = u * q
-    out -= q * np.add.reduce(out, axis, None, None, True)
+    out -= q * np.add.reduce(out, axis=axis, keepdims=True)
     return narrow(out, p)
 
 
@@ -100,7 +100,7 @@ softmax_gradient = primitive(
 
 def _log_softmax_kernel(x: Any, *, axis: int) -> Any:
     z = _shifted(x, axis)
-    z -= np.log(np.add.reduce(np.exp(z), axis, None, None, True))
+    z -= np.log(np.add.reduce(np.exp(z), axis=axis, keepdims=True))
     return narrow(z, x)
 
 
@@ -114,8 +114,9 @@ log_softmax = primitive(
     },
 )
 
-# Cross entropy of a softmax with labels that are class numbers. It keeps the logits alone: the
-# softmax is as large, and computing it again costs less than the memory traffic of writing it.
+# Cross entropy of a softmax with labels that are class numbers. It keeps the logits, which are
+# often alive anyway, and computes the softmax again in the backward pass: the forward pass has no
+# need of it.
 
 
 def _sparse_result(x: ArraySpec, labels: ArraySpec) -> ArraySpec:
@@ -125,7 +126,8 @@ def _sparse_result(x: ArraySpec, labels: ArraySpec) -> ArraySpec:
     if len(labels.shape) != len(x.shape) - 1:
         raise ValueError(
             f"{op}: `labels.shape.rank` must equal `logits.shape.rank - 1`, "
-            f"got labels {labels} and logits {x}. For one-hot labels use tf.nn.softmax_cross_entropy_with_logits."
+            f"got labels {labels} and logits {x}. "
+            "For one-hot labels use tf.nn.softmax_cross_entropy_with_logits."
         )
     if labels.shape != x.shape[:-1]:
         raise ValueError(
@@ -231,7 +233,7 @@ def _dense_kernel(x: Any, labels: Any, *, axis: int) -> Any:
     if x.shape != labels.shape or x.dtype != labels.dtype:
         raise ValueError("labels do not fit")
     z = _shifted(x, axis)
-    np.subtract(np.log(np.add.reduce(np.exp(z), axis, None, None, True)), z, z)
+    np.subtract(np.log(np.add.reduce(np.exp(z), axis=axis, keepdims=True)), z, z)
     z *= wide(labels)
     return narrow(np.add.reduce(z, axis), x)
 

@@ -1,8 +1,8 @@
 """The table of primitives: the only things an engine runs and a tape records.
 
-A row says everything about a primitive: its name, the names of its inputs, the kernel that computes it, the rule that
-gives the shape and dtype of its result (and names the mistake when there is none), and its gradient with respect to each
-input. What must be kept for the backward pass is not said apart: a gradient is a function whose parameters name what it
+A row says everything about a primitive: its name, the names of its inputs, the kernel that computes it, the rule
+that gives the shape and dtype of its result (and names the mistake when there is none), and its gradient with
+respect to each input. What must be kept for the backward pass is not said apart: a gradient is a function whose parameters name what it
 needs, and a tape keeps just that.
 
     tanh:     lambda g, y: g * (1 - y * y)      keeps the output, not the input
@@ -40,8 +40,8 @@ class ArraySpec(NamedTuple):
 
 
 Edge = Callable[[int, tuple[Tensor, ...], Any, Any], tuple[Callable[..., Any], tuple[Any, ...]]]
-"""How a tape is told of a gradient: for the input at a position, the inputs, the output and the attributes of a finished
-operation, it gives the vector-Jacobian product (called as `rule(g, *kept)`) and what must be kept for it."""
+"""How a tape is told of a gradient: for the input at a position, the inputs, the output and the attributes of a
+finished operation, it gives the vector-Jacobian product (called as `rule(g, *kept)`) and what must be kept for it."""
 
 
 class _Repeated(tuple[Any, ...]):
@@ -54,7 +54,17 @@ class _Repeated(tuple[Any, ...]):
 class Primitive:
     """One row of the table."""
 
-    __slots__ = ("call", "edges", "gradients", "inputs", "kernel", "name", "outputs", "result", "variadic")
+    __slots__ = (
+        "call",
+        "edges",
+        "gradients",
+        "inputs",
+        "kernel",
+        "name",
+        "outputs",
+        "result",
+        "variadic",
+    )
 
     def __init__(
         self,
@@ -82,8 +92,10 @@ class Primitive:
     def _edges(
         self, tracked: set[int], inputs: tuple[Tensor, ...], output: Any, attrs: Any
     ) -> list[tuple[int, Callable[..., Any], tuple[Any, ...]]]:
-        """What a tape notes of a finished operation: for each input it follows that has a gradient, the identity of the
-        input, the rule, and what must be kept for it. Elementwise primitives bring a quicker one of their own.
+        """What a tape notes of a finished operation.
+
+        For each input it follows that has a gradient: the identity of the input, the rule, and what must be kept for
+        it. Elementwise primitives bring a quicker one of their own.
         """
         edges = []
         for position, x in enumerate(inputs):

@@ -101,7 +101,7 @@ atanh = unary("atanh", np.arctanh, derivative=lambda x: reciprocal(1 - x * x))
 
 
 def _sigmoid_kernel(x: Any) -> Any:
-    """1 / (1 + exp(-x)): exp overflows to inf for very negative x, and the quotient is then the 0 it should be."""
+    """1 / (1 + exp(-x)): where exp overflows to inf, the quotient is the 0 it should be."""
     one = x.dtype.type(1)
     return one / (one + np.exp(-x))
 
@@ -112,7 +112,9 @@ def _softplus_kernel(x: Any) -> Any:
 
 
 sigmoid = unary("sigmoid", _sigmoid_kernel, derivative=lambda y: y * (1 - y))
-softplus = unary("softplus", _refusing("c", _softplus_kernel), accepts=FLOAT, derivative=lambda x: sigmoid(x))
+softplus = unary(
+    "softplus", _refusing("c", _softplus_kernel), accepts=FLOAT, derivative=lambda x: sigmoid(x)
+)
 softsign = unary(
     "softsign",
     _refusing("c", lambda x: x / (x.dtype.type(1) + np.abs(x))),
@@ -144,7 +146,11 @@ def _abs_gradient(g: Any, x: Any) -> Any:
 
 
 abs_ = primitive(
-    "abs", "x", _refusing("b", np.abs), result=_real_dtype("abs"), gradients={"x": lambda g, x: _abs_gradient(g, x)}
+    "abs",
+    "x",
+    _refusing("b", np.abs),
+    result=_real_dtype("abs"),
+    gradients={"x": lambda g, x: _abs_gradient(g, x)},
 )
 real = primitive(
     "real",
@@ -208,4 +214,6 @@ angle_of_real = unary(
 
 is_nan = primitive("is_nan", "x", _refusing("iubc", np.isnan), result=predicate("is_nan", FLOAT))
 is_inf = primitive("is_inf", "x", _refusing("iubc", np.isinf), result=predicate("is_inf", FLOAT))
-is_finite = primitive("is_finite", "x", _refusing("iubc", np.isfinite), result=predicate("is_finite", FLOAT))
+is_finite = primitive(
+    "is_finite", "x", _refusing("iubc", np.isfinite), result=predicate("is_finite", FLOAT)
+)

@@ -1,0 +1,96 @@
+"""`tf.norm`: the norms of vectors and matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.tensor import Tensor
+from tapeflow.ops.reduction import axes_of, checked_axis
+from tapeflow.primitives import array, reduction, unary
+from tapeflow.primitives.elementwise import conj
+
+
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The norm of a tensor, of its vectors or of its matrices.
+
+    >>> tf.linalg.norm([[3.0, 4.0], [0.0, 5.0]], axis=1).numpy()
+    array([5., 5.], dtype=float32)
+    >>> tf.linalg.norm([3.0, -4.0], ord=1).numpy()
+    np.float32(7.0)
+
+    Args:
+      tensor: the tensor to measure.
+      ord: `"euclidean"`, 1, 2, `np.inf` or any positive number; for matrices `"fro"`,
+        `"euclidean"`, 1 or `np.inf`.
+      axis: None to take the whole tensor as one vector, an int for vectors, a pair of ints for
+        matrices.
+      keepdims: whether to keep the reduced dimensions, with length 1.
+      name: accepted for compatibility.
+    """
+    if isinstance(axis, (tuple, list, np.ndarray)):
+        return _matrix_norms(convert_to_tensor(tensor), ord, [int(a) for a in axis], bool(keepdims))
+    if axis is not None and not isinstance(axis, (int, np.integer)):
+        raise ValueError(_BAD_AXIS.format(axis))
+    if ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
+        raise ValueError(
+            "norm: 'ord' must be a supported vector norm, 'euclidean' or a positive number, "
+            f"got {ord!r}. Matrix norms need a pair of axes."
+        )
+    x = convert_to_tensor(tensor)
+    axes = axes_of("norm", x, axis)
+    keep = bool(keepdims)
+    if ord in ("euclidean", 2):
+        return _euclidean(x, axes, keep)
+    size = unary.abs_(x)
+    if ord == 1:
+        return reduction.sum_(size, axis=axes, keepdims=keep)
+    if ord == np.inf:
+        return reduction.max_(size, axis=axes, keepdims=keep)
+    return reduction.sum_(size**ord, axis=axes, keepdims=keep) ** (1.0 / ord)
+
+
+_BAD_AXIS = "norm: 'axis' must be None, an integer, or a tuple of 2 unique integers, got {}"
+
+
+def _euclidean(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
+    squares = x * conj(x)
+    return unary.sqrt(reduction.sum_(squares, axis=axes, keepdims=keepdims))
+
+
+def _matrix_norms(x: Tensor, ord: Any, axis: list[int], keepdims: bool) -> Tensor:
+    if len(axis) != 2 or axis[0] == axis[1]:
+        raise ValueError(_BAD_AXIS.format(axis))
+    if ord in ("euclidean", "fro"):
+        return _euclidean(x, axes_of("norm", x, axis), keepdims)
+    if ord == 2:
+        raise UnimplementedError(
+            None,
+            None,
+            "norm: the matrix norm with ord=2 needs singular values, which tapeflow does not have "
+            "yet. ord='fro' bounds it from above.",
+        )
+    if ord not in (1, np.inf):
+        raise ValueError(
+            "norm: 'ord' must be a supported matrix norm, 'euclidean', 'fro', 1, 2 or np.inf, "
+            f"got {ord!r}"
+        )
+    # The greatest sum of sizes over the columns (1) or over the rows (inf).
+    rank = x._array.ndim
+    rows, columns = (checked_axis("norm", a, rank, x) for a in axis)
+    first, then = (rows, columns) if ord == 1 else (columns, rows)
+    sums = reduction.sum_(unary.abs_(x), axis=(first,), keepdims=True)
+    norms = reduction.max_(sums, axis=(then,), keepdims=True)
+    if keepdims:
+        return norms
+    shape = reduction.reduced_shape(x._array.shape, (rows, columns), False)
+    return array.reshape(norms, shape=shape)
