@@ -53,6 +53,10 @@ from tapeflow.ops.logic import (
     logical_xor as logical_xor,
     not_equal as not_equal,
 )
+from tapeflow.ops.losses import (
+    log_softmax as log_softmax,
+    softmax as softmax,
+)
 from tapeflow.ops.math import (
     acos as acos,
     acosh as acosh,
@@ -81,6 +85,12 @@ from tapeflow.ops.math import (
     softsign as softsign,
     tan as tan,
     tanh as tanh,
+)
+from tapeflow.ops.nn import (
+    in_top_k as in_top_k,
+    l2_normalize as l2_normalize,
+    top_k as top_k,
+    zero_fraction as zero_fraction,
 )
 from tapeflow.ops.reduction import (
     argmax as argmax,

@@ -180,15 +180,15 @@ class TestLettingGo:
             w.assign_sub(0.01 * dw)
             b.assign_sub(0.01 * db)
 
-        for _ in range(200):
-            step()
         tracemalloc.start()
+        for _ in range(3_000):  # Python fills its pools of small objects
+            step()
         before = tracemalloc.get_traced_memory()[0]
         for _ in range(10_000):
             step()
         grown = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()
-        assert grown < 50_000
+        assert grown < 20_000
 
 
 def test_backward_frees_as_it_goes():

@@ -24,6 +24,29 @@ def _vector(*values: float) -> dict[str, Any]:
     return {"tensor": "float32", "shape": [len(values)], "values": list(values)}
 
 
+def _warns(why: str, warnings: list[str], *cases: str) -> dict[str, Accepted]:
+    """The result is the same, None, and a warning says why."""
+    return {case: Accepted({"result": None, "warns": warnings}, why) for case in cases}
+
+
+def _rows(values: list[list[float]], indices: list[int]) -> dict[str, Any]:
+    return {
+        "IndexedSlices": {
+            "values": {"tensor": "float32", "shape": [len(values), 2], "values": values},
+            "indices": {"tensor": "int32", "shape": [len(indices)], "values": indices},
+            "dense_shape": {"tensor": "int32", "shape": [2], "values": [3, 2]},
+        }
+    }
+
+
+_SLICES = {
+    "IndexedSlices": {
+        "values": {"tensor": "float32", "shape": [1], "values": [1.0]},
+        "indices": {"tensor": "int32", "shape": [1], "values": [0]},
+        "dense_shape": None,
+    }
+}
+
 ACCEPTED: dict[str, Accepted] = {
     **_raises(
         "TypeError",
@@ -69,5 +92,109 @@ ACCEPTED: dict[str, Accepted] = {
     "variables/len_of_a_variable": Accepted({"result": 2}, "a tensor has a length, too"),
     "tensor_methods/index_of_variable": Accepted(
         {"result": {"list": [0, 1]}}, "an integer tensor can be an index, too"
+    ),
+    **_raises(
+        "TypeError",
+        "TensorFlow fails inside with an AttributeError; the mistake is the argument's type",
+        "jacobians/list_of_targets",
+    ),
+    **_raises(
+        "RuntimeError",
+        "TensorFlow fails inside with an AttributeError; the mistake is the moment of the call",
+        "tape_watching/watch_on_a_tape_never_entered",
+    ),
+    **_raises(
+        "InvalidArgumentError",
+        "strings pass through, for labels; there are no ops on them",
+        "operators/str_plus_str",
+        "operators/str_plus_python_str",
+    ),
+    **_raises(
+        "AttributeError",
+        "not there yet",
+        "array_ops/cond",
+        "gradients_of_ops/linalg_inv",
+        "gradients_of_ops/linalg_det",
+        "reductions/segment_sum",
+        "reductions/unsorted_segment_sum",
+        "reductions/bincount",
+    ),
+    **_warns(
+        "TensorFlow logs this at a level nobody sees; a gradient of None should not be a riddle",
+        ["source tensor is not floating"],
+        "tape_connections/int_source_is_none",
+        "tape_connections/int_variable_source",
+        "tape_connections/bool_source_is_none",
+    ),
+    **_warns(
+        "TensorFlow logs this at a level nobody sees; a gradient of None should not be a riddle",
+        ["target tensor is not floating"],
+        "tape_connections/int_target_is_none",
+        "tape_connections/bool_target_is_none",
+    ),
+    **_warns(
+        "TensorFlow logs the other two at a level nobody sees",
+        [
+            "source tensor is not floating",
+            "target tensor is not floating",
+            "watched tensor is not floating",
+        ],
+        "tape_watching/watch_int_tensor",
+    ),
+    "variables/assign_returns": Accepted(
+        {"result": {"tuple": [{"variable": "float32", "shape": [], "values": 2.0}, True, True]}},
+        "assign returns the variable itself, where TensorFlow returns a stand-in for it",
+    ),
+    "nests/dict_with_mixed_keys": Accepted(
+        {"result": {"list": [3, 1]}}, "keys that cannot be sorted keep an order of their own"
+    ),
+    "nests/flatten_indexed_slices_expanded": Accepted(
+        {"result": {"list": [_SLICES]}}, "IndexedSlices are a leaf, also with expand_composites"
+    ),
+    "indexed_slices/gather_negative_axis": Accepted(
+        {"result": _rows([[1.0, 1.0]], [0])}, "axis -2 of a matrix is axis 0, so rows are enough"
+    ),
+    "indexed_slices/gather_after_identity": Accepted(
+        {"result": {"tensor": "float32", "shape": [3, 2], "values": [[0, 0], [1, 1], [0, 0]]}},
+        "rows become dense where they pass through another op, identity too",
+    ),
+    "tape_sources/output_gradients_with_a_none": Accepted(
+        {"result": {"tensor": "float32", "shape": [], "values": 11.0}},
+        "None stands for ones, as when output_gradients is left out",
+    ),
+    "shapes_and_dtypes/as_dtype_int": Accepted(
+        {"result": {"dtype": "int32"}}, "the dtype a Python int becomes"
+    ),
+    "shapes_and_dtypes/as_dtype_str": Accepted(
+        {"result": {"dtype": "string"}}, "the dtype a Python str becomes"
+    ),
+    "tensor_creation/dtype_by_python_type": Accepted(
+        {
+            "result": {
+                "tuple": [
+                    _vector(1.0, 2.0),
+                    {"tensor": "int32", "shape": [2], "values": [1, 2]},
+                ]
+            }
+        },
+        "Python's int names the dtype that Python ints become",
+    ),
+    "tensor_creation/mixed_float_complex": Accepted(
+        {"result": {"tensor": "complex128", "shape": [2], "values": [[1.0, 0.0], [0.0, 2.0]]}},
+        "a float is a complex number, so nothing is lost",
+    ),
+    "tape_connections/unconnected_zero_of_int_source": Accepted(
+        {
+            "result": {"tensor": "int32", "shape": [2], "values": [0, 0]},
+            "warns": ["source tensor is not floating"],
+        },
+        "the same zeros, and a warning",
+    ),
+    "tape_connections/string_source_beside_a_variable": Accepted(
+        {
+            "result": {"list": [{"tensor": "float32", "shape": [], "values": 2.0}, None]},
+            "warns": ["source tensor is not floating"],
+        },
+        "the same gradients, and a warning",
     ),
 }

@@ -3,6 +3,16 @@
 import sys
 from pathlib import Path
 
+import pytest
+
+from tapeflow.core.log import forget_warnings
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 collect_ignore_glob = ["cases/*", "record.py"]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_warnings():
+    """Warnings are logged a few times only; every case begins to count afresh."""
+    forget_warnings()

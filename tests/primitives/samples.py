@@ -223,10 +223,13 @@ SAMPLES: dict[str, list[Sample]] = {
         ),
     ],
     "gather_nd": [
-        Sample((real(3, 4), np.array([[0, 1], [2, 3], [0, 1]]))),
-        Sample((real(3, 4), np.array([[0], [2]]))),
+        Sample((real(3, 4), np.array([[0, 1], [2, 3], [0, 1]])), {"batch_dims": 0}),
+        Sample((real(3, 4), np.array([[0], [2]])), {"batch_dims": 0}),
+        Sample((real(2, 3, 4), np.array([[[0], [2]], [[1], [1]]])), {"batch_dims": 1}),
     ],
-    "scatter_nd": [Sample((np.array([[0], [2], [0]]), real(3, 4)), {"shape": (3, 4)})],
+    "scatter_nd": [
+        Sample((np.array([[0], [2], [0]]), real(3, 4)), {"shape": (3, 4), "batch_dims": 0})
+    ],
     # linalg
     "matmul": [
         Sample((real(2, 3), real(3, 4)), {"transpose_a": False, "transpose_b": False}),

@@ -146,9 +146,9 @@ def _default_dtype(value: Any) -> DType:
     if isinstance(value, bool):
         return dtypes.bool_
     if isinstance(value, numbers.Integral):
-        if _INT32.min <= value <= _INT32.max:
+        if _INT32.min <= int(value) <= _INT32.max:
             return dtypes.int32
-        if _INT64.min <= value <= _INT64.max:
+        if _INT64.min <= int(value) <= _INT64.max:
             return dtypes.int64
         raise ValueError(
             f"The integer {value} does not fit in int64, so it cannot become a tensor."

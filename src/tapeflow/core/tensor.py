@@ -107,11 +107,13 @@ class Tensor:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         self._note_escape("a NumPy conversion")
-        if copy is False:
-            view = np.asarray(self._array, dtype).view()
-            view.flags.writeable = False
-            return view
-        return np.array(self._array, dtype)
+        if copy:
+            return np.array(self._array, dtype)
+        array = np.asarray(self._array, dtype)
+        if array is self._array:  # the same memory: a tensor must not be changed through it
+            array = array.view()
+        array.flags.writeable = False
+        return array
 
     def __len__(self) -> int:
         if not self._array.ndim:

@@ -112,5 +112,5 @@ for _class in (Tensor, Variable):
         setattr(_class, f"__r{_name}__", _reflected(_op))
     for _name, _op in _OTHERS.items():
         setattr(_class, f"__{_name}__", _op)
-Tensor.__getitem__ = slicing.getitem
-Variable.__getitem__ = slicing.variable_getitem
+setattr(Tensor, "__getitem__", slicing.getitem)  # noqa: B010
+setattr(Variable, "__getitem__", slicing.variable_getitem)  # noqa: B010

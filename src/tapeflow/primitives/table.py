@@ -2,8 +2,8 @@
 
 A row says everything about a primitive: its name, the names of its inputs, the kernel that computes it, the rule
 that gives the shape and dtype of its result (and names the mistake when there is none), and its gradient with
-respect to each input. What must be kept for the backward pass is not said apart: a gradient is a function whose parameters name what it
-needs, and a tape keeps just that.
+respect to each input. What must be kept for the backward pass is not said apart: a gradient is a function whose
+parameters name what it needs, and a tape keeps just that.
 
     tanh:     lambda g, y: g * (1 - y * y)      keeps the output, not the input
     multiply: lambda g, b: g * b                keeps `b`, and only if `a` needs a gradient
