@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.primitives.samples import SAMPLES, Sample
+from tests.primitives.samples import Sample
+
+SAMPLES: dict[str, list[Sample]] = {}
+for path in sorted(Path(__file__).parent.glob("samples*.py")):
+    rows = importlib.import_module(f"tests.primitives.{path.stem}").SAMPLES
+    assert not rows.keys() & SAMPLES.keys(), f"{path.name} repeats rows"
+    SAMPLES |= rows
 
 import tapeflow as tf
 from tapeflow.primitives.table import TABLE, ArraySpec, Primitive
