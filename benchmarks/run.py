@@ -165,6 +165,7 @@ def import_seconds(python: str, library: str) -> float:
 def run(command: list[str]) -> str:
     """Return what a command printed, or raise with the end of its complaint."""
     environment = os.environ | QUIET_CPU
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages come with their bytecode
     try:
         finished = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=300

@@ -25,6 +25,7 @@ from tapeflow.core.dtypes import (
     uint64 as uint64,
 )
 from tapeflow.core.missing import Missing as _Missing
-from tapeflow.ops.array import cast as cast, complex as complex, saturate_cast as saturate_cast
+from tapeflow.ops.arithmetic import complex as complex
+from tapeflow.ops.array import cast as cast, saturate_cast as saturate_cast
 
 __getattr__ = _Missing("tf.dtypes")

@@ -1,20 +1,29 @@
-"""Sample inputs for every primitive: the table of proofs that no primitive can escape.
+"""What the table of proofs is made of: rows of sample inputs, of mistakes, and of references.
 
-Each row gives inputs (float64 where a gradient is to be checked) and attributes. `test_table.py` fails if a primitive
-has no row here, and makes from each row checks of the shape rule and of first and second derivatives.
+Each module `samples_<kind>.py` beside this one gives three tables by the name of a primitive:
+
+    SAMPLES      calls that work: inputs (float64 where a gradient is to be checked) and attributes
+    REFERENCES   the same function of NumPy arrays, from NumPy, SciPy or the definition, not from the kernel
+    MISTAKES     calls that must fail, and what the message must say
+
+`test_table.py` fails if a primitive is missing in one of them, and makes from each row checks of the shape rule, of
+values, of first and second derivatives, and of the same in lower precision and for complex numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tapeflow.core import dtypes
+import tapeflow as tf
 
 rng = np.random.default_rng(20261115)
+
+Reference = Callable[..., Any]
 
 
 @dataclass
@@ -23,7 +32,37 @@ class Sample:
 
     inputs: tuple[np.ndarray, ...]
     attrs: dict[str, Any] = field(default_factory=dict)
+    first_order: bool = True
+    """Whether differences tell the gradient: not where TensorFlow has a convention of its own."""
     second_order: bool = True
+    """Whether the rule for the gradient has a gradient that can be checked."""
+    low_precision: bool = True
+    """Whether the call means the same in a lower precision."""
+    also_complex: bool = True
+    """Whether it is to be repeated with complex inputs, where the primitive takes them."""
+    rtol: float = 1e-12
+    """How well the value agrees with the reference."""
+
+
+@dataclass
+class Mistake:
+    """A call of a primitive that must fail, in words that name the op and the shapes of its inputs."""
+
+    inputs: tuple[np.ndarray, ...]
+    attrs: dict[str, Any] = field(default_factory=dict)
+    op: str = ""
+    """How the message calls the op, if not by the name of the primitive."""
+    says: tuple[str, ...] = ()
+    """What else the message must contain: dtypes, attributes."""
+    shapes: tuple[int, ...] | None = None
+    """The positions of the inputs whose shapes the message must contain: all, unless told."""
+    error: type[Exception] = tf.errors.InvalidArgumentError
+
+
+def begin(module: str) -> None:
+    """Starts the random numbers anew for a module, so that they do not depend on the other ones."""
+    global rng
+    rng = np.random.default_rng(zlib.crc32(module.encode()))
 
 
 def real(*shape: int, low: float = -2.0, high: float = 2.0) -> np.ndarray:
@@ -45,6 +84,10 @@ def bools(*shape: int) -> np.ndarray:
     return rng.random(shape) < 0.5
 
 
+def strings(*shape: int) -> np.ndarray:
+    return np.full(shape, b"text", object)
+
+
 def everywhere(make: Callable[..., np.ndarray], **kwargs: Any) -> list[Sample]:
     """A scalar, a vector, a matrix, an empty array."""
     return [Sample((make(*shape, **kwargs),)) for shape in [(), (3,), (2, 3), (0, 2)]]
@@ -63,181 +106,36 @@ def pairs(make: Callable[..., np.ndarray], **kwargs: Any) -> list[Sample]:
     return [Sample((make(*a, **kwargs), make(*b, **kwargs))) for a, b in shapes]
 
 
+MAKERS: dict[str, Callable[..., np.ndarray]] = {
+    "float": real,
+    "complex": cplx,
+    "int": ints,
+    "bool": bools,
+    "string": strings,
+}
+FLOAT, INEXACT, REAL = ("float",), ("float", "complex"), ("float", "int")
+NUMERIC = ("float", "complex", "int")
+DTYPE_NAMES = {"float": "float64", "complex": "complex128", "int": "int32"}
+
+
+def refused(accepts: Iterable[str], inputs: int = 1, op: str = "", **attrs: Any) -> list[Mistake]:
+    """All kinds of dtypes but those accepted, for all inputs at once."""
+    return [
+        Mistake((make(2, 3),) * inputs, attrs, op, (DTYPE_NAMES.get(kind, kind),))
+        for kind, make in MAKERS.items()
+        if kind not in accepts
+    ]
+
+
+def mismatched(a: str, b: str, op: str = "") -> list[Mistake]:
+    """Two inputs of different dtypes, and two that do not broadcast."""
+    says = (DTYPE_NAMES.get(a, a), DTYPE_NAMES.get(b, b))
+    return [
+        Mistake((MAKERS[a](2, 3), MAKERS[b](2, 3)), {}, op, says),
+        Mistake((MAKERS[a](2, 3), MAKERS[a](2, 2)), {}, op),
+    ]
+
+
 POSITIVE = {"low": 0.3, "high": 2.6}
 INSIDE = {"low": -0.8, "high": 0.7}
 ABOVE_ONE = {"low": 1.2, "high": 3.0}
-
-SAMPLES: dict[str, list[Sample]] = {
-    # unary
-    **{
-        name: everywhere(real)
-        for name in [
-            "negative",
-            "square",
-            "sign",
-            "floor",
-            "ceil",
-            "rint",
-            "round",
-            "exp",
-            "expm1",
-            "sin",
-            "cos",
-            "atan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "asinh",
-            "sigmoid",
-            "softplus",
-            "relu",
-            "abs",
-            "conj",
-            "real",
-            "imag",
-            "is_nan",
-            "is_inf",
-            "is_finite",
-            "identity",
-            "stop_gradient",
-            "zeros_like",
-            "ones_like",
-        ]
-    },
-    **{
-        name: everywhere(real, **POSITIVE)
-        for name in ["sqrt", "rsqrt", "reciprocal", "log", "log1p"]
-    },
-    **{name: everywhere(real, **INSIDE) for name in ["tan", "asin", "acos", "atanh"]},
-    "acosh": everywhere(real, **ABOVE_ONE),
-    "invert": everywhere(ints),
-    "logical_not": everywhere(bools),
-    # binary
-    **{
-        name: pairs(real)
-        for name in [
-            "add",
-            "subtract",
-            "multiply",
-            "maximum",
-            "minimum",
-            "squared_difference",
-            "atan2",
-            "complex",
-            "equal",
-            "not_equal",
-            "less",
-            "less_equal",
-            "greater",
-            "greater_equal",
-        ]
-    },
-    "relu_gradient": pairs(real),
-    "divide": pairs(real, **POSITIVE),
-    "power": pairs(real, **POSITIVE),
-    "floor_divide": pairs(real, **POSITIVE) + pairs(ints),
-    "floor_mod": [Sample((np.array([2.3, -1.7]), np.array([0.9, 0.6]))), *pairs(ints)],
-    **{name: pairs(bools) for name in ["logical_and", "logical_or", "logical_xor"]},
-    **{name: pairs(ints) for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]},
-    # reduction
-    **{
-        name: [
-            Sample((real(2, 3, 2),), {"axis": axis, "keepdims": keepdims})
-            for axis in [(0, 1, 2), (1,), (0, 2), ()]
-            for keepdims in (False, True)
-        ]
-        + [Sample((real(),), {"axis": (), "keepdims": False})]
-        for name in ["sum", "mean", "max", "min", "prod"]
-    },
-    **{
-        name: [Sample((bools(2, 3),), {"axis": (1,), "keepdims": keep}) for keep in (False, True)]
-        for name in ("any", "all")
-    },
-    **{
-        name: [Sample((real(2, 3),), {"axis": axis, "dtype": dtypes.int64}) for axis in (0, 1)]
-        for name in ("argmax", "argmin")
-    },
-    **{
-        name: [
-            Sample((real(2, 3),), {"axis": axis, "exclusive": exclusive, "reverse": reverse})
-            for axis in (0, 1)
-            for exclusive in (False, True)
-            for reverse in (False, True)
-        ]
-        for name in ("cumsum", "cumprod")
-    },
-    # array
-    "reshape": [
-        Sample((real(2, 3),), {"shape": (3, 2)}),
-        Sample((real(),), {"shape": (1, 1)}),
-        Sample((real(0, 2),), {"shape": (2, 0)}),
-    ],
-    "transpose": [Sample((real(2, 3, 4),), {"perm": (2, 0, 1)}), Sample((real(),), {"perm": ()})],
-    "broadcast_to": [
-        Sample((real(3, 1),), {"shape": (2, 3, 4)}),
-        Sample((real(),), {"shape": (2,)}),
-    ],
-    "cast": [Sample((real(2, 3),), {"dtype": dtypes.float64})],
-    "cast_to_discrete": [Sample((real(2, 3),), {"dtype": dtypes.int32})],
-    "select": [
-        Sample((bools(2, 3), real(2, 3), real(2, 3))),
-        Sample((bools(3), real(2, 3), real())),
-        Sample((bools(2, 1), real(3), real(1, 3))),
-    ],
-    "concat": [
-        Sample((real(2, 1), real(2, 3), real(2, 0)), {"axis": 1}),
-        Sample((real(2),), {"axis": 0}),
-    ],
-    "stack": [
-        Sample((real(2, 3), real(2, 3)), {"axis": 0}),
-        Sample((real(2), real(2), real(2)), {"axis": 1}),
-    ],
-    "unstack": [Sample((real(2, 3),), {"axis": 0}), Sample((real(2, 3),), {"axis": 1})],
-    "split": [
-        Sample((real(5, 2),), {"sizes": (2, 3), "axis": 0}),
-        Sample((real(2, 4),), {"sizes": (1, 3, 0), "axis": 1}),
-    ],
-    "tile": [Sample((real(2, 3),), {"multiples": (2, 3)}), Sample((real(2),), {"multiples": (0,)})],
-    "pad": [Sample((real(2, 3), real()), {"paddings": ((1, 0), (2, 1))})],
-    "reverse": [Sample((real(2, 3),), {"axis": (1,)}), Sample((real(2, 3),), {"axis": (0, 1)})],
-    # indexing
-    "getitem": [
-        Sample((real(4, 3),), {"index": (slice(1, None, 2), None, 1)}),
-        Sample((real(4, 3),), {"index": (Ellipsis, slice(None, None, -1))}),
-        Sample((real(),), {"index": (None,)}),
-        Sample((real(3),), {"index": (-1,)}),
-    ],
-    "put": [Sample((real(2),), {"shape": (4, 3), "index": (slice(1, None, 2), 1)})],
-    "gather": [
-        Sample((real(4, 3), np.array([[0, 2], [2, 1]])), {"axis": 0, "batch_dims": 0}),
-        Sample((real(4, 3), np.array([0, 2, 2])), {"axis": 1, "batch_dims": 0}),
-        Sample((real(2, 4, 3), np.array([[0, 3], [1, 1]])), {"axis": 1, "batch_dims": 1}),
-        Sample((real(2, 3, 4), np.array([[0, 3], [1, 1]])), {"axis": 2, "batch_dims": 1}),
-    ],
-    "scatter_rows": [
-        Sample((real(3, 2), np.array([0, 3, 0])), {"shape": (4, 2), "axis": 0, "batch_dims": 0}),
-        Sample((real(2, 3), np.array([0, 3, 0])), {"shape": (2, 4), "axis": 1, "batch_dims": 0}),
-        Sample(
-            (real(2, 2, 3), np.array([[0, 3], [1, 1]])),
-            {"shape": (2, 4, 3), "axis": 1, "batch_dims": 1},
-        ),
-    ],
-    "gather_nd": [
-        Sample((real(3, 4), np.array([[0, 1], [2, 3], [0, 1]])), {"batch_dims": 0}),
-        Sample((real(3, 4), np.array([[0], [2]])), {"batch_dims": 0}),
-        Sample((real(2, 3, 4), np.array([[[0], [2]], [[1], [1]]])), {"batch_dims": 1}),
-    ],
-    "scatter_nd": [
-        Sample((np.array([[0], [2], [0]]), real(3, 4)), {"shape": (3, 4), "batch_dims": 0})
-    ],
-    # linalg
-    "matmul": [
-        Sample((real(2, 3), real(3, 4)), {"transpose_a": False, "transpose_b": False}),
-        Sample((real(3, 2), real(3, 4)), {"transpose_a": True, "transpose_b": False}),
-        Sample((real(2, 3), real(4, 3)), {"transpose_a": False, "transpose_b": True}),
-        Sample((real(3, 2), real(4, 3)), {"transpose_a": True, "transpose_b": True}),
-        Sample((real(5, 2, 3), real(3, 4)), {"transpose_a": False, "transpose_b": False}),
-        Sample((real(2, 1, 2, 3), real(5, 4, 3)), {"transpose_a": False, "transpose_b": True}),
-        Sample((real(2, 0), real(0, 4)), {"transpose_a": False, "transpose_b": False}),
-    ],
-}

@@ -10,7 +10,7 @@ Identities are integers, so a record keeps no tensor alive but those its rules n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,8 +58,10 @@ def backward(
       release: whether records may be dropped as they are used, which lowers peak memory.
     """
     gradients = seeds
-    steps: Iterable[Record] = _consume(records) if release else records[::-1]
-    for output, operation, edges in steps:
+    if not release:
+        records = records.copy()
+    while records:
+        output, operation, edges = records.pop()
         if type(output) is not int:
             _joint_step(gradients, output, operation, edges, sources, needed)
             continue
@@ -77,11 +79,6 @@ def backward(
             total = gradients.get(source)
             gradients[source] = part if total is None else accumulate(total, part)
     return gradients
-
-
-def _consume(records: list[Record]) -> Iterable[Record]:
-    while records:
-        yield records.pop()
 
 
 def _joint_step(

@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from tapeflow.autodiff.tape import GradientTape
 
 
-def journal_by_default() -> bool:
-    """Whether tapes that do not say otherwise keep a journal: if TAPEFLOW_DEBUG=1 is set."""
-    return os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")
-
-
 # Where something happened.
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.autodiff import backprop, jacobians
 from tapeflow.autodiff.backprop import Call, JointRule, Record
-from tapeflow.autodiff.journal import Journal, journal_by_default
 from tapeflow.core import nest
 from tapeflow.core.context import identify, new_id, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
@@ -23,6 +23,7 @@ from tapeflow.primitives.table import ArraySpec
 
 if TYPE_CHECKING:
     from tapeflow.autodiff.explain import Explanation
+    from tapeflow.autodiff.journal import Journal
 
 
 class UnconnectedGradients(enum.Enum):
@@ -75,8 +76,11 @@ class GradientTape:
         self._tracked: set[int] = set()
         self._reads: dict[int, Variable] = {}  # identity of a value that was read -> its variable
         self._watched: dict[int, Variable] = {}  # id(variable) -> variable
-        debug = journal_by_default() if debug is None else debug
-        self._journal = Journal(self) if debug else None
+        self._journal: Journal | None = None
+        if debug or (debug is None and os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")):
+            from tapeflow.autodiff.journal import Journal
+
+            self._journal = Journal(self)
 
     # Recording.
 
@@ -471,6 +475,9 @@ class GradientTape:
         ids = []
         for s in sources:
             variable = variable_of(s)
+            if variable is not None and id(variable) in values:
+                ids.append(values[id(variable)])
+                continue
             if variable is None and not isinstance(s, Tensor):
                 raise TypeError(
                     f"sources must be tensors or variables, or structures of them; got {s!r} of type "
@@ -483,7 +490,7 @@ class GradientTape:
                 )
                 ids.append([])
             elif variable is not None:
-                ids.append(values.get(id(variable)) or [variable._value._id])
+                ids.append([variable._value._id])
             else:
                 ids.append([s._id])
         return ids

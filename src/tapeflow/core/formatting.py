@@ -35,9 +35,8 @@ def tensor_str(array: Any, dtype: DType) -> str:
     return f"tf.Tensor({newline}{text}, shape={shape}, dtype={dtype.name})"
 
 
-def variable_repr(name: str, array: Any, dtype: DType) -> str:
+def variable_repr(name: str, shape: TensorShape, array: Any, dtype: DType) -> str:
     """`<tf.Variable 'w:0' shape=() dtype=float32, numpy=3.0>`."""
-    shape = TensorShape._of(array.shape)
     return (
         f"<tf.Variable '{name}' shape={shape} dtype={dtype.name}, numpy={value_text(array, True)}>"
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from tapeflow.core.dtypes import DType
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 
@@ -59,8 +58,8 @@ class IndexedSlices:
     def shape(self) -> TensorShape:
         """The static shape of the dense tensor."""
         if self._dense_shape is None:
-            return TensorShape([None, *self._values.shape[1:]])
-        return TensorShape(np.asarray(self._dense_shape).tolist())
+            return TensorShape(None)
+        return TensorShape(convert_to_tensor(self._dense_shape)._array.tolist())
 
     @property
     def device(self) -> str:
@@ -75,16 +74,16 @@ class IndexedSlices:
 
         if self._dense_shape is None:
             raise ValueError(
-                "Tensor conversion requested for IndexedSlices without dense_shape: "
-                f"values {self._values.shape}, indices {self._indices.shape}"
+                f"Tensor conversion requested for IndexedSlices without dense_shape: {self}"
             )
         dense = dense_from_slices(self)
-        if dtype is not None and dense.dtype is not dtype:
+        if dtype is not None and dense.dtype is not as_dtype(dtype):
             raise ValueError(
-                f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {dense.dtype.name}"
+                f"Tensor conversion requested dtype {as_dtype(dtype).name} for IndexedSlices with dtype "
+                f"{dense.dtype.name}"
             )
         return dense
 
     def __repr__(self) -> str:
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"

@@ -16,11 +16,10 @@ from tapeflow.core.context import context, new_id, recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import invalid
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.rows import INDEX_DTYPES, add_rows, places
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Reference, Tensor
-
-if TYPE_CHECKING:
-    from tapeflow.core.indexed_slices import IndexedSlices
 
 
 class Variable:
@@ -195,8 +194,9 @@ class Variable:
         read_value: bool = True,
     ) -> Any:
         """Adds `delta`, a tensor or `tf.IndexedSlices`, to the value."""
-        if is_slices(delta):
-            return self.scatter_add(delta)
+        if isinstance(delta, IndexedSlices):
+            self.scatter_add(delta)
+            return self if read_value else None
         self._replace(self._combine("assign_add", np.add, delta), self._value, delta)
         return self if read_value else None
 
@@ -208,8 +208,9 @@ class Variable:
         read_value: bool = True,
     ) -> Any:
         """Subtracts `delta`, a tensor or `tf.IndexedSlices`, from the value."""
-        if is_slices(delta):
-            return self.scatter_sub(delta)
+        if isinstance(delta, IndexedSlices):
+            self.scatter_sub(delta)
+            return self if read_value else None
         self._replace(self._combine("assign_sub", np.subtract, delta), self._value, delta)
         return self if read_value else None
 
@@ -250,104 +251,112 @@ class Variable:
 
     # Updating rows, and elements by their coordinates.
 
-    def _scatter(self, op: str, ufunc: Any, slices: IndexedSlices) -> Variable:
-        if not is_slices(slices):
+    def _scatter(self, op: str, combine: Any, slices: IndexedSlices) -> Variable:
+        if not isinstance(slices, IndexedSlices):
             raise TypeError(f"{op} takes tf.IndexedSlices, got {slices!r}")
-        index = np.asarray(convert_to_tensor(slices.indices)._array)
-        check_index(op, (index,), self._value._array.shape)
-        return self._update(op, ufunc, index, slices.values)
+        rows = np.asarray(convert_to_tensor(slices.indices)._array)
+        values = convert_to_tensor(slices.values, self.dtype)
+        if not values.ndim:  # one number for all the rows
+            shape = rows.shape + self._value._array.shape[1:]
+            values = Tensor(np.broadcast_to(values._array, shape))
+        return self._scatter_nd(op, combine, rows[..., None], values)
 
-    def _scatter_nd(self, op: str, ufunc: Any, indices: Any, updates: Any) -> Variable:
-        coordinates = np.asarray(convert_to_tensor(indices)._array)
-        index = tuple(np.moveaxis(coordinates, -1, 0))
-        check_index(op, index, self._value._array.shape)
-        return self._update(op, ufunc, index, updates)
-
-    def _update(self, op: str, ufunc: Any, index: Any, updates: Any) -> Variable:
-        array = np.array(self._value._array)
+    def _scatter_nd(self, op: str, combine: Any, indices: Any, updates: Any) -> Variable:
+        """Puts `updates` at coordinates, by `combine(rows of a copy, row numbers, updates)`."""
+        indices = np.asarray(convert_to_tensor(indices)._array)
         values = convert_to_tensor(updates, self.dtype)._array
-        try:
-            if ufunc is None:
-                array[index] = values
-            else:
-                context.hot[0](ufunc.at, array, index, values)
-        except ValueError:
+        held = self._value._array
+        if indices.dtype not in INDEX_DTYPES:
+            raise invalid(f"{op}: indices must be int32 or int64, got {indices.dtype}")
+        depth = indices.shape[-1] if indices.ndim else held.ndim + 1
+        if depth > held.ndim:
             raise invalid(
-                f"{op}: updates of shape {list(values.shape)} do not fit the places named by the indices, of shape "
-                f"{list(array[index].shape)}, in the variable {self.name!r} of shape {list(array.shape)}"
-            ) from None
+                f"{op}: the last dimension of indices {list(indices.shape)} counts coordinates, and the variable "
+                f"{self.name!r} has shape {list(held.shape)}"
+            )
+        wanted = indices.shape[:-1] + held.shape[depth:]
+        if values.shape != wanted:
+            raise invalid(
+                f"{op}: updates must have shape {list(wanted)} for these indices into the variable {self.name!r} of "
+                f"shape {list(held.shape)}, got {list(values.shape)}"
+            )
+        rows, table = places(op, indices, held.shape)
+        array = np.array(held, order="C")  # so that the table of rows is a view of it
+        context.hot[0](combine, array.reshape(table), rows, values.reshape(rows.size, *table[1:]))
         return self._replace(array, self._value, updates)
 
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Adds rows; rows that repeat add up."""
-        return self._scatter("scatter_add", np.add, sparse_delta)
+        return self._scatter("scatter_add", add_rows, sparse_delta)
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Subtracts rows."""
-        return self._scatter("scatter_sub", np.subtract, sparse_delta)
+        return self._scatter("scatter_sub", _subtract_rows, sparse_delta)
 
     def scatter_mul(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Multiplies rows."""
-        return self._scatter("scatter_mul", np.multiply, sparse_delta)
+        return self._scatter("scatter_mul", np.multiply.at, sparse_delta)
 
     def scatter_div(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Divides rows."""
-        return self._scatter("scatter_div", np.divide, sparse_delta)
+        return self._scatter("scatter_div", np.divide.at, sparse_delta)
 
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Keeps the larger of the rows and the given ones."""
-        return self._scatter("scatter_max", np.maximum, sparse_delta)
+        return self._scatter("scatter_max", np.maximum.at, sparse_delta)
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Keeps the smaller of the rows and the given ones."""
-        return self._scatter("scatter_min", np.minimum, sparse_delta)
+        return self._scatter("scatter_min", np.minimum.at, sparse_delta)
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Replaces rows."""
-        return self._scatter("scatter_update", None, sparse_delta)
+        return self._scatter("scatter_update", _replace_rows, sparse_delta)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Adds to elements or slices named by coordinates."""
-        return self._scatter_nd("scatter_nd_add", np.add, indices, updates)
+        return self._scatter_nd("scatter_nd_add", add_rows, indices, updates)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Subtracts from elements or slices named by coordinates."""
-        return self._scatter_nd("scatter_nd_sub", np.subtract, indices, updates)
+        return self._scatter_nd("scatter_nd_sub", _subtract_rows, indices, updates)
 
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Keeps the larger of the elements named by coordinates and the given ones."""
-        return self._scatter_nd("scatter_nd_max", np.maximum, indices, updates)
+        return self._scatter_nd("scatter_nd_max", np.maximum.at, indices, updates)
 
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Keeps the smaller of the elements named by coordinates and the given ones."""
-        return self._scatter_nd("scatter_nd_min", np.minimum, indices, updates)
+        return self._scatter_nd("scatter_nd_min", np.minimum.at, indices, updates)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Replaces elements or slices named by coordinates."""
-        return self._scatter_nd("scatter_nd_update", None, indices, updates)
+        return self._scatter_nd("scatter_nd_update", _replace_rows, indices, updates)
 
     def batch_scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Replaces elements along the last dimension of the indices, batch by batch."""
         last = np.asarray(convert_to_tensor(sparse_delta.indices)._array)
-        check_index("batch_scatter_update", (last,), self._value._array.shape[last.ndim - 1 :])
-        batch = np.indices(last.shape, sparse=True)[:-1]
-        return self._update("batch_scatter_update", None, (*batch, last), sparse_delta.values)
+        batch = np.indices(last.shape, last.dtype)[:-1]
+        coordinates = np.stack([*batch, last], axis=-1)
+        return self._scatter_nd(
+            "batch_scatter_update", _replace_rows, coordinates, sparse_delta.values
+        )
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows at `indices`, as `tf.gather` gives them."""
@@ -412,7 +421,7 @@ class Variable:
         return _unpickle, (self._value, self._trainable, self._name, self._shape)
 
     def __repr__(self) -> str:
-        return formatting.variable_repr(self.name, self._value._array, self.dtype)
+        return formatting.variable_repr(self.name, self._shape, self._value._array, self.dtype)
 
     def _refuse_in_place(self, other: Any) -> Any:
         raise RuntimeError(
@@ -446,14 +455,9 @@ def _unpickle(value: Tensor, trainable: bool, name: str, shape: TensorShape) -> 
     return variable
 
 
-def is_slices(value: Any) -> bool:
-    """Whether `value` is a gradient in rows."""
-    return hasattr(value, "indices") and hasattr(value, "dense_shape")
+def _subtract_rows(out: Any, rows: Any, values: Any) -> None:
+    add_rows(out, rows, np.negative(values))
 
 
-def check_index(op: str, index: tuple[Any, ...], shape: tuple[int, ...]) -> None:
-    """Raises if an index is out of range."""
-    for column, size in zip(index, shape, strict=False):
-        if column.size and (column.min() < 0 or column.max() >= size):
-            bad = column.min() if column.min() < 0 else column.max()
-            raise invalid(f"{op}: indices must be in [0, {size}), got {bad}")
+def _replace_rows(out: Any, rows: Any, values: Any) -> None:
+    out[rows] = values

@@ -6,13 +6,13 @@ plain ints.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.formatting import describe
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import DTypeError, invalid
@@ -75,7 +75,7 @@ def _integers(op: str, argument: str, value: Any) -> np.ndarray:
         raise DTypeError(
             None,
             None,
-            f"{op}: {argument} must be int32 or int64, got {tensor.dtype.name} ({value!r})",
+            f"{op}: {argument} must be an int or several, int32 or int64, got {tensor.dtype.name} ({value!r})",
         )
     return array
 
@@ -96,13 +96,34 @@ def axis_of(
     number = axis if type(axis) is int else integer(op, argument, axis)
     if not -rank <= number < rank:
         raise error(
-            f"{op}: {argument} = {number} is not in [{-rank}, {rank}) for a tensor of rank {rank}"
+            f"{op}: {argument} = {number} is not in the range [{-rank}, {rank}) of a tensor of "
+            f"rank {rank}"
         )
     return number + rank if number < 0 else number
 
 
-def axes_of(op: str, axis: Any, rank: int) -> Shape:
-    """One axis or several, counted from the front."""
-    if hasattr(axis, "__index__") and not isinstance(axis, Tensor):
-        return (axis_of(op, operator.index(axis), rank),)
-    return tuple([axis_of(op, a, rank) for a in ints(op, "axis", axis, scalar=True)])
+_ALL = tuple(tuple(range(rank)) for rank in range(65))  # for each rank that NumPy allows
+
+
+def axes_of(op: str, axis: Any, x: Tensor) -> Shape:
+    """One axis of `x` or several, counted from the front and in order; None stands for all of them.
+
+    >>> axes_of("reduce_sum", [-1, 0], tf.zeros([2, 3, 4]))
+    (0, 2)
+    """
+    rank = x._array.ndim
+    if axis is None:
+        return _ALL[rank]
+    if type(axis) is int and -rank <= axis < rank:
+        return (axis + rank if axis < 0 else axis,)
+    numbers = [int(axis)] if type(axis) is bool else _integers(op, "axis", axis).ravel().tolist()
+    for number in numbers:
+        if not -rank <= number < rank:
+            raise invalid(
+                f"{op}: axis = {number} is not in the range [{-rank}, {rank}) of the input "
+                f"{describe(x)}"
+            )
+    axes = tuple(sorted({number % rank for number in numbers}))
+    if len(axes) != len(numbers):
+        raise invalid(f"{op}: axis {axis!r} names a dimension of the input {describe(x)} twice")
+    return axes

@@ -12,7 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.operators import _QUOTIENT as QUOTIENT, true_divide
+from tapeflow.ops.operators import QUOTIENT, true_divide
 from tapeflow.primitives import array, binary, unary
 from tapeflow.primitives.elementwise import coerce, conj as conjugated
 from tapeflow.primitives.rules import NUMERIC, DTypeError, check_dtype

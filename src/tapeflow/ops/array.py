@@ -15,7 +15,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.shapes import TensorShape, broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
-from tapeflow.ops.arguments import Shape, axes_of, axis_of, ints
+from tapeflow.ops.arguments import Shape, axis_of, ints
 from tapeflow.primitives import array as primitives, binary, elementwise, unary
 from tapeflow.primitives.rules import DTypeError, invalid
 
@@ -125,7 +125,8 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     shape = tensor._array.shape
     if isinstance(axis, (Tensor, Variable)):
         raise TypeError(f"squeeze: axis must be an int or a list of ints, not a tensor: {axis!r}")
-    axes = () if axis is None else axes_of("squeeze", axis, len(shape))
+    numbers = () if axis is None else ints("squeeze", "axis", axis, scalar=True)
+    axes = {axis_of("squeeze", number, len(shape)) for number in numbers}
     for i in axes:
         if shape[i] != 1:
             raise invalid(
@@ -288,7 +289,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     return [identity(x) for x in input]
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+def stop_gradient(input: Any, name: str | None = None) -> Any:
     """A new tensor with the same value, through which no gradient passes.
 
     >>> x = tf.Variable(3.0)
@@ -297,6 +298,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     >>> tape.gradient(y, x).numpy()
     np.float32(3.0)
     """
+    if isinstance(input, IndexedSlices):
+        return IndexedSlices(stop_gradient(input.values), input.indices, input.dense_shape)
     return primitives.stop_gradient(convert_to_tensor(input))
 
 
@@ -384,12 +387,3 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     np.int32(1065353216)
     """
     return primitives.bitcast(convert_to_tensor(input), dtype=as_dtype(type))
-
-
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
-    """A complex tensor from its real and imaginary parts.
-
-    >>> tf.dtypes.complex([1.0], [2.0]).numpy()
-    array([1.+2.j], dtype=complex64)
-    """
-    return unary.make_complex(*elementwise.coerce(real, imag))

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.reduction import axes_of
+from tapeflow.ops.arguments import axes_of
 from tapeflow.primitives import array, binary, reduction, unary
 from tapeflow.primitives.rules import FLOAT, check_dtype
 from tapeflow.primitives.table import ArraySpec
@@ -65,7 +65,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         clip_norm if isinstance(clip_norm, Tensor) else convert_to_tensor(clip_norm, t.dtype)
     )
     clip_norm = binary.maximum(clip_norm, 0.0)
-    over = axes_of("clip_by_norm", t, axes)
+    over = axes_of("clip_by_norm", axes, t)
     squares = reduction.sum_(t * t, axis=over, keepdims=True)
     # The square root has no gradient at zero, so a zero is replaced before it and put back after.
     positive = binary.greater(squares, array.zeros_like(squares))

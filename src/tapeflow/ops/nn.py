@@ -124,10 +124,6 @@ swish = silu
 # Normalisation.
 
 
-def _axes(op: str, axis: Any, x: Tensor) -> tuple[int, ...]:
-    return tuple(range(x.ndim)) if axis is None else axes_of(op, axis, x.ndim)
-
-
 def l2_normalize(
     x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Tensor:
@@ -144,7 +140,7 @@ def l2_normalize(
       dim: the old name of `axis`.
     """
     x = convert_to_tensor(x)
-    axes = _axes("l2_normalize", axis if dim is None else dim, x)
+    axes = axes_of("l2_normalize", axis if dim is None else dim, x)
     squares = unary.square(unary.abs_(x) if x.dtype.is_complex else x)
     total = reduction.sum_(squares, axis=axes, keepdims=True)
     scale = unary.rsqrt(binary.maximum(total, epsilon))
@@ -168,7 +164,7 @@ def moments(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(x)
-    axis = _axes("moments", axes, x)
+    axis = axes_of("moments", axes, x)
     half = x.dtype in (dtypes.float16, dtypes.bfloat16)
     wide = array.cast(x, dtype=dtypes.float32) if half else x
     mean = reduction.mean(wide, axis=axis, keepdims=True)
@@ -223,7 +219,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """
     value = convert_to_tensor(value)
     zero = array.cast(binary.equal(value, array.zeros_like(value)), dtype=dtypes.float32)
-    return reduction.mean(zero, axis=_axes("zero_fraction", None, zero), keepdims=False)
+    return reduction.mean(zero, axis=axes_of("zero_fraction", None, zero), keepdims=False)
 
 
 # Simple layers.

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.reduction import axes_of, checked_axis
+from tapeflow.ops.arguments import axes_of, axis_of
 from tapeflow.primitives import array, reduction, unary
 from tapeflow.primitives.elementwise import conj
 
@@ -47,7 +47,7 @@ def norm(
             f"got {ord!r}. Matrix norms need a pair of axes."
         )
     x = convert_to_tensor(tensor)
-    axes = axes_of("norm", x, axis)
+    axes = axes_of("norm", axis, x)
     keep = bool(keepdims)
     if ord in ("euclidean", 2):
         return _euclidean(x, axes, keep)
@@ -71,7 +71,7 @@ def _matrix_norms(x: Tensor, ord: Any, axis: list[int], keepdims: bool) -> Tenso
     if len(axis) != 2 or axis[0] == axis[1]:
         raise ValueError(_BAD_AXIS.format(axis))
     if ord in ("euclidean", "fro"):
-        return _euclidean(x, axes_of("norm", x, axis), keepdims)
+        return _euclidean(x, axes_of("norm", axis, x), keepdims)
     if ord == 2:
         raise UnimplementedError(
             None,
@@ -85,8 +85,7 @@ def _matrix_norms(x: Tensor, ord: Any, axis: list[int], keepdims: bool) -> Tenso
             f"got {ord!r}"
         )
     # The greatest sum of sizes over the columns (1) or over the rows (inf).
-    rank = x._array.ndim
-    rows, columns = (checked_axis("norm", a, rank, x) for a in axis)
+    rows, columns = (axis_of("norm", a, x.ndim) for a in axis)
     first, then = (rows, columns) if ord == 1 else (columns, rows)
     sums = reduction.sum_(unary.abs_(x), axis=(first,), keepdims=True)
     norms = reduction.max_(sums, axis=(then,), keepdims=True)

@@ -15,8 +15,7 @@ from tapeflow.ops import slicing
 from tapeflow.primitives import array, binary, linalg, unary
 from tapeflow.primitives.elementwise import coerce
 
-# Integers divide as floats wide enough for them.
-_QUOTIENT: dict[DType, DType] = {
+QUOTIENT: dict[DType, DType] = {
     dtypes.int8: dtypes.float32,
     dtypes.uint8: dtypes.float32,
     dtypes.int16: dtypes.float32,
@@ -26,20 +25,23 @@ _QUOTIENT: dict[DType, DType] = {
     dtypes.int64: dtypes.float64,
     dtypes.uint64: dtypes.float64,
 }
+"""Integers divide as floats wide enough for them."""
 
 
 def true_divide(a: Any, b: Any) -> Tensor:
     """`a / b`."""
-    a, b = coerce(a, b)
+    if type(a) is not Tensor or type(b) is not Tensor:
+        a, b = coerce(a, b)
     if a._array.dtype.kind in "iu" and a.dtype is b.dtype:
-        wide = _QUOTIENT[a.dtype]
+        wide = QUOTIENT[a.dtype]
         a, b = array.cast(a, dtype=wide), array.cast(b, dtype=wide)
     return binary.divide(a, b)
 
 
 def matrix_multiply(a: Any, b: Any) -> Tensor:
     """`a @ b`."""
-    a, b = coerce(a, b)
+    if type(a) is not Tensor or type(b) is not Tensor:
+        a, b = coerce(a, b)
     return linalg.matmul(a, b, transpose_a=False, transpose_b=False)
 
 

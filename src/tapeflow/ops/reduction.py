@@ -4,63 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
-from tapeflow.core.variable import Variable
+from tapeflow.ops.arguments import axes_of, axis_of
 from tapeflow.primitives import reduction, unary
-from tapeflow.primitives.rules import INEXACT, DTypeError, check_dtype, invalid
+from tapeflow.primitives.rules import INEXACT, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec
-
-_ALL = tuple(tuple(range(n)) for n in range(33))
-
-
-def axes_of(op: str, x: Tensor, axis: Any) -> tuple[int, ...]:
-    """What the user gave as `axis`, as a tuple of non-negative ints in order."""
-    rank = x._array.ndim
-    if axis is None:
-        return _ALL[rank]
-    if type(axis) is int:
-        return (checked_axis(op, axis, rank, x),)
-    axes = tuple(sorted([checked_axis(op, a, rank, x) for a in _integers(op, axis)]))
-    if len(set(axes)) != len(axes):
-        raise invalid(f"{op}: axis {axis} names a dimension twice (input: {_text(x)})")
-    return axes
-
-
-def checked_axis(op: str, axis: int, rank: int, x: Tensor) -> int:
-    """A negative axis counted from the end; one that is not there is an error."""
-    if not -rank <= axis < rank:
-        raise invalid(
-            f"{op}: Invalid reduction dimension: axis {axis} is not in the range [{-rank}, "
-            f"{rank}) (input: {_text(x)})"
-        )
-    return axis + rank if axis < 0 else axis
-
-
-def _integers(op: str, axis: Any) -> list[int]:
-    """The value of an axis argument: ints in any packing, and nothing that must be rounded."""
-    if isinstance(axis, (Tensor, Variable)):
-        axis = axis.numpy()
-    values = np.asarray(axis)
-    if values.dtype.kind not in "iub" and values.size:
-        raise DTypeError(None, None, f"{op}: axis must be an int or a list of ints, got {axis!r}")
-    return [int(a) for a in values.reshape(-1)]
-
-
-def _text(x: Tensor) -> str:
-    return str(ArraySpec(x._array.shape, x.dtype))
-
-
-def one_axis(op: str, x: Tensor, axis: Any) -> int:
-    """A single axis as a non-negative int."""
-    axes = axes_of(op, x, axis)
-    if len(axes) != 1:
-        raise invalid(f"{op}: axis must be a single int, got {axis!r}")
-    return axes[0]
 
 
 def reduce_sum(
@@ -78,7 +29,7 @@ def reduce_sum(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(input_tensor)
-    return reduction.sum_(x, axis=axes_of("reduce_sum", x, axis), keepdims=bool(keepdims))
+    return reduction.sum_(x, axis=axes_of("reduce_sum", axis, x), keepdims=bool(keepdims))
 
 
 def reduce_mean(
@@ -96,7 +47,7 @@ def reduce_mean(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(input_tensor)
-    return reduction.mean(x, axis=axes_of("reduce_mean", x, axis), keepdims=bool(keepdims))
+    return reduction.mean(x, axis=axes_of("reduce_mean", axis, x), keepdims=bool(keepdims))
 
 
 def reduce_max(
@@ -114,7 +65,7 @@ def reduce_max(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(input_tensor)
-    return reduction.max_(x, axis=axes_of("reduce_max", x, axis), keepdims=bool(keepdims))
+    return reduction.max_(x, axis=axes_of("reduce_max", axis, x), keepdims=bool(keepdims))
 
 
 def reduce_min(
@@ -132,7 +83,7 @@ def reduce_min(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(input_tensor)
-    return reduction.min_(x, axis=axes_of("reduce_min", x, axis), keepdims=bool(keepdims))
+    return reduction.min_(x, axis=axes_of("reduce_min", axis, x), keepdims=bool(keepdims))
 
 
 def reduce_prod(
@@ -150,7 +101,7 @@ def reduce_prod(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(input_tensor)
-    return reduction.prod(x, axis=axes_of("reduce_prod", x, axis), keepdims=bool(keepdims))
+    return reduction.prod(x, axis=axes_of("reduce_prod", axis, x), keepdims=bool(keepdims))
 
 
 def _bools(value: Any) -> Tensor:
@@ -172,7 +123,7 @@ def reduce_any(
       name: accepted for compatibility.
     """
     x = _bools(input_tensor)
-    return reduction.any_(x, axis=axes_of("reduce_any", x, axis), keepdims=bool(keepdims))
+    return reduction.any_(x, axis=axes_of("reduce_any", axis, x), keepdims=bool(keepdims))
 
 
 def reduce_all(
@@ -190,7 +141,7 @@ def reduce_all(
       name: accepted for compatibility.
     """
     x = _bools(input_tensor)
-    return reduction.all_(x, axis=axes_of("reduce_all", x, axis), keepdims=bool(keepdims))
+    return reduction.all_(x, axis=axes_of("reduce_all", axis, x), keepdims=bool(keepdims))
 
 
 def reduce_logsumexp(
@@ -209,7 +160,7 @@ def reduce_logsumexp(
     """
     x = convert_to_tensor(input_tensor)
     return reduction.logsumexp(
-        x, axis=axes_of("reduce_logsumexp", x, axis), keepdims=bool(keepdims)
+        x, axis=axes_of("reduce_logsumexp", axis, x), keepdims=bool(keepdims)
     )
 
 
@@ -229,7 +180,7 @@ def reduce_euclidean_norm(
     """
     x = convert_to_tensor(input_tensor)
     return reduction.euclidean_norm(
-        x, axis=axes_of("reduce_euclidean_norm", x, axis), keepdims=bool(keepdims)
+        x, axis=axes_of("reduce_euclidean_norm", axis, x), keepdims=bool(keepdims)
     )
 
 
@@ -270,7 +221,7 @@ def reduce_std(
 def _variance(op: str, value: Any, axis: Any, keepdims: bool | None) -> Tensor:
     x = convert_to_tensor(value)
     check_dtype(op, "input_tensor", ArraySpec(x._array.shape, x.dtype), INEXACT)
-    axes = axes_of(op, x, axis)
+    axes = axes_of(op, axis, x)
     away = x - reduction.mean(x, axis=axes, keepdims=True)
     squared = unary.square(unary.abs_(away) if x.dtype.is_complex else away)
     return reduction.mean(squared, axis=axes, keepdims=bool(keepdims))
@@ -296,7 +247,7 @@ def count_nonzero(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(input)
-    axes = axes_of("count_nonzero", x, axis)
+    axes = axes_of("count_nonzero", axis, x)
     return reduction.count_nonzero(x, axis=axes, keepdims=bool(keepdims), dtype=as_dtype(dtype))
 
 
@@ -345,7 +296,7 @@ def _position(op: str, primitive: Any, value: Any, axis: Any, output_type: Any) 
     dtype = as_dtype(output_type)
     if dtype not in _POSITIONS:
         raise invalid(f"{op}: output_type must be int16, uint16, int32 or int64, got {dtype.name}")
-    return primitive(x, axis=one_axis(op, x, 0 if axis is None else axis), dtype=dtype)
+    return primitive(x, axis=axis_of(op, 0 if axis is None else axis, x.ndim), dtype=dtype)
 
 
 # Running sums and products.
@@ -373,7 +324,7 @@ def cumsum(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(x)
-    axis = one_axis("cumsum", x, axis)
+    axis = axis_of("cumsum", axis, x.ndim)
     return reduction.cumsum(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
 
 
@@ -399,5 +350,5 @@ def cumprod(
       name: accepted for compatibility.
     """
     x = convert_to_tensor(x)
-    axis = one_axis("cumprod", x, axis)
+    axis = axis_of("cumprod", axis, x.ndim)
     return reduction.cumprod(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))

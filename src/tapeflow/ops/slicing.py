@@ -48,18 +48,18 @@ class VariableSlice(Tensor):
         if value.dtype is not variable.dtype:
             raise ValueError(
                 f"slice assign: the variable {variable.name!r} has dtype {variable.dtype.name}, "
-                "and the value has "
-                f"dtype {value.dtype.name}. Use tf.cast to change it."
+                f"and the value has dtype {value.dtype.name}. Use tf.cast to change it."
             )
+        # The Ellipsis makes it a view even of a single element, which has no place for [1.0] otherwise.
+        whole = self._index if Ellipsis in self._index else (*self._index, ...)
         try:
-            array[self._index] = value._array
+            array[whole][...] = value._array
         except ValueError:
             raise invalid(
                 f"slice assign: Cannot broadcast input shape {list(value.shape)} into the "
-                "slice's shape "
-                f"{list(self.shape)}"
+                f"slice's shape {list(self.shape)}"
             ) from None
-        return variable._replace(array)
+        return variable._replace(array, variable._value, value)
 
 
 def variable_getitem(variable: Variable, key: Any) -> Tensor:

@@ -203,6 +203,8 @@ def comparison(
 def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Makes two operands tensors. A tensor or variable decides the dtype for what is neither."""
     a, b = _read(a), _read(b)
+    if type(a) is Tensor and type(b) is Tensor:
+        return a, b
     if isinstance(a, Tensor):
         return a, _like(b, a)
     if isinstance(b, Tensor):

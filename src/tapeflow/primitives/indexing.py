@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import int16, int32, int64
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.rows import INDEX_DTYPES, add_rows, check_range, flat_rows, places
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
 from tapeflow.primitives.rules import DTypeError, invalid
@@ -60,12 +61,6 @@ put = primitive(
 
 # What the indices of rows must be.
 
-_UNSIGNED: dict[np.dtype, type] = {
-    np.dtype(np.int16): np.uint16,
-    np.dtype(np.int32): np.uint32,
-    np.dtype(np.int64): np.uint64,
-}
-
 
 def _check_index_dtype(op: str, indices: ArraySpec) -> None:
     if indices.dtype not in (int16, int32, int64):
@@ -77,59 +72,15 @@ def _check_index_dtype(op: str, indices: ArraySpec) -> None:
         )
 
 
-def _check_range(op: str, indices: Any, size: int) -> None:
-    # As unsigned numbers, negative ones are beyond any size: one pass finds both mistakes.
-    if indices.size and indices.view(_UNSIGNED[indices.dtype]).max() >= size:
-        raise _out_of_range(op, np.asarray(indices), (size,), (indices < 0) | (indices >= size))
-
-
-def _out_of_range(op: str, indices: Any, shape: Shape, wrong: Any) -> InvalidArgumentError:
-    place = tuple(np.argwhere(wrong)[0].tolist())
-    where = ", ".join(map(str, place))
-    bounds = f"[0, {shape[0]})" if len(shape) == 1 else f"bounds of shape {list(shape)}"
-    return invalid(f"{op}: indices[{where}] = {indices[place].tolist()} is not in {bounds}")
-
-
-def add_rows(out: Any, rows: Any, values: Any) -> None:
-    """out[rows] += values, where rows may repeat and `rows` is flat.
-
-    `np.add.at` is fast on vectors only, so a matrix is laid flat. Wide rows are added one by one
-    instead: that is as
-    fast, and saves an index for every element.
-    """
-    values = values.reshape(rows.size, *out.shape[1:])
-    if out.ndim == 1:
-        np.add.at(out, rows, values)
-        return
-    if not values.size:
-        return
-    width = values.size // rows.size
-    if width >= 256:
-        for row, value in zip(rows.tolist(), values, strict=True):
-            out[row] += value
-        return
-    places = (rows[:, None].astype(np.intp) * width + np.arange(width)).reshape(-1)
-    np.add.at(out.reshape(-1), places, values.reshape(-1))
-
-
 # Rows by number: `tf.gather`. `batch_dims` leading dimensions of params and indices are walked
 # together.
 
 
-def _flat_rows(indices: Any, size: int, batch_dims: int) -> Any:
-    """The numbers of the rows when all batches are laid end to end."""
-    if not batch_dims:
-        return indices.reshape(-1)
-    count = int(np.prod(indices.shape[:batch_dims]))
-    offsets = np.arange(count) * size
-    return (indices.reshape(count, -1) + offsets[:, None]).reshape(-1)
-
-
 def _gather_kernel(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
-    if indices.dtype not in _UNSIGNED or indices.shape[:batch_dims] != x.shape[:batch_dims]:
+    if indices.dtype not in INDEX_DTYPES or indices.shape[:batch_dims] != x.shape[:batch_dims]:
         raise ValueError("indices do not fit")
     size = x.shape[axis]
-    _check_range("gather", indices, size)
+    check_range("gather", indices, size)
     if not batch_dims:
         out = np.take(x, indices, axis)
         return (
@@ -139,7 +90,7 @@ def _gather_kernel(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
         )
     moved = np.moveaxis(x, axis, batch_dims)
     batch, rest = moved.shape[:batch_dims], moved.shape[batch_dims + 1 :]
-    rows = _flat_rows(indices, size, batch_dims)
+    rows = flat_rows(indices, size, batch_dims)
     out = moved.reshape(int(np.prod(batch)) * size, *rest)[rows].reshape(*indices.shape, *rest)
     # The dimensions between the batch and the axis stand before those of the indices.
     return _moved(out, batch_dims, indices.ndim, axis)
@@ -185,7 +136,7 @@ gather = primitive(
 
 def _scatter_rows_kernel(g: Any, indices: Any, *, shape: Shape, axis: int, batch_dims: int) -> Any:
     size = shape[axis]
-    _check_range("scatter", indices, size)
+    check_range("scatter", indices, size)
     rest = shape[batch_dims:axis] + shape[axis + 1 :]
     batch = shape[:batch_dims]
     # The reverse of the steps of `_gather_kernel`, last to first.
@@ -195,7 +146,7 @@ def _scatter_rows_kernel(g: Any, indices: Any, *, shape: Shape, axis: int, batch
         tuple(range(batch_dims, indices.ndim)),
     )
     out = np.zeros((int(np.prod(batch)) * size, *rest), g.dtype)
-    add_rows(out, _flat_rows(indices, size, batch_dims), back)
+    add_rows(out, flat_rows(indices, size, batch_dims), back)
     return np.moveaxis(out.reshape(*batch, size, *rest), batch_dims, axis)
 
 
@@ -214,32 +165,11 @@ scatter_rows = primitive(
 
 def dense_from_slices(slices: IndexedSlices) -> Tensor:
     """The dense tensor that the slices stand for."""
-    shape = tuple(int(d) for d in slices.dense_shape._array)  # type: ignore[union-attr]
+    shape = tuple(convert_to_tensor(slices.dense_shape)._array.tolist())
     return scatter_rows(slices.values, slices.indices, shape=shape, axis=0, batch_dims=0)
 
 
 # Elements by their coordinates: `tf.gather_nd`, `tf.scatter_nd` and `tf.tensor_scatter_nd_...`.
-
-
-def places(op: str, indices: Any, shape: Shape, batch_dims: int = 0) -> tuple[Any, Shape]:
-    """The flat row numbers that coordinates stand for, and the shape of the table of rows."""
-    if indices.dtype not in _UNSIGNED:
-        raise TypeError("indices are not integers")
-    depth = indices.shape[-1]
-    walked = shape[batch_dims : batch_dims + depth]
-    if len(walked) != depth:
-        raise ValueError("more coordinates than dimensions")
-    rows = np.zeros(indices.shape[:-1], np.intp)
-    wrong = np.zeros(indices.shape[:-1], np.bool_)
-    for column, size in enumerate(walked):
-        coordinate = indices[..., column]
-        wrong |= (coordinate < 0) | (coordinate >= size)
-        rows = rows * size + coordinate
-    if wrong.any():
-        raise _out_of_range(op, indices, walked, wrong)
-    rows = _flat_rows(rows, int(np.prod(walked)), batch_dims)
-    count = int(np.prod(shape[: batch_dims + depth], dtype=np.int64))
-    return rows, (count, *shape[batch_dims + depth :])
 
 
 def _check_coordinates(op: str, indices: ArraySpec, shape: Shape, batch_dims: int = 0) -> None:

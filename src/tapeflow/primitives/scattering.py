@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.rows import places
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, indexing
-from tapeflow.primitives.indexing import places, scatter_nd_result
+from tapeflow.primitives.indexing import scatter_nd_result
 from tapeflow.primitives.rules import INT, REAL, check_dtype, check_same_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
 
