@@ -26,6 +26,7 @@ class Workload:
     description: str
     targets: tuple[tuple[str, float], ...] = ()
     in_bytes: bool = False
+    libraries: tuple[str, ...] = ("tapeflow", *PEERS)
 
 
 WORKLOADS = {
@@ -55,6 +56,34 @@ WORKLOADS = {
         "forward and backward through 50 relu layers of width 512 at batch 2048: "
         "the highest resident memory above what was there before",
         in_bytes=True,
+    ),
+    "jacobian_cnn": Workload(
+        "Jacobian, CNN",
+        "`tape.jacobian` of the 64×10 scores of two 3×3 convolutions (8 and 16 channels) and a dense "
+        "layer on 12×12 images, with respect to all weights",
+        (("tensorflow", 1),),
+        libraries=("tapeflow", "tensorflow"),
+    ),
+    "jacobian_cnn:memory": Workload(
+        "Jacobian, CNN: peak memory",
+        "the same: the highest resident memory above what was there before",
+        (("tensorflow", 1),),
+        in_bytes=True,
+        libraries=("tapeflow", "tensorflow"),
+    ),
+    "jacobian_lstm": Workload(
+        "Jacobian, LSTM",
+        "`tape.jacobian` of the 64×10 scores of an LSTM of width 32 after 10 steps, written by hand, "
+        "with respect to all weights",
+        (("tensorflow", 1),),
+        libraries=("tapeflow", "tensorflow"),
+    ),
+    "jacobian_lstm:memory": Workload(
+        "Jacobian, LSTM: peak memory",
+        "the same: the highest resident memory above what was there before",
+        (("tensorflow", 1),),
+        in_bytes=True,
+        libraries=("tapeflow", "tensorflow"),
     ),
 }
 

@@ -35,7 +35,7 @@ RESULTS = HERE / "results.md"
 README = HERE.parent / "README.md"
 
 LIBRARIES = ("tapeflow", "tensorflow", "torch", "jax")
-WORKLOADS = ("import", "chain", "mlp", "rnn", "deep_mlp")
+WORKLOADS = tuple(report.WORKLOADS)
 
 QUIET_CPU = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 
@@ -132,7 +132,8 @@ def turns(
         shift = index % len(libraries)
         for workload in workloads:
             for library in [*libraries[shift:], *libraries[:shift]]:
-                yield library, workload
+                if library in report.WORKLOADS[workload].libraries:
+                    yield library, workload
 
 
 def measure(measurements: Measurements, python: str, library: str, workload: str) -> None:

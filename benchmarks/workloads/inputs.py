@@ -55,6 +55,29 @@ def deep_mlp(depth: int) -> tuple[list[Layer], Array]:
     return _layers(rng, [512] * (depth + 1)), rng.normal(size=(2048, 512)).astype(np.float32)
 
 
+def small_cnn() -> tuple[Array, Array, Array, Array]:
+    """Return two layers of 3x3 filters, the weights of ten scores, and a batch of 64 images."""
+    rng = np.random.default_rng(4)
+
+    def normal(*shape: int) -> Array:
+        return (rng.normal(size=shape) * (2 / np.prod(shape[:-1])) ** 0.5).astype(np.float32)
+
+    images = rng.normal(size=(64, 12, 12, 1)).astype(np.float32)
+    return normal(3, 3, 1, 8), normal(3, 3, 8, 16), normal(6 * 6 * 16, 10), images
+
+
+def lstm() -> tuple[Array, Array, Array, list[Array]]:
+    """Return input, recurrent and output weights of an LSTM of width 32, and 10 steps of input."""
+    rng = np.random.default_rng(5)
+    width, batch, features, steps = 32, 64, 8, 10
+
+    def normal(*shape: int) -> Array:
+        return (rng.normal(size=shape) * shape[0] ** -0.5).astype(np.float32)
+
+    xs = [rng.normal(size=(batch, features)).astype(np.float32) for _ in range(steps)]
+    return normal(features, 4 * width), normal(width, 4 * width), normal(width, 10), xs
+
+
 def _layers(rng: np.random.Generator, sizes: list[int]) -> list[Layer]:
     """Return weights that keep the scale of activations under relu, and zero biases."""
     return [

@@ -36,9 +36,15 @@ Step = Callable[[], object]
 
 def main(library_name: str, workload: str) -> None:
     library = importlib.import_module(library_name)
-    build = getattr(importlib.import_module(SOURCES[library_name]), workload)
-    if workload == "deep_mlp":
-        measured = peak_memory(lambda depth: build(library, depth))
+    name, _, memory = workload.partition(":")
+    build = getattr(importlib.import_module(SOURCES[library_name]), name)
+    if name == "deep_mlp":
+        build(library, 2)()  # kernels, threads and their buffers are there before the measurement
+        measured = peak_memory(build(library, DEPTH))
+    elif memory:
+        step = build(library)
+        step()
+        measured = peak_memory(step)
     else:
         measured = seconds_per_call(build(library))
     versions = {
@@ -68,14 +74,8 @@ def seconds_per_call(step: Step) -> dict[str, object]:
     return {"value": best, "results": results}
 
 
-def peak_memory(build: Callable[[int], Step]) -> dict[str, object]:
-    """Return by how many bytes one call raises the resident memory at its highest point.
-
-    Two layers of the same size run first, so that kernels, threads and their buffers are there
-    before the measurement and only the work itself is counted.
-    """
-    build(2)()
-    step = build(DEPTH)
+def peak_memory(step: Step) -> dict[str, object]:
+    """Return by how many bytes one call raises the resident memory at its highest point."""
     gc.collect()
     return_free_memory()
     restart_peak()

@@ -76,3 +76,38 @@ def deep_mlp(tf, depth):
         return tape.gradient(loss, parameters)[0]
 
     return step
+
+
+def jacobian_cnn(tf):
+    filters1, filters2, weights, images = inputs.small_cnn()
+    parameters = [tf.Variable(filters1), tf.Variable(filters2), tf.Variable(weights)]
+    images = tf.constant(images)
+
+    def step():
+        with tf.GradientTape() as tape:
+            h = tf.nn.relu(tf.nn.conv2d(images, parameters[0], strides=1, padding="SAME"))
+            h = tf.nn.relu(tf.nn.conv2d(h, parameters[1], strides=2, padding="SAME"))
+            scores = tf.matmul(tf.reshape(h, [images.shape[0], -1]), parameters[2])
+        return tape.jacobian(scores, parameters)[0]
+
+    return step
+
+
+def jacobian_lstm(tf):
+    w_input, w_state, w_out, xs = inputs.lstm()
+    parameters = [tf.Variable(w_input), tf.Variable(w_state), tf.Variable(w_out)]
+    xs = [tf.constant(x) for x in xs]
+    width, batch = w_state.shape[0], xs[0].shape[0]
+
+    def step():
+        with tf.GradientTape() as tape:
+            h = c = tf.zeros([batch, width])
+            for x in xs:
+                gates = tf.matmul(x, parameters[0]) + tf.matmul(h, parameters[1])
+                i, f, o, g = tf.split(gates, 4, axis=1)
+                c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+                h = tf.sigmoid(o) * tf.tanh(c)
+            scores = tf.matmul(h, parameters[2])
+        return tape.jacobian(scores, parameters)[1]
+
+    return step

@@ -196,6 +196,24 @@ class TestMisuse:
         assert "dtype of the watched tensor must be floating" in caplog.text
         assert tape.watched_variables() == ()
 
+    def test_a_gradient_function_that_raises_uses_the_tape_up(self):
+        """Half of the records are gone by then: a second call must not give half a gradient."""
+
+        @tf.custom_gradient
+        def faulty(x):
+            def grad(g):
+                raise ZeroDivisionError
+
+            return x * 1.0, grad
+
+        x = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            y = faulty(x) * 3.0
+        with pytest.raises(ZeroDivisionError):
+            tape.gradient(y, x)
+        with pytest.raises(RuntimeError, match="persistent=True"):
+            tape.gradient(y, x)
+
     def test_an_exception_inside_leaves_no_tape_open(self):
         from tapeflow.core.context import recorders
 

@@ -56,7 +56,10 @@ class TestMismatches:
 
     def test_rows_out_of_range(self):
         v = tf.Variable([1.0, 2.0])
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"scatter_sub: indices\[0\] = \[7\] is not in \[0, 2\)"):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError,
+            match=r"scatter_sub: indices\[0\] = \[7\] is not in \[0, 2\)",
+        ):
             v.scatter_sub(tf.IndexedSlices(tf.constant([1.0]), tf.constant([7])))
         np.testing.assert_array_equal(v, [1.0, 2.0])
 

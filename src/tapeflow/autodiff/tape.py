@@ -280,8 +280,6 @@ class GradientTape:
         seeds = self._seeds(target, output_gradients)
         flat = nest.flatten(sources)
         found = self._backward(seeds, flat, release=not self._persistent)
-        if not self._persistent:
-            self._release()
         if zero:
             found = [
                 array.zeros_like(convert_to_tensor(s)) if g is None else g
@@ -451,6 +449,8 @@ class GradientTape:
         records = self._records
         assert records is not None
         needed = None if self._covers(wanted) else backprop.reachable(records, wanted)
+        if release:
+            self._release()  # also if a gradient function raises: half a tape must not be used again
         found = backprop.backward(records, seeds, wanted, needed, release)
         results = []
         for group in ids:

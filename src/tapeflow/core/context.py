@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
+    from tapeflow.core.interpreter import Interpreter
     from tapeflow.core.tensor import Tensor
     from tapeflow.core.variable import Variable
 
@@ -55,6 +56,8 @@ class _Context(threading.local):
         quiet.run(np.seterr, all="ignore")
         self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (quiet.run, ())
         self.name_scopes: list[str] = []
+        # Who runs primitives that have no inputs to tell; the innermost is last.
+        self.interpreters: tuple[Interpreter, ...] = ()
 
 
 context = _Context()

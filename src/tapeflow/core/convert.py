@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -64,23 +65,28 @@ def _convert(value: Any, dtype: DType | None) -> Tensor:
     to_tensor = getattr(value, "__tf_tensor__", None)  # variables, Keras variables, user types
     if to_tensor is not None:
         return to_tensor(dtype)
-    if isinstance(value, (list, tuple)) and any(map(_holds_tensor, _leaves(value))):
-        return _pack(value, dtype)
+    if isinstance(value, (list, tuple)):
+        leaves, kinds = _leaves(value)
+        if any(map(_makes_tensors, kinds)):
+            return _pack(value, leaves, dtype)
+        return Tensor(_from_sequence(value, leaves, kinds, dtype))
     return Tensor(to_array(value, dtype))
 
 
 def to_array(value: Any, dtype: DType | None = None) -> Any:
     """Converts a value that holds no tensors to an array of ours, never sharing memory with it."""
+    if type(value) in _DEFAULTS:
+        return _from_python(value, dtype)
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
     if isinstance(value, (list, tuple, range)):
-        return _from_sequence(value, dtype)
+        return _from_sequence(value, *_leaves(value), dtype)
     if isinstance(value, (bool, numbers.Number, str, bytes, bytearray)):
         return _from_python(value, dtype)
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, Sequence):
-        return _from_sequence(list(value), dtype)
+        return to_array(list(value), dtype)
     raise ValueError(
         f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
     )
@@ -95,17 +101,13 @@ def _from_numpy(array: Any, dtype: DType | None) -> Any:
         if dtype is not None and dtype is not dtypes.string:
             raise TypeError(f"Cannot convert an array of strings to dtype {dtype.name}")
         if array.dtype.kind == "O":
-            return _from_sequence(array.tolist(), dtype) if array.ndim else _from_object(array[()])
+            return to_array(array.tolist() if array.ndim else array[()], dtype)
         return _encode(array)
     if dtype is None or dtype is own:
         return np.array(array, own.np_dtype)  # native byte order, and a copy
     if dtype is dtypes.string:
         raise TypeError(f"Cannot convert an array of dtype {own.name} to dtype string")
     return cast_quietly(array, dtype)
-
-
-def _from_object(value: Any) -> Any:
-    return to_array(value)
 
 
 def _encode(array: Any) -> np.ndarray:
@@ -125,13 +127,13 @@ def _from_python(value: Any, dtype: DType | None) -> Any:
         return out
     if dtype is None:
         dtype = _default_dtype(value)
-    _check_representable(value, dtype)
+    else:
+        _check_representable(value, dtype)
     array = cast_quietly(value, dtype)
     if (
         dtype is dtypes.float32
-        and np.isinf(array)
         and isinstance(value, float)
-        and not math.isinf(value)
+        and math.isinf(array) > math.isinf(value)
     ):
         raise ValueError(f"The number {value!r} is too large for float32. Use dtype=tf.float64.")
     return array
@@ -142,9 +144,19 @@ def cast_quietly(value: Any, dtype: DType) -> Any:
     return context.hot[0](np.array, value, dtype.np_dtype)
 
 
+_DEFAULTS: dict[type, DType | None] = {
+    bool: dtypes.bool_,
+    int: None,  # by its size
+    float: dtypes.float32,
+    complex: dtypes.complex128,
+}
+"""The numbers of Python itself. Asking `numbers` about them would cost more than the conversion."""
+
+
 def _default_dtype(value: Any) -> DType:
-    if isinstance(value, bool):
-        return dtypes.bool_
+    known = _DEFAULTS.get(type(value))
+    if known is not None:
+        return known
     if isinstance(value, numbers.Integral):
         if _INT32.min <= int(value) <= _INT32.max:
             return dtypes.int32
@@ -174,17 +186,28 @@ def _check_representable(value: Any, dtype: DType) -> None:
         )
 
 
-def _leaves(value: Any) -> Iterable[Any]:
-    for item in value:
-        if isinstance(item, (list, tuple)):
-            yield from _leaves(item)
-        else:
-            yield item
+def _leaves(value: Any) -> tuple[list[Any], set[type]]:
+    """What a nested list holds at its ends, and the types of that.
+
+    Level by level, so that a list of a million numbers is walked by C and not by Python.
+    """
+    level = list(value)
+    kinds = set(map(type, level))
+    while kinds and kinds <= _NESTING:
+        level = list(itertools.chain.from_iterable(level))
+        kinds = set(map(type, level))
+    if any(issubclass(kind, (list, tuple)) for kind in kinds):  # beside what is neither
+        parts = [_leaves(x)[0] if isinstance(x, (list, tuple)) else [x] for x in level]
+        level = list(itertools.chain.from_iterable(parts))
+        kinds = set(map(type, level))
+    return level, kinds
 
 
-def _from_sequence(value: Any, dtype: DType | None) -> Any:
-    leaves = list(_leaves(value))
-    if any(isinstance(x, (str, bytes)) for x in leaves):
+_NESTING = {list, tuple}
+
+
+def _from_sequence(value: Any, leaves: list[Any], kinds: set[type], dtype: DType | None) -> Any:
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
         return _from_strings(value, leaves, dtype)
     try:
         array = np.asarray(value)
@@ -196,15 +219,15 @@ def _from_sequence(value: Any, dtype: DType | None) -> Any:
         raise _not_rectangular(value, "integers that fit no dtype, or mixed types")
     if dtype is None:
         return cast_quietly(array, _sequence_dtype(array, leaves))
-    python_leaves = [x for x in leaves if not isinstance(x, (np.ndarray, np.generic))]
-    if python_leaves and array.dtype.kind != "b":
-        _check_leaves(python_leaves, array, dtype)
-    elif python_leaves and not (dtype.is_bool or dtype.is_integer or dtype.is_floating):
-        _check_representable(python_leaves[0], dtype)
+    if not all(issubclass(kind, (np.ndarray, np.generic)) for kind in kinds):
+        _check_leaves(leaves, array, dtype)
     return cast_quietly(array, dtype)
 
 
 def _check_leaves(leaves: list[Any], array: Any, dtype: DType) -> None:
+    """Raises if a Python number among `leaves`, which make up `array`, does not fit in `dtype`."""
+    if array.dtype.kind == "b" and dtype is not dtypes.string:
+        return  # lists of bools are numbers to TensorFlow, although a single bool is not
     if dtype.is_floating and array.dtype.kind in "iuf":
         return
     if dtype.is_integer and array.dtype.kind in "iu" and array.size:
@@ -213,7 +236,8 @@ def _check_leaves(leaves: list[Any], array: Any, dtype: DType) -> None:
         _check_representable(int(high), dtype)
         return
     for leaf in leaves:
-        _check_representable(leaf, dtype)
+        if not isinstance(leaf, (np.ndarray, np.generic)):
+            _check_representable(leaf, dtype)
 
 
 def _sequence_dtype(array: Any, leaves: list[Any]) -> DType:
@@ -269,19 +293,17 @@ def _holds_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "__tf_tensor__")
 
 
-def _pack(value: Any, dtype: DType | None) -> Tensor:
+def _makes_tensors(kind: type) -> bool:
+    return issubclass(kind, Tensor) or hasattr(kind, "__tf_tensor__")
+
+
+def _pack(value: Any, leaves: list[Any], dtype: DType | None) -> Tensor:
     """Stacks a (nested) list that holds tensors."""
     from tapeflow.primitives.array import stack  # packing is an op, so that gradients flow
 
     if dtype is None:
-        first = next(x for x in _leaves(value) if _holds_tensor(x))
-        dtype = first.dtype
-    rows = [
-        _pack(x, dtype)
-        if isinstance(x, (list, tuple))
-        else convert_to_tensor(x, None if _holds_tensor(x) else dtype)
-        for x in value
-    ]
+        dtype = next(x for x in leaves if _holds_tensor(x)).dtype
+    rows = [convert_to_tensor(x, None if _holds_tensor(x) else dtype) for x in value]
     return stack(*rows, axis=0)
 
 

@@ -16,6 +16,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor, scalar
 from tapeflow.core.errors import DTypeError
+from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import reduction, rules
@@ -57,6 +58,7 @@ def unary(
         return ()
 
     row.edges = edges
+    row.elementwise = True
     keeps_dtype = (
         "int" in accepts
     )  # else NumPy turns integers into floats, which TensorFlow does not
@@ -64,6 +66,8 @@ def unary(
     def call(x: Any) -> Tensor:
         if type(x) is not Tensor:
             x = convert_to_tensor(x)
+            if x.interpreter is not None:
+                return x.interpreter.interpret(row, (x,), {})
         run, recorders = context.hot
         array = x._array
         try:
@@ -127,12 +131,15 @@ def binary(
         return ()
 
     row.edges = edges
+    row.elementwise = True
     refuse_bool = "bool" not in accepts
     keeps_dtype = "int" in accepts
 
     def call(a: Any, b: Any) -> Tensor:
         if type(a) is not Tensor or type(b) is not Tensor:
             a, b = coerce(a, b)
+            if a.interpreter is not None or b.interpreter is not None:
+                return interpreted(row, a, b)
         run, recorders = context.hot
         x = a._array
         y = b._array
@@ -180,10 +187,13 @@ def comparison(
 ) -> Callable[[Any, Any], Tensor]:
     """A primitive that compares two tensors of one dtype. It has no gradient."""
     row = Primitive(name, "a b", kernel, rules.broadcast(name, accepts, dtypes.bool_), {})
+    row.elementwise = True
 
     def call(a: Any, b: Any) -> Tensor:
         if type(a) is not Tensor or type(b) is not Tensor:
             a, b = coerce(a, b)
+            if a.interpreter is not None or b.interpreter is not None:
+                return interpreted(row, a, b)
         run, recorders = context.hot
         x = a._array
         y = b._array
@@ -198,6 +208,13 @@ def comparison(
         return output
 
     return named(call, row)
+
+
+def interpreted(row: Primitive, a: Tensor, b: Tensor) -> Any:
+    """The output of a primitive with an input that has an interpreter."""
+    interpreter = innermost((a, b))
+    assert interpreter is not None
+    return interpreter.interpret(row, (a, b), {})
 
 
 def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:

@@ -119,9 +119,7 @@ def adjoint(x: Tensor) -> Tensor:
     return conj(array.transpose(x, perm=(*range(rank - 2), rank - 1, rank - 2)))
 
 
-def product(
-    a: Tensor, b: Tensor, *, adjoint_a: bool = False, adjoint_b: bool = False
-) -> Tensor:
+def product(a: Tensor, b: Tensor, *, adjoint_a: bool = False, adjoint_b: bool = False) -> Tensor:
     """The matrix product."""
     if adjoint_a:
         a = conj(a)

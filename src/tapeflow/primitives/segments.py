@@ -230,7 +230,8 @@ def _bincount_result(
             f"bincount: weights {list(weights.shape)} must have the same shape as arr "
             f"{list(x.shape)}"
         )
-    return ArraySpec((*x.shape[:-1], None), weights.dtype)
+    known = maxlength if maxlength == minlength else None  # else the largest element says it
+    return ArraySpec((*x.shape[:-1], known), weights.dtype)
 
 
 def _places(x: Any, count: int) -> tuple[Any, Any]:

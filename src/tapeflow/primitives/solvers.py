@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, binary, indexing, reduction, unary
+from tapeflow.primitives import array, indexing, reduction, unary
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.matrices import (
     Shape,
     adjoint,
-    as_dtype_of,
     check_matrix,
     check_square,
     check_system,
@@ -162,17 +161,12 @@ inverse = primitive(
     "x",
     lapack(lambda x: _invertible("inv", np.linalg.inv, x)),
     result=square_to_square("inv"),
-    gradients={
-        "x": lambda g, y: -product(
-            product(y, g, adjoint_a=True), y, adjoint_b=True
-        )
-    },
+    gradients={"x": lambda g, y: -product(product(y, g, adjoint_a=True), y, adjoint_b=True)},
 )
 
 
-@lapack
 def _pseudo_inverse_kernel(x: Any, rcond: Any) -> Any:
-    return np.linalg.pinv(x, rcond=rcond[..., 0, 0])
+    return lapack(np.linalg.pinv)(x, rcond=rcond)
 
 
 def _pseudo_inverse_result(x: ArraySpec, rcond: ArraySpec) -> ArraySpec:
@@ -245,7 +239,7 @@ def _log_determinant_gradient(g: Any, x: Tensor, y: Any) -> Tensor:
     if not x.dtype.is_complex:
         return _scaled_inverse(g_log, x)
     turn = unary.imag(g_sign * conj(y[0]))
-    return _scaled_inverse(binary.complex_(unary.real(g_log), turn), x)
+    return _scaled_inverse(unary.make_complex(unary.real(g_log), turn), x)
 
 
 log_determinant = primitive(
@@ -267,7 +261,9 @@ def _tridiagonal_kernel(diagonals: Any, rhs: Any, *, pivoting: bool) -> Any:
     if diagonals.shape[-2] != 3 or diagonals.shape[:-2] != rhs.shape[:-2] or n != rhs.shape[-2]:
         raise ValueError("operands do not fit")
     # The batch goes last, so that each step of the recursion works on whole rows of memory.
-    above, main, below = (np.array(np.moveaxis(d, -1, 0))[..., None] for d in np.moveaxis(diagonals, -2, 0))
+    above, main, below = (
+        np.array(np.moveaxis(d, -1, 0))[..., None] for d in np.moveaxis(diagonals, -2, 0)
+    )
     x = np.array(np.moveaxis(rhs, -2, 0))
     second = np.zeros_like(above)  # what pivoting fills in, two above the diagonal
     for i in range(n - 1):
@@ -334,9 +330,7 @@ def _tridiagonal_adjoint(diagonals: Tensor) -> Tensor:
     above, main, below = (
         indexing.getitem(columns, index=(Ellipsis, slice(i, i + 1))) for i in range(3)
     )
-    parts = array.concat(
-        shifted_rows(below, 1), main, shifted_rows(above, -1), axis=rank - 1
-    )
+    parts = array.concat(shifted_rows(below, 1), main, shifted_rows(above, -1), axis=rank - 1)
     return array.transpose(parts, perm=(*range(rank - 2), rank - 1, rank - 2))
 
 

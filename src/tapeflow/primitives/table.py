@@ -25,6 +25,7 @@ from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, from_numpy
 from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
 
 
@@ -56,6 +57,7 @@ class Primitive:
     __slots__ = (
         "call",
         "edges",
+        "elementwise",
         "gradients",
         "inputs",
         "kernel",
@@ -84,6 +86,7 @@ class Primitive:
         self.edges: Callable[..., list[Any]] = self._edges
         self.call: Callable[..., Any]  # the function that runs it on tensors
         self.outputs = outputs  # None: a number that depends on the inputs
+        self.elementwise = False  # whether each element of the output comes from its own of the (broadcast) inputs
         if name in TABLE:
             raise ValueError(f"the primitive {name!r} is in the table already")
         TABLE[name] = self
@@ -146,6 +149,9 @@ def primitive(
         for x in inputs:
             if type(x) is not Tensor:
                 inputs = tuple([convert_to_tensor(x) for x in inputs])
+                interpreter = innermost(inputs)
+                if interpreter is not None:
+                    return interpreter.interpret(row, inputs, attrs)
                 break
         run, recorders = context.hot
         try:
@@ -157,7 +163,17 @@ def primitive(
             recorder.record(row, inputs, output, attrs)
         return output
 
-    return named(call, row)
+    return named(call if names else _without_inputs(call, row), row)
+
+
+def _without_inputs(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
+    """No input can tell who is to interpret the primitive, so the context is asked."""
+
+    def asking(**attrs: Any) -> Any:
+        active = context.interpreters
+        return active[-1].interpret(row, (), attrs) if active else call(**attrs)
+
+    return asking
 
 
 def named(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:

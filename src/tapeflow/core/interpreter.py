@@ -1,0 +1,76 @@
+"""Tensors that stand for something else than one array, and who runs primitives on them.
+
+A tensor of a subclass may name an *interpreter*. A primitive with such an input does not run its kernel: it hands
+itself, its inputs and its attributes to the interpreter, which answers with the output. `tf.vectorized_map` and
+vectorised Jacobians work this way: their tensors stand for one example of a batch, and their interpreter runs the
+primitive on the whole batch.
+
+The `_array` of such a tensor is an `AbstractArray`: it has a shape and a dtype, which is all that ops look at, and no
+values. Where the inputs have several interpreters, the one with the greatest `depth` takes over, and sees the others'
+tensors as plain ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from tapeflow.core.context import recorders
+
+if TYPE_CHECKING:
+    from tapeflow.core.tensor import Tensor
+
+
+class Interpreter:
+    """Runs primitives on tensors of its own kind."""
+
+    depth: int = 0
+
+    def interpret(self, primitive: Any, inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> Any:
+        """The output of a primitive, or the tuple of its outputs. Tells the recorders of it too."""
+        raise NotImplementedError
+
+    def record_call(self, call: Any) -> None:
+        """Tells the recorders of a computation on its tensors that brings its own pullback."""
+        for recorder in recorders():
+            recorder.record_call(call)
+
+
+def innermost(tensors: Iterable[Tensor]) -> Interpreter | None:
+    """The interpreter that takes over a primitive with these inputs, if any does."""
+    found: Interpreter | None = None
+    for x in tensors:
+        interpreter = x.interpreter
+        if interpreter is not None and (found is None or interpreter.depth > found.depth):
+            found = interpreter
+    return found
+
+
+class AbstractArray:
+    """A shape and a dtype, in the place of an array. Asking for values raises the message `why`."""
+
+    __slots__ = ("dtype", "ndim", "shape", "size", "why")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, why: str) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.ndim = len(shape)
+        self.size = math.prod(shape)
+        self.why = why
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError(self.why)
+
+    __array__ = __getitem__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = _refuse
+    __iter__ = __len__ = _refuse
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what a protocol probes for is plainly not there
+            raise AttributeError(name)
+        raise TypeError(self.why)
+
+    def __repr__(self) -> str:
+        return f"<{self.dtype} array of shape {list(self.shape)} without values>"
