@@ -10,6 +10,7 @@
 
 from tapeflow import (
     autodiff as autodiff,
+    debugging as debugging,
     dtypes as dtypes,
     errors as errors,
     linalg as linalg,
@@ -131,6 +132,19 @@ from tapeflow.ops.clip import (
     clip_by_norm as clip_by_norm,
     clip_by_value as clip_by_value,
 )
+from tapeflow.ops.control_flow import (
+    case as case,
+    cond as cond,
+    control_dependencies as control_dependencies,
+    device as device,
+    init_scope as init_scope,
+    switch_case as switch_case,
+    while_loop as while_loop,
+)
+from tapeflow.ops.counting import (
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
+)
 from tapeflow.ops.creation import (
     fill as fill,
     linspace as linspace,
@@ -140,11 +154,23 @@ from tapeflow.ops.creation import (
     zeros as zeros,
     zeros_like as zeros_like,
 )
+from tapeflow.ops.debugging import (
+    Assert as Assert,
+    assert_equal as assert_equal,
+    assert_greater as assert_greater,
+    assert_less as assert_less,
+)
 from tapeflow.ops.diagonals import (
     eye as eye,
 )
 from tapeflow.ops.einsum import (
     einsum as einsum,
+)
+from tapeflow.ops.functional import (
+    foldl as foldl,
+    foldr as foldr,
+    map_fn as map_fn,
+    scan as scan,
 )
 from tapeflow.ops.gathering import (
     boolean_mask as boolean_mask,
@@ -158,6 +184,13 @@ from tapeflow.ops.grouping import (
     group as group,
     no_op as no_op,
     tuple as tuple,
+)
+from tapeflow.ops.initializers import (
+    constant_initializer as constant_initializer,
+    ones_initializer as ones_initializer,
+    random_normal_initializer as random_normal_initializer,
+    random_uniform_initializer as random_uniform_initializer,
+    zeros_initializer as zeros_initializer,
 )
 from tapeflow.ops.linalg import (
     matmul as matmul,
@@ -206,6 +239,13 @@ from tapeflow.ops.moving import (
 from tapeflow.ops.norm import (
     norm as norm,
 )
+from tapeflow.ops.printing import (
+    print_ as print,
+)
+from tapeflow.ops.py_function import (
+    numpy_function as numpy_function,
+    py_function as py_function,
+)
 from tapeflow.ops.reduction import (
     argmax as argmax,
     argmin as argmin,
@@ -229,6 +269,16 @@ from tapeflow.ops.scattering import (
     tensor_scatter_nd_sub as tensor_scatter_nd_sub,
     tensor_scatter_nd_update as tensor_scatter_nd_update,
 )
+from tapeflow.ops.sequences import (
+    realdiv as realdiv,
+    reverse_sequence as reverse_sequence,
+    truncatediv as truncatediv,
+    truncatemod as truncatemod,
+    unravel_index as unravel_index,
+)
+from tapeflow.ops.shape_assertions import (
+    assert_rank as assert_rank,
+)
 from tapeflow.ops.slicing import (
     slice_ as slice,
     strided_slice as strided_slice,
@@ -239,6 +289,9 @@ from tapeflow.ops.sorting import (
     sort as sort,
     unique as unique,
     unique_with_counts as unique_with_counts,
+)
+from tapeflow.ops.tensor_array import (
+    TensorArray as TensorArray,
 )
 
 __version__ = "0.1.0"

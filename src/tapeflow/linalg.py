@@ -1,7 +1,22 @@
-"""`tf.linalg`: products, diagonals and norms of matrices."""
+"""`tf.linalg`: products, decompositions, linear systems, diagonals and norms of matrices."""
 
 from tapeflow.core.missing import Missing as _Missing
 from tapeflow.ops.clip import global_norm as global_norm
+from tapeflow.ops.decompositions import (
+    cholesky as cholesky,
+    eig as eig,
+    eigh as eigh,
+    eigh_tridiagonal as eigh_tridiagonal,
+    eigvals as eigvals,
+    eigvalsh as eigvalsh,
+    lu as lu,
+    lu_matrix_inverse as lu_matrix_inverse,
+    lu_reconstruct as lu_reconstruct,
+    lu_solve as lu_solve,
+    matrix_rank as matrix_rank,
+    qr as qr,
+    svd as svd,
+)
 from tapeflow.ops.diagonals import (
     band_part as band_part,
     diag as diag,
@@ -21,6 +36,24 @@ from tapeflow.ops.linalg import (
     matvec as matvec,
     tensordot as tensordot,
 )
-from tapeflow.ops.norm import norm as norm
+from tapeflow.ops.matrix_functions import expm as expm, logm as logm, sqrtm as sqrtm
+from tapeflow.ops.nn import l2_normalize as l2_normalize
+from tapeflow.ops.norm import norm as norm, normalize as normalize
+from tapeflow.ops.solvers import (
+    banded_triangular_solve as banded_triangular_solve,
+    cholesky_solve as cholesky_solve,
+    det as det,
+    inv as inv,
+    logdet as logdet,
+    lstsq as lstsq,
+    pinv as pinv,
+    slogdet as slogdet,
+    solve as solve,
+    triangular_solve as triangular_solve,
+)
+from tapeflow.ops.tridiagonal import (
+    tridiagonal_matmul as tridiagonal_matmul,
+    tridiagonal_solve as tridiagonal_solve,
+)
 
 __getattr__ = _Missing("tf.linalg")

@@ -1,5 +1,6 @@
 """`tf.math`: elementwise math, comparison and reductions."""
 
+from tapeflow import _math_special as special
 from tapeflow.core.missing import Missing as _Missing
 from tapeflow.ops.arithmetic import (
     abs as abs,
@@ -37,6 +38,10 @@ from tapeflow.ops.arithmetic import (
     xdivy as xdivy,
     xlog1py as xlog1py,
     xlogy as xlogy,
+)
+from tapeflow.ops.counting import (
+    bincount as bincount,
+    confusion_matrix as confusion_matrix,
 )
 from tapeflow.ops.logic import (
     equal as equal,
@@ -109,6 +114,41 @@ from tapeflow.ops.reduction import (
     reduce_std as reduce_std,
     reduce_sum as reduce_sum,
     reduce_variance as reduce_variance,
+)
+from tapeflow.ops.segments import (
+    segment_max as segment_max,
+    segment_mean as segment_mean,
+    segment_min as segment_min,
+    segment_prod as segment_prod,
+    segment_sum as segment_sum,
+    unsorted_segment_max as unsorted_segment_max,
+    unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min,
+    unsorted_segment_prod as unsorted_segment_prod,
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+    unsorted_segment_sum as unsorted_segment_sum,
+)
+from tapeflow.ops.sequences import (
+    accumulate_n as accumulate_n,
+    cumulative_logsumexp as cumulative_logsumexp,
+    invert_permutation as invert_permutation,
+    is_non_decreasing as is_non_decreasing,
+    is_strictly_increasing as is_strictly_increasing,
+    nextafter as nextafter,
+    polyval as polyval,
+)
+from tapeflow.ops.special import (
+    bessel_i0 as bessel_i0,
+    bessel_i0e as bessel_i0e,
+    bessel_i1 as bessel_i1,
+    bessel_i1e as bessel_i1e,
+    betainc as betainc,
+    erfcinv as erfcinv,
+    igamma as igamma,
+    igammac as igammac,
+    lbeta as lbeta,
+    polygamma as polygamma,
+    zeta as zeta,
 )
 
 __getattr__ = _Missing("tf.math")

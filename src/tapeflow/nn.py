@@ -1,6 +1,24 @@
 """`tf.nn`: activations, losses and simple layers."""
 
 from tapeflow.core.missing import Missing as _Missing
+from tapeflow.ops.blocks import (
+    depth_to_space as depth_to_space,
+    space_to_depth as space_to_depth,
+)
+from tapeflow.ops.conv import (
+    atrous_conv2d as atrous_conv2d,
+    atrous_conv2d_transpose as atrous_conv2d_transpose,
+    conv1d as conv1d,
+    conv1d_transpose as conv1d_transpose,
+    conv2d as conv2d,
+    conv2d_transpose as conv2d_transpose,
+    conv3d as conv3d,
+    conv3d_transpose as conv3d_transpose,
+    conv_transpose as conv_transpose,
+    convolution as convolution,
+    depthwise_conv2d as depthwise_conv2d,
+    separable_conv2d as separable_conv2d,
+)
 from tapeflow.ops.losses import (
     l2_loss as l2_loss,
     log_poisson_loss as log_poisson_loss,
@@ -36,6 +54,20 @@ from tapeflow.ops.nn import (
     swish as swish,
     top_k as top_k,
     zero_fraction as zero_fraction,
+)
+from tapeflow.ops.pooling import (
+    avg_pool as avg_pool,
+    avg_pool1d as avg_pool1d,
+    avg_pool2d as avg_pool2d,
+    avg_pool3d as avg_pool3d,
+    local_response_normalization as local_response_normalization,
+    lrn as lrn,
+    max_pool as max_pool,
+    max_pool1d as max_pool1d,
+    max_pool2d as max_pool2d,
+    max_pool3d as max_pool3d,
+    max_pool_with_argmax as max_pool_with_argmax,
+    pool as pool,
 )
 
 __getattr__ = _Missing("tf.nn")

@@ -1,6 +1,24 @@
 """`tf.random`: random numbers."""
 
+from tapeflow import _random_experimental as experimental  # noqa: F401
 from tapeflow.core.missing import Missing as _Missing
+from tapeflow.ops.distributions import (
+    fold_in as fold_in,
+    gamma as gamma,
+    poisson as poisson,
+    split as split,
+    stateless_binomial as stateless_binomial,
+    stateless_gamma as stateless_gamma,
+    stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal,
+    stateless_poisson as stateless_poisson,
+)
+from tapeflow.ops.generator import (
+    Algorithm as Algorithm,
+    Generator as Generator,
+    create_rng_state as create_rng_state,
+    get_global_generator as get_global_generator,
+    set_global_generator as set_global_generator,
+)
 from tapeflow.ops.random import (
     categorical as categorical,
     normal as normal,

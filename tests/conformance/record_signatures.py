@@ -15,23 +15,38 @@ from types import ModuleType
 from typing import Any
 
 PATH = Path(__file__).with_name("signatures.json")
-NAMESPACES = (
-    "autodiff autograph bitwise config debugging dtypes errors image io linalg math nest nn random random.experimental "
-    "sets signal strings test"
-).split()
-CLASSES = "Tensor Variable GradientTape Module IndexedSlices TensorShape TensorSpec DType".split()
+NAMESPACES = [
+    *("autodiff", "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "image", "io"),
+    *("linalg", "math", "nest", "nn", "random", "random.experimental", "sets", "signal", "strings"),
+    "test",
+]
+CLASSES = ["Tensor", "Variable", "GradientTape", "Module", "IndexedSlices", "TensorShape"]
+CLASSES += ["TensorSpec", "DType"]
 # TensorFlow's own trees of modules, which are reachable as attributes and are no public names.
 PRIVATE = ("python", "core", "compiler", "tools", "keras", "compat")
 
 
 def parameters(value: Any) -> list[str] | None:
-    """The names of the parameters of a function or class, if it tells them."""
+    """The parameters of a function or class as they are written, if it tells them."""
     try:
-        found = inspect.signature(value).parameters.values()
+        found = inspect.signature(value.__init__ if inspect.isclass(value) else value).parameters
     except (TypeError, ValueError):
         return None
+    return [
+        _text(parameter) for parameter in found.values() if parameter.name not in ("self", "cls")
+    ]
+
+
+def _text(parameter: inspect.Parameter) -> str:
+    """`axis=None`, `*args`; a default that is not a plain value is `...`."""
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return [stars.get(parameter.kind, "") + parameter.name for parameter in found]
+    text = stars.get(parameter.kind, "") + parameter.name
+    if parameter.default is parameter.empty:
+        return text
+    if parameter.name == "name":  # it names a node of a graph, and there is none
+        return "name=None"
+    plain = parameter.default is None or type(parameter.default) in (bool, int, float, str)
+    return f"{text}={parameter.default!r}" if plain else f"{text}=..."
 
 
 def collect(tf: Any) -> dict[str, list[str]]:

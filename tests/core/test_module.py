@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 
 import numpy as np
 import pytest
@@ -100,3 +101,23 @@ def test_a_module_trains():
         loss = tf.reduce_sum(net(x) ** 2)
     grads = tape.gradient(loss, net.trainable_variables)
     assert [g.shape for g in grads] == [(1,), (2, 1)]
+
+
+def test_name_scopes_of_two_threads_do_not_mix():
+    scope = tf.name_scope("shared")
+    entered = threading.Barrier(2)
+    names = {}
+
+    def use(outer):
+        with tf.name_scope(outer):
+            with scope:
+                entered.wait(10)
+            entered.wait(10)
+            names[outer] = tf.Variable(1.0, name="v").name
+
+    threads = [threading.Thread(target=use, args=(outer,)) for outer in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert names == {"a": "a/v:0", "b": "b/v:0"}

@@ -92,6 +92,51 @@ class TestUpdates:
         v.scatter_nd_update([[1]], [5.0])
         np.testing.assert_array_equal(v, [11.0, 5.0, 23.0])
 
+    def test_rows_of_a_transposed_value(self):
+        v = tf.Variable(tf.transpose(tf.constant([[1.0, 2.0], [3.0, 4.0]])))
+        v.scatter_add(tf.IndexedSlices(tf.constant([[10.0, 20.0]]), tf.constant([1])))
+        np.testing.assert_array_equal(v, [[1.0, 3.0], [12.0, 24.0]])
+
+    def test_one_number_for_all_rows(self):
+        v = tf.Variable(tf.zeros([3, 2]))
+        v.scatter_update(tf.IndexedSlices(5.0, tf.constant([0, 2])))
+        np.testing.assert_array_equal(v, [[5, 5], [0, 0], [5, 5]])
+
+    @pytest.mark.parametrize("values", [[1.0, 2.0], [[1.0, 2.0]]])
+    def test_rows_do_not_broadcast(self, values):
+        v = tf.Variable(tf.zeros([3, 2]), name="v")
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[2, 2\].*v:0.*\[3, 2\]"):
+            v.scatter_add(tf.IndexedSlices(tf.constant(values), tf.constant([0, 2])))
+
+    def test_more_coordinates_than_dimensions(self):
+        v = tf.Variable(tf.zeros([3, 2]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="counts coordinates"):
+            v.scatter_nd_add([[0, 0, 0]], [1.0])
+
+    def test_indices_that_are_no_integers(self):
+        v = tf.Variable([1.0, 2.0])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="int32 or int64"):
+            v.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0.0])))
+
+    def test_batches(self):
+        v = tf.Variable(tf.zeros([2, 3]))
+        v.batch_scatter_update(
+            tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([[2], [0]]))
+        )
+        np.testing.assert_array_equal(v, [[0, 0, 1], [2, 0, 0]])
+
+    def test_slices_that_are_subtracted(self):
+        v = tf.Variable([1.0, 2.0])
+        rows = tf.IndexedSlices(tf.constant([1.0, 1.0]), tf.constant([1, 1]))
+        assert v.assign_sub(rows, read_value=False) is None
+        np.testing.assert_array_equal(v, [1.0, 0.0])
+
+    def test_an_element_takes_a_vector_of_one(self):
+        v = tf.Variable([1.0, 2.0])
+        v[1].assign([5.0])
+        v[..., 0].assign([[4.0]])
+        np.testing.assert_array_equal(v, [4.0, 5.0])
+
     def test_slices_with_steps(self):
         v = tf.Variable(tf.zeros([2, 4]))
         v[:, ::2].assign(tf.ones([2, 2]))
@@ -107,6 +152,7 @@ class TestShape:
 
     def test_unknown_rank(self):
         v = tf.Variable(1.0, shape=tf.TensorShape(None))
+        assert "shape=<unknown>" in repr(v)
         v.assign([[1.0, 2.0]])
         np.testing.assert_array_equal(v, [[1.0, 2.0]])
 

@@ -12,6 +12,7 @@ values, of first and second derivatives, and of the same in lower precision and 
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -20,8 +21,6 @@ from typing import Any
 import numpy as np
 
 import tapeflow as tf
-
-rng = np.random.default_rng(20261115)
 
 Reference = Callable[..., Any]
 
@@ -59,15 +58,23 @@ class Mistake:
     error: type[Exception] = tf.errors.InvalidArgumentError
 
 
-def begin(module: str) -> None:
-    """Starts the random numbers anew for a module, so that they do not depend on the other ones."""
-    global rng
-    rng = np.random.default_rng(zlib.crc32(module.encode()))
+_generators: dict[str, np.random.Generator] = {}
+
+
+def _rng() -> np.random.Generator:
+    """The random numbers of the module that asks, so that no rows depend on those of another module."""
+    frame: Any = sys._getframe(1)
+    while frame.f_globals["__name__"] == __name__:
+        frame = frame.f_back
+    module = frame.f_globals["__name__"].rpartition(".")[2]
+    if module not in _generators:
+        _generators[module] = np.random.default_rng(zlib.crc32(module.encode()))
+    return _generators[module]
 
 
 def real(*shape: int, low: float = -2.0, high: float = 2.0) -> np.ndarray:
     """Numbers that keep clear of whole and half numbers, where kinks and jumps are."""
-    x = rng.uniform(low, high, shape)
+    x = _rng().uniform(low, high, shape)
     near = np.abs(x * 2 - np.round(x * 2)) < 0.1
     return np.where(near, x + 0.11, x)
 
@@ -77,11 +84,11 @@ def cplx(*shape: int) -> np.ndarray:
 
 
 def ints(*shape: int, low: int = 1, high: int = 9) -> np.ndarray:
-    return rng.integers(low, high, shape).astype(np.int32)
+    return _rng().integers(low, high, shape).astype(np.int32)
 
 
 def bools(*shape: int) -> np.ndarray:
-    return rng.random(shape) < 0.5
+    return _rng().random(shape) < 0.5
 
 
 def strings(*shape: int) -> np.ndarray:

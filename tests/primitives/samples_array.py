@@ -205,14 +205,10 @@ REFERENCES: dict[str, Reference] = {
     "shape": lambda x, dtype: np.array(x.shape),
     "size": lambda x, dtype: np.size(x),
     "reshape": lambda x, shape: np.array(x.ravel().tolist(), x.dtype).reshape(shape),
-    "transpose": lambda x, perm: np.einsum(
-        x, list(range(x.ndim)), list(perm)
-    ),
+    "transpose": lambda x, perm: np.einsum(x, list(range(x.ndim)), list(perm)),
     "broadcast_to": lambda x, shape: x + np.zeros(shape),
     "cast": lambda x, dtype: np.array(x, dtype.np_dtype) if dtype.is_complex else x.real * 1.0,
-    "cast_to_discrete": lambda x, dtype: (
-        x.real != 0 if dtype.is_bool else np.trunc(x.real)
-    ),
+    "cast_to_discrete": lambda x, dtype: x.real != 0 if dtype.is_bool else np.trunc(x.real),
     "bitcast": lambda x, dtype: (
         x.view(dtype.np_dtype)
         if dtype.size == x.itemsize
@@ -225,9 +221,7 @@ REFERENCES: dict[str, Reference] = {
     "stack": lambda *xs, axis: np.stack(xs, axis),
     "unstack": lambda x, axis: [np.take(x, i, axis) for i in range(x.shape[axis])],
     "split": lambda x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis),
-    "pad": lambda x, value, paddings: (
-        np.pad(x, paddings, constant_values=value) if x.ndim else x
-    ),
+    "pad": lambda x, value, paddings: np.pad(x, paddings, constant_values=value) if x.ndim else x,
     "tile": lambda x, multiples: np.tile(x, multiples),
     "repeat": lambda x, repeats, axis: np.take(
         x,

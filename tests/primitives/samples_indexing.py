@@ -132,8 +132,12 @@ def _summed(x: np.ndarray, places: np.ndarray, shape: tuple[int, ...]) -> np.nda
 
 def _gather_nd(x: np.ndarray, indices: np.ndarray, *, batch_dims: int) -> np.ndarray:
     if batch_dims:
-        return np.stack([_gather_nd(a, i, batch_dims=batch_dims - 1) for a, i in zip(x, indices, strict=True)])
-    return x[tuple(np.moveaxis(indices, -1, 0))] if indices.shape[-1] else np.stack([x] * len(indices))
+        return np.stack(
+            [_gather_nd(a, i, batch_dims=batch_dims - 1) for a, i in zip(x, indices, strict=True)]
+        )
+    return (
+        x[tuple(np.moveaxis(indices, -1, 0))] if indices.shape[-1] else np.stack([x] * len(indices))
+    )
 
 
 def _scatter_nd(
@@ -187,7 +191,12 @@ _HOT = {"depth": 3, "axis": 0}
 
 def _scatters(op: str) -> list[Mistake]:
     return [
-        Mistake((real(3, 4), np.array([[0]]), ints(1, 4)), op=op, says=("float64", "int32"), shapes=(0, 2)),
+        Mistake(
+            (real(3, 4), np.array([[0]]), ints(1, 4)),
+            op=op,
+            says=("float64", "int32"),
+            shapes=(0, 2),
+        ),
         Mistake((real(3, 4), real(1, 1), real(1, 4)), op=op, says=("float64",), shapes=(1,)),
         Mistake((real(3, 4), np.array([[0]]), real(1, 3)), op=op),
         Mistake((real(3, 4), np.array([[0, 0, 0]]), real(1)), op=op, shapes=(0, 1)),
@@ -204,7 +213,9 @@ MISTAKES: dict[str, list[Mistake]] = {
     ],
     "gather": [
         Mistake((real(2, 3), real(2)), _ROWS, says=("float64",), shapes=(1,)),
-        Mistake((real(2, 3), np.array([0, 2])), _ROWS, says=("indices[1] = 2", "[0, 2)"), shapes=()),
+        Mistake(
+            (real(2, 3), np.array([0, 2])), _ROWS, says=("indices[1] = 2", "[0, 2)"), shapes=()
+        ),
         Mistake((real(2, 3), np.array(-1)), _ROWS, says=("-1",), shapes=()),
         Mistake((real(2, 3), np.array([[0], [0], [0]])), {"axis": 1, "batch_dims": 1}),
     ],
@@ -216,9 +227,16 @@ MISTAKES: dict[str, list[Mistake]] = {
         Mistake((real(2, 3), np.array(1)), {"batch_dims": 0}, says=("scalar",), shapes=()),
     ],
     "scatter_nd": [
-        Mistake((real(2, 1), real(2)), {"shape": (3,), "batch_dims": 0}, says=("float64",), shapes=(0,)),
+        Mistake(
+            (real(2, 1), real(2)), {"shape": (3,), "batch_dims": 0}, says=("float64",), shapes=(0,)
+        ),
         Mistake((np.array([[0], [1]]), real(3)), {"shape": (3,), "batch_dims": 0}),
-        Mistake((np.array([[0], [5]]), real(2)), {"shape": (3,), "batch_dims": 0}, says=("5",), shapes=()),
+        Mistake(
+            (np.array([[0], [5]]), real(2)),
+            {"shape": (3,), "batch_dims": 0},
+            says=("5",),
+            shapes=(),
+        ),
         Mistake((np.array([[0, 0]]), real(1)), {"shape": (3,), "batch_dims": 0}, shapes=(0,)),
     ],
     "scatter_update": _scatters("tensor_scatter_nd_update"),
@@ -236,7 +254,9 @@ MISTAKES: dict[str, list[Mistake]] = {
     },
     "one_hot": [
         Mistake((real(2), real(), real()), _HOT, says=("float64",), shapes=(0,)),
-        Mistake((ints(2), real(), np.array(1, np.int32)), _HOT, says=("float64", "int32"), shapes=()),
+        Mistake(
+            (ints(2), real(), np.array(1, np.int32)), _HOT, says=("float64", "int32"), shapes=()
+        ),
         Mistake((ints(2), real(2), real()), _HOT, says=("on_value",), shapes=(1,)),
         Mistake((ints(2), real(), real()), {"depth": -1, "axis": 0}, says=("-1",), shapes=()),
     ],

@@ -19,7 +19,9 @@ from tests.primitives.samples import (
 import tapeflow as tf
 
 
-def product(a: np.ndarray, b: np.ndarray, transpose_a: bool = False, transpose_b: bool = False) -> Sample:
+def product(
+    a: np.ndarray, b: np.ndarray, transpose_a: bool = False, transpose_b: bool = False
+) -> Sample:
     return Sample((a, b), {"transpose_a": transpose_a, "transpose_b": transpose_b})
 
 

@@ -12,6 +12,7 @@ from tests.primitives.samples import (
     Reference,
     Sample,
     bools,
+    cplx,
     ints,
     real,
     refused,
@@ -95,7 +96,16 @@ SAMPLES: dict[str, list[Sample]] = {
 }
 for row in SAMPLES["count_nonzero"]:
     row.attrs |= INT64
-SAMPLES["prod"].append(Sample((np.array([[1.3, 0.0], [0.0, 0.0]]),), {"axis": (1,), "keepdims": False}))
+# The norm of complex numbers is real, in a complex dtype: as in TensorFlow, the imaginary part of its
+# gradient is not told apart.
+for row in SAMPLES["euclidean_norm"]:
+    row.also_complex = False
+SAMPLES["euclidean_norm"].append(
+    Sample((cplx(2, 3),), {"axis": (1,), "keepdims": True}, first_order=False)
+)
+SAMPLES["prod"].append(
+    Sample((np.array([[1.3, 0.0], [0.0, 0.0]]),), {"axis": (1,), "keepdims": False})
+)
 
 
 def _cumulative(accumulate: Reference) -> Reference:
@@ -114,7 +124,9 @@ def _cumulative(accumulate: Reference) -> Reference:
 def _recurrence(x: np.ndarray, a: np.ndarray, *, axis: int, reverse: bool) -> np.ndarray:
     """The sum of all earlier terms, each times the factors that came after it."""
     if reverse:
-        return np.flip(_recurrence(np.flip(x, axis), np.flip(a, axis), axis=axis, reverse=False), axis)
+        return np.flip(
+            _recurrence(np.flip(x, axis), np.flip(a, axis), axis=axis, reverse=False), axis
+        )
     out = np.zeros_like(x)
     for i in range(x.shape[axis]):
         for j in range(i + 1):

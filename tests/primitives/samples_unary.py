@@ -22,8 +22,6 @@ from tests.primitives.samples import (
     refused,
 )
 
-import tapeflow as tf
-
 
 def complex_only(x: np.ndarray) -> list[Sample]:
     return [Sample((x[0],)), Sample((x,)), Sample((x.reshape(2, 2),)), Sample((x[:0],))]
@@ -135,8 +133,6 @@ _TAKES = {
 MISTAKES: dict[str, list[Mistake]] = {
     name: refused(accepts) for accepts, names in _TAKES.items() for name in names.split()
 }
-for name in SAMPLES.keys() - MISTAKES.keys():
+for name in [name for name in SAMPLES if name not in MISTAKES]:
     MISTAKES[name] = refused(INEXACT)
-MISTAKES["negative"].append(
-    Mistake((np.array([1, 2], np.uint8),), says=("uint8",), error=tf.errors.InvalidArgumentError)
-)
+MISTAKES["negative"].append(Mistake((np.array([1, 2], np.uint8),), says=("uint8",), shapes=()))

@@ -1,5 +1,6 @@
 """Automatic differentiation, and `tf.autodiff`."""
 
+from tapeflow.autodiff.forward import ForwardAccumulator as ForwardAccumulator
 from tapeflow.autodiff.tape import GradientTape as GradientTape
 from tapeflow.core.missing import Missing as _Missing
 

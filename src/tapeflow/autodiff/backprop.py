@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow.core.context import recorders
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, indexing
 from tapeflow.primitives.table import ArraySpec
@@ -31,6 +33,16 @@ class Call(NamedTuple):
     inputs: Sequence[Tensor]
     outputs: Sequence[Tensor]
     pullback: Callable[..., Sequence[Any]]
+
+
+def record_call(call: Call) -> None:
+    """Tells the recorders of a computation that brings its own pullback."""
+    interpreter = innermost([*call.inputs, *call.outputs])
+    if interpreter is not None:
+        interpreter.record_call(call)
+        return
+    for recorder in recorders():
+        recorder.record_call(call)
 
 
 class JointRule(NamedTuple):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeflow.autodiff.backprop import Call, dense
+from tapeflow.autodiff.backprop import Call, dense, record_call
 from tapeflow.autodiff.tape import variable_of
 from tapeflow.core import nest
 from tapeflow.core.context import pop_recorder, push_recorder, recorders
@@ -80,7 +81,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
                 f"{name_of(function)}: the gradient function of @tf.custom_gradient must accept the keyword argument "
                 f"'variables', since the function uses variables: {names}"
             )
-        outputs = [Tensor(convert_to_tensor(x)._array) for x in nest.flatten(result)]
+        outputs = [copy.copy(convert_to_tensor(x)) for x in nest.flatten(result)]
         if recorders():
             count = len(nest.flatten(args))
             inputs = [_as_input(x) for x in [*flat_args[:count], *variables]]
@@ -88,9 +89,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             def pullback(*g: Tensor) -> list[Any]:
                 return _gradients(function, gradient, g, inputs[:count], variables)
 
-            call = Call(name_of(function), inputs, outputs, pullback)
-            for recorder in recorders():
-                recorder.record_call(call)
+            record_call(Call(name_of(function), inputs, outputs, pullback))
         return nest.pack_sequence_as(result, outputs)
 
     return wrapped_as(decorated, function)

@@ -1,7 +1,12 @@
-"""Jacobians: one backward pass for each element of the target (or of a row of it)."""
+"""Jacobians: backward passes for many elements of the target at once.
+
+Each element of the target has a seed of its own, which is 1 there and 0 elsewhere. The seeds are stacked, and one
+backward pass carries all of them (see `tapeflow.primitives.batching`), or as many as memory allows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,50 +14,39 @@ import numpy as np
 from tapeflow.autodiff import backprop
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
+from tapeflow.primitives.table import ArraySpec
 
 if TYPE_CHECKING:
     from tapeflow.autodiff.tape import GradientTape
 
-
-def _seed(target: Tensor, index: Any) -> Tensor:
-    seed = np.zeros(target._array.shape, target._array.dtype)
-    seed[index] = 1
-    return Tensor(seed)
+BYTES_AT_ONCE = 2**25
+"""About how large the largest array of a backward pass may get. A pass for more rows would be no faster: what does
+not fit in the processor's caches anyway gains nothing from being longer."""
 
 
-def jacobian(tape: GradientTape, target: Tensor, sources: list[Any], zero: bool) -> list[Any]:
+def jacobian(
+    tape: GradientTape, target: Tensor, sources: list[Any], zero: bool, loop: bool = False
+) -> list[Any]:
     """For each source, the derivatives stacked to shape `target.shape + source.shape`, or None."""
     shape = target._array.shape
-    columns: list[list[Any]] = [[] for _ in sources]
-    for index in np.ndindex(shape):
-        seeds = {target._id: _seed(target, index)} if target._id else {}
-        for column, g in zip(columns, tape._backward(seeds, sources, release=False), strict=True):
-            column.append(g)
+    count = target._array.size
+
+    def seeds(start: int, stop: int) -> Tensor:
+        rows = np.zeros((stop - start, count), target._array.dtype)
+        rows[np.arange(stop - start), np.arange(start, stop)] = 1
+        return Tensor(rows.reshape(stop - start, *shape))
+
+    columns = _rows(tape, target, sources, count, seeds, loop)
     return [
-        _stacked(column, (*shape, *source.shape), source, shape, zero)
+        _shaped(column, (*shape, *source.shape), source, zero)
         for column, source in zip(columns, sources, strict=True)
     ]
 
 
-def _stacked(column: list[Any], shape: Any, source: Any, lead: Any, zero: bool) -> Any:
-    shape = tuple(int(d) for d in shape)
-    if all(g is None for g in column):
-        if zero or not column:
-            return Tensor(np.zeros(shape, source.dtype.np_dtype))
-        return None
-    blank = backprop.zeros(_spec(source))
-    rows = [blank if g is None else backprop.dense(g) for g in column]
-    return array.reshape(array.stack(*rows, axis=0), shape=shape)
-
-
-def _spec(source: Any) -> Any:
-    from tapeflow.primitives.table import ArraySpec
-
-    return ArraySpec(tuple(source.shape), source.dtype)
-
-
-def batch_jacobian(tape: GradientTape, target: Tensor, source: Any) -> Tensor:
-    """One backward pass for each element of a row, all rows at once."""
+def batch_jacobian(
+    tape: GradientTape, target: Tensor, source: Any, zero: bool, loop: bool = False
+) -> Any:
+    """A seed for each element of a row, in all rows at once: a row depends on its own row alone."""
     shape = target._array.shape
     source_shape = tuple(source.shape)
     if len(shape) < 2 or len(source_shape) < 2 or shape[0] != source_shape[0]:
@@ -60,11 +54,90 @@ def batch_jacobian(tape: GradientTape, target: Tensor, source: Any) -> Tensor:
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match, and "
             "at least two dimensions in both."
         )
-    rows = []
-    for index in np.ndindex(shape[1:]):
-        seeds = {target._id: _seed(target, (slice(None), *index))} if target._id else {}
-        (g,) = tape._backward(seeds, [source], release=False)
-        rows.append(backprop.zeros(_spec(source)) if g is None else backprop.dense(g))
-    if not rows:
-        return Tensor(np.zeros((*shape, *source_shape[1:]), source.dtype.np_dtype))
-    return array.reshape(array.stack(*rows, axis=1), shape=(*shape, *source_shape[1:]))
+    width = int(np.prod(shape[1:], dtype=np.int64))
+
+    def seeds(start: int, stop: int) -> Tensor:
+        rows = np.zeros((stop - start, shape[0], width), target._array.dtype)
+        rows[np.arange(stop - start), :, np.arange(start, stop)] = 1
+        return Tensor(rows.reshape(stop - start, *shape))
+
+    (column,) = _rows(tape, target, [source], width, seeds, loop)
+    if column is not None:
+        rank = len(source_shape) + 1
+        column = array.transpose(column, perm=(1, 0, *range(2, rank)))
+    return _shaped(column, (*shape, *source_shape[1:]), source, zero)
+
+
+def _rows(
+    tape: GradientTape,
+    target: Tensor,
+    sources: list[Any],
+    count: int,
+    seeds: Callable[[int, int], Tensor],
+    loop: bool,
+) -> list[Tensor | None]:
+    """For each source the gradients for `count` seeds, stacked; None where there are none."""
+    if not target._id:
+        return [None] * len(sources)
+    step = 1 if loop else _at_once(tape, target, sources)
+    columns: list[list[Tensor | None]] = [[] for _ in sources]
+    for start in range(0, max(count, 1), step):
+        stop = min(start + step, count)
+        run = _one if loop and count else _many
+        found = run(tape, target, sources, seeds(start, stop))
+        for column, part in zip(columns, found, strict=True):
+            column.append(part)
+    return [_joined(column) for column in columns]
+
+
+def _many(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor) -> list[Any]:
+    from tapeflow.primitives.batching import Batch  # only Jacobians and `vectorized_map` need it
+
+    batch = Batch(seeds._array.shape[0])
+    with batch.entered():
+        found = tape._backward({target._id: batch.wrap(seeds)}, sources, release=False)
+        return [None if g is None else batch.full(backprop.dense(g)) for g in found]
+
+
+def _one(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor) -> list[Any]:
+    seed = array.reshape(seeds, shape=target._array.shape)
+    found = tape._backward({target._id: seed}, sources, release=False)
+    return [None if g is None else array.stack(backprop.dense(g), axis=0) for g in found]
+
+
+def _joined(parts: list[Any]) -> Any:
+    if parts[0] is None or len(parts) == 1:
+        return parts[0]
+    return array.concat(*parts, axis=0)
+
+
+def _shaped(column: Any, shape: Any, source: Any, zero: bool) -> Any:
+    shape = tuple(int(d) for d in shape)
+    if column is not None:
+        return array.reshape(column, shape=shape)
+    return backprop.zeros(ArraySpec(shape, source.dtype)) if zero else None
+
+
+def _at_once(tape: GradientTape, target: Tensor, sources: list[Any]) -> int:
+    """How many seeds to carry in one pass: few where the tape has met large arrays."""
+    largest = target._array.size * target._array.dtype.itemsize
+    for source in sources:
+        largest = max(largest, int(np.prod(tuple(source.shape))) * source.dtype.size)
+    for output, operation, edges in tape._records or ():
+        if type(output) is int:
+            for _, _, kept in edges:
+                for each in kept:
+                    largest = max(largest, _bytes(each))
+        else:
+            for spec in operation.outputs:
+                largest = max(largest, int(np.prod(spec.shape)) * spec.dtype.size)
+    return max(1, BYTES_AT_ONCE // max(largest, 1))
+
+
+def _bytes(kept: Any) -> int:
+    """The size of what a rule keeps, which is that of the gradients around it: an array, or a shape."""
+    if isinstance(kept, Tensor):
+        return kept._array.size * kept._array.dtype.itemsize
+    if type(kept) is tuple and all(type(d) is int for d in kept):
+        return int(np.prod(kept, dtype=np.int64)) * 4
+    return 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tapeflow.autodiff.backprop import Call
+from tapeflow.autodiff.backprop import Call, record_call
 from tapeflow.autodiff.custom_gradient import VariableWatcher, name_of, wrapped_as
 from tapeflow.autodiff.tape import GradientTape, variable_of
 from tapeflow.core import nest
@@ -33,15 +34,14 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def recomputing(*args: Any, **kwargs: Any) -> Any:
-        tapes = recorders()
-        if not tapes:
+        if not recorders():
             return f(*args, **kwargs)
         flat = [_read(x) for x in nest.flatten((args, kwargs))]
         with no_recorders(), VariableWatcher() as watcher, streams.noted() as draws:
             result = f(*args, **kwargs)
         variables = watcher.variables(besides=nest.flatten((args, kwargs)))
         values = [v.value() for v in variables]  # read where the tapes see it
-        outputs = [Tensor(convert_to_tensor(x)._array) for x in nest.flatten(result)]
+        outputs = [copy.copy(convert_to_tensor(x)) for x in nest.flatten(result)]
         tensors = [x for x in flat if isinstance(x, Tensor)]
         packed = nest.pack_sequence_as((args, kwargs), flat)
 
@@ -51,9 +51,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                 again = f(*packed[0], **packed[1])
             return tape.gradient(again, [*tensors, *variables], output_gradients=list(g))
 
-        call = Call(name_of(f), [*tensors, *values], outputs, pullback)
-        for recorder in tapes:
-            recorder.record_call(call)
+        record_call(Call(name_of(f), [*tensors, *values], outputs, pullback))
         return nest.pack_sequence_as(result, outputs)
 
     return wrapped_as(recomputing, f)

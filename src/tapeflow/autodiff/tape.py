@@ -311,7 +311,9 @@ class GradientTape:
         self._begin("jacobian", several=not experimental_use_pfor)
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         flat = nest.flatten(sources)
-        rows = jacobians.jacobian(self, self._target(target), flat, zero)
+        rows = jacobians.jacobian(
+            self, self._target(target), flat, zero, loop=not experimental_use_pfor
+        )
         if not self._persistent:
             self._release()
         return nest.pack_sequence_as(sources, rows)
@@ -338,7 +340,10 @@ class GradientTape:
           A tensor of shape `[batch, *target.shape[1:], *source.shape[1:]]`.
         """
         self._begin("batch_jacobian", several=not experimental_use_pfor)
-        result = jacobians.batch_jacobian(self, self._target(target), source)
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        result = jacobians.batch_jacobian(
+            self, self._target(target), source, zero, loop=not experimental_use_pfor
+        )
         if not self._persistent:
             self._release()
         return result

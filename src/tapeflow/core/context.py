@@ -56,6 +56,7 @@ class _Context(threading.local):
         quiet.run(np.seterr, all="ignore")
         self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (quiet.run, ())
         self.name_scopes: list[str] = []
+        self.outer_name_scopes: list[list[str]] = []
         # Who runs primitives that have no inputs to tell; the innermost is last.
         self.interpreters: tuple[Interpreter, ...] = ()
 

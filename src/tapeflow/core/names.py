@@ -20,7 +20,6 @@ class name_scope:
         if not isinstance(name, str):
             raise ValueError(f"name for name_scope must be a string, got {name!r}")
         self._name = name
-        self._outer: list[list[str]] = []
 
     @property
     def name(self) -> str:
@@ -28,7 +27,7 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        self._outer.append(context.name_scopes)
+        context.outer_name_scopes.append(context.name_scopes)
         if self._name.endswith("/"):  # a scope that was entered before: its full name
             context.name_scopes = [self._name.rstrip("/")]
         else:
@@ -36,4 +35,4 @@ class name_scope:
         return "".join(f"{part}/" for part in context.name_scopes)
 
     def __exit__(self, *exception: Any) -> None:
-        context.name_scopes = self._outer.pop()
+        context.name_scopes = context.outer_name_scopes.pop()

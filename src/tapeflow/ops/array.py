@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from typing import Any
 
@@ -12,14 +11,13 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.log import logger
 from tapeflow.core.shapes import TensorShape, broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import Shape, axis_of, ints
 from tapeflow.primitives import array as primitives, binary, elementwise, unary
 from tapeflow.primitives.rules import DTypeError, invalid
-
-logger = logging.getLogger("tapeflow")
 
 newaxis = None
 """A new dimension, in `x[tf.newaxis]`."""

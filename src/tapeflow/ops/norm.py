@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axes_of, axis_of
-from tapeflow.primitives import array, reduction, unary
+from tapeflow.primitives import array, decompositions, reduction, unary
 from tapeflow.primitives.elementwise import conj
 
 
@@ -31,7 +30,7 @@ def norm(
     Args:
       tensor: the tensor to measure.
       ord: `"euclidean"`, 1, 2, `np.inf` or any positive number; for matrices `"fro"`,
-        `"euclidean"`, 1 or `np.inf`.
+        `"euclidean"`, 1, 2 (the greatest singular value) or `np.inf`.
       axis: None to take the whole tensor as one vector, an int for vectors, a pair of ints for
         matrices.
       keepdims: whether to keep the reduced dimensions, with length 1.
@@ -67,18 +66,22 @@ def _euclidean(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
     return unary.sqrt(reduction.sum_(squares, axis=axes, keepdims=keepdims))
 
 
+def _spectral(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> Tensor:
+    """The greatest singular value."""
+    shape = x._array.shape
+    others = tuple([i for i in range(len(shape)) if i not in axes])
+    values = decompositions.singular_values(array.transpose(x, perm=others + axes))
+    norms = reduction.max_(values, axis=(len(others),), keepdims=False)
+    return array.reshape(norms, shape=reduction.reduced_shape(shape, axes, keepdims))
+
+
 def _matrix_norms(x: Tensor, ord: Any, axis: list[int], keepdims: bool) -> Tensor:
     if len(axis) != 2 or axis[0] == axis[1]:
         raise ValueError(_BAD_AXIS.format(axis))
     if ord in ("euclidean", "fro"):
         return _euclidean(x, axes_of("norm", axis, x), keepdims)
     if ord == 2:
-        raise UnimplementedError(
-            None,
-            None,
-            "norm: the matrix norm with ord=2 needs singular values, which tapeflow does not have "
-            "yet. ord='fro' bounds it from above.",
-        )
+        return _spectral(x, axes_of("norm", axis, x), keepdims)
     if ord not in (1, np.inf):
         raise ValueError(
             "norm: 'ord' must be a supported matrix norm, 'euclidean', 'fro', 1, 2 or np.inf, "
@@ -93,3 +96,28 @@ def _matrix_norms(x: Tensor, ord: Any, axis: list[int], keepdims: bool) -> Tenso
         return norms
     shape = reduction.reduced_shape(x._array.shape, (rows, columns), False)
     return array.reshape(norms, shape=shape)
+
+
+def normalize(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """A tensor divided by its norm, and the norm.
+
+    >>> normalized, norm = tf.linalg.normalize([3.0, 4.0])
+    >>> normalized.numpy()
+    array([0.6, 0.8], dtype=float32)
+    >>> norm.numpy()
+    array([5.], dtype=float32)
+
+    Args:
+      tensor: the tensor to divide.
+      ord: which norm, as for `tf.norm`.
+      axis: None to take the whole tensor as one vector, an int for vectors, a pair of ints for
+        matrices.
+      name: accepted for compatibility.
+    """
+    x = convert_to_tensor(tensor)
+    size = norm(x, ord, axis, keepdims=True)
+    if size.dtype is not x.dtype:
+        size = array.cast(size, dtype=x.dtype)
+    return x / size, size

@@ -24,7 +24,7 @@ def cumulative_logsumexp(
     """The logarithm of the running sum of `exp(x)` along an axis, without overflow.
 
     >>> tf.math.cumulative_logsumexp([1000.0, 1000.0]).numpy()
-    array([1000.    , 1000.6931], dtype=float32)
+    array([1000.    , 1000.6932], dtype=float32)
 
     Args:
       x: the tensor.

@@ -15,12 +15,12 @@ from tapeflow.primitives.table import ArraySpec, primitive
 # Arithmetic.
 
 
-def _divides_integers(kernel: Any) -> Any:
+def _divides_integers(op: str, kernel: Any) -> Any:
     """NumPy divides integers by zero with a warning; that is an error here."""
 
     def checked(x: Any, y: Any) -> Any:
         if x.dtype.kind in "iu" and not np.all(y):
-            raise invalid("Integer division by zero")
+            raise invalid(f"{op}: Integer division by zero")
         return kernel(x, y)
 
     return checked
@@ -54,10 +54,12 @@ def _floor_divide_kernel(x: Any, y: Any) -> Any:
     return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
 
 
-floor_divide = binary("floor_divide", _divides_integers(_floor_divide_kernel), accepts=REAL)
+floor_divide = binary(
+    "floor_divide", _divides_integers("floor_divide", _floor_divide_kernel), accepts=REAL
+)
 floor_mod = binary(
     "floor_mod",
-    _divides_integers(np.mod),
+    _divides_integers("floor_mod", np.mod),
     accepts=REAL,
     a=lambda g: g,
     b=lambda g, a, b: -g * unary.floor(a / b),
@@ -72,7 +74,7 @@ squared_difference = binary(
 
 def _power_kernel(x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu" and np.any(y < 0):
-        raise invalid("Integers to negative integer powers are not allowed")
+        raise invalid("power: Integers to negative integer powers are not allowed")
     if not y.ndim and y == 2:  # a whole pass of np.power costs ten of np.square
         return np.square(x)
     return np.power(x, y)
@@ -191,7 +193,10 @@ atan2 = binary(
 
 
 def _add_n_kernel(*xs: Any) -> Any:
-    if any(x.dtype != xs[0].dtype or x.shape != xs[0].shape for x in xs):
+    first = xs[0]
+    if first.dtype.kind in "bO":
+        raise TypeError("not numbers")
+    if any(x.dtype != first.dtype or x.shape != first.shape for x in xs):
         raise ValueError("operands differ")
     if len(xs) == 1:
         return xs[0]
@@ -224,9 +229,9 @@ less_equal = comparison("less_equal", _refusing("bcO", np.less_equal))
 greater = comparison("greater", _refusing("bcO", np.greater))
 greater_equal = comparison("greater_equal", _refusing("bcO", np.greater_equal))
 
-logical_and = binary("logical_and", np.logical_and, accepts=BOOL)
-logical_or = binary("logical_or", np.logical_or, accepts=BOOL)
-logical_xor = binary("logical_xor", np.logical_xor, accepts=BOOL)
+logical_and = binary("logical_and", _refusing("O", np.logical_and), accepts=BOOL)
+logical_or = binary("logical_or", _refusing("O", np.logical_or), accepts=BOOL)
+logical_xor = binary("logical_xor", _refusing("O", np.logical_xor), accepts=BOOL)
 bitwise_and = binary("bitwise_and", np.bitwise_and, accepts=INT)
 bitwise_or = binary("bitwise_or", np.bitwise_or, accepts=INT)
 bitwise_xor = binary("bitwise_xor", np.bitwise_xor, accepts=INT)

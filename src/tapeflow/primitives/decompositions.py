@@ -7,13 +7,13 @@ vectors that belong to equal values get no gradient from each other.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, indexing, linalg, ordering, unary
 from tapeflow.primitives.elementwise import conj
@@ -97,9 +97,7 @@ def _qr_gradient(g: Any, x: Tensor, y: Any, full: bool) -> Tensor:
     (g_q, g_r), (q, r) = g, y
     m, n = x._array.shape[-2:]
     if full and m > n:
-        raise UnimplementedError(
-            None,
-            None,
+        raise NotImplementedError(
             "qr: there is no gradient for full_matrices=True with more rows than columns: the "
             f"added columns of q are not determined. Got shape {list(x._array.shape)}.",
         )
@@ -139,7 +137,7 @@ def _lu_kernel(x: Any, *, dtype: DType) -> tuple[Any, Any]:
     n = x.shape[-1]
     if x.shape[-2] != n:
         raise ValueError("not square")
-    lu = np.array(x.reshape(-1, n, n))
+    lu = np.array(x.reshape(math.prod(x.shape[:-2]), n, n))
     count = np.arange(len(lu))
     order = np.tile(np.arange(n), (len(lu), 1))
     for start in range(0, n, _PANEL):

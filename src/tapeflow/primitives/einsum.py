@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import reduction
+from tapeflow.primitives import array, reduction
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.rules import NUMERIC, check_dtype, check_same_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
@@ -161,7 +161,12 @@ def _gradient(
         output=wanted,
         stretch=stretch,
     )
-    return reduction.sum_to(result, shape)
+    have = result._array.shape
+    result = reduction.sum_to(
+        result, tuple([1 if n == 1 else size for n, size in zip(shape, have, strict=True)])
+    )
+    # A label that was stretched here and summed has size 1 in all the other factors.
+    return result if result._array.shape == shape else array.broadcast_to(result, shape=shape)
 
 
 einsum = primitive("einsum", "*xs", _kernel, result=_result, gradients={"xs": _gradient})

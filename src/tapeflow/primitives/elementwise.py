@@ -59,9 +59,6 @@ def unary(
 
     row.edges = edges
     row.elementwise = True
-    keeps_dtype = (
-        "int" in accepts
-    )  # else NumPy turns integers into floats, which TensorFlow does not
 
     def call(x: Any) -> Tensor:
         if type(x) is not Tensor:
@@ -74,7 +71,8 @@ def unary(
             result = run(kernel, array)
         except KERNEL_FAILURES as error:
             raise retold(row, (x,), {}, error) from None
-        if not keeps_dtype and result.dtype is not array.dtype and result.dtype != array.dtype:
+        # NumPy turns integers into floats, and bools into integers; TensorFlow refuses them.
+        if result.dtype is not array.dtype and result.dtype != array.dtype:
             raise retold(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
         output = Tensor(result)
         for recorder in recorders:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import reduction
+from tapeflow.primitives import array, reduction
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.rules import (
     NUMERIC,
@@ -64,6 +65,12 @@ def _product(a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool) -> Tens
     return matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
+def _tall(x: Tensor) -> Tensor:
+    """The rows of all matrices in one."""
+    shape = x._array.shape
+    return array.reshape(x, shape=(math.prod(shape[:-1]), shape[-1]))
+
+
 def _left_gradient(
     g: Tensor, b: Tensor, a_shape: tuple[int, ...], transpose_a: bool, transpose_b: bool
 ) -> Tensor:
@@ -78,6 +85,9 @@ def _right_gradient(
     g: Tensor, a: Tensor, b_shape: tuple[int, ...], transpose_a: bool, transpose_b: bool
 ) -> Tensor:
     a = conj(a)
+    if len(b_shape) == 2 and not transpose_a and len(a._array.shape) > 2:
+        # One matrix for a batch of them: a product of two tall matrices, and no sum of many.
+        a, g = _tall(a), _tall(g)
     db = (
         _product(g, a, True, transpose_a) if transpose_b else _product(a, g, not transpose_a, False)
     )
@@ -159,7 +169,7 @@ diag = primitive(
 
 
 def _cross_kernel(a: Any, b: Any) -> Any:
-    if a.shape != b.shape or a.shape[-1] != 3 or a.dtype != b.dtype:
+    if a.shape != b.shape or a.shape[-1] != 3 or a.dtype != b.dtype or a.dtype.kind in "bcO":
         raise ValueError("operands do not fit")
     next_, last = [1, 2, 0], [2, 0, 1]
     return a[..., next_] * b[..., last] - a[..., last] * b[..., next_]

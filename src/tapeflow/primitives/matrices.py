@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -97,7 +98,7 @@ def each(function: Callable[[Any], Any], x: Any) -> Any:
     """Applies a function that takes one matrix, and keeps its shape, to each of a batch."""
     if x.ndim == 2:
         return function(x)
-    flat = x.reshape(-1, *x.shape[-2:])
+    flat = x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
     out = np.empty_like(flat)
     for i, matrix in enumerate(flat):
         out[i] = function(matrix)

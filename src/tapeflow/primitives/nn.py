@@ -56,7 +56,7 @@ def _silu_derivative(x: Any) -> Any:
 
 relu6 = elementwise(
     "relu6",
-    lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
+    unary.refusing("bc", lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6))),
     accepts=REAL,
     gradient=lambda g, y: array.select(
         binary.logical_and(binary.greater(y, 0), binary.less(y, 6)), g, _zero(g)
@@ -64,13 +64,13 @@ relu6 = elementwise(
 )
 elu = elementwise(
     "elu",
-    _elu_kernel,
+    unary.refusing("c", _elu_kernel),
     accepts=FLOAT,
     gradient=lambda g, y: array.select(binary.less(y, 0.0), g * (y + 1), g),
 )
 selu = elementwise(
     "selu",
-    _selu_kernel,
+    unary.refusing("c", _selu_kernel),
     accepts=FLOAT,
     gradient=lambda g, y: array.select(binary.less(y, 0.0), g * (y + _SELU_FLOOR), g * _SELU_SCALE),
 )
@@ -111,7 +111,10 @@ def _gelu_tanh_derivative(x: Any) -> Any:
 
 
 gelu_tanh = elementwise(
-    "gelu_tanh", _gelu_tanh_kernel, accepts=FLOAT, derivative=_gelu_tanh_derivative
+    "gelu_tanh",
+    unary.refusing("c", _gelu_tanh_kernel),
+    accepts=FLOAT,
+    derivative=_gelu_tanh_derivative,
 )
 
 
@@ -195,6 +198,9 @@ variance = primitive(
 
 
 def _dropout_kernel(x: Any, keep: Any, *, scale: float) -> Any:
+    wide(x)  # refuses what is not a float
+    if keep.dtype != np.bool_:
+        raise TypeError("keep is not a mask")
     return np.where(keep, x * x.dtype.type(scale), x.dtype.type(0))
 
 
@@ -220,8 +226,8 @@ dropout = primitive(
 
 
 def _top_k_kernel(x: Any, *, k: int, dtype: dtypes.DType) -> Any:
-    if not x.ndim or not 0 <= k <= x.shape[-1]:
-        raise ValueError("k does not fit")
+    if not x.ndim or not 0 <= k <= x.shape[-1] or x.dtype.kind in "bcO":
+        raise ValueError("k or the dtype does not fit")
     # Sorting the reversed row up and reading it from its end puts the first of equal elements
     # first.
     order = np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1][..., :k]
@@ -243,6 +249,8 @@ top_k_indices = primitive("top_k_indices", "x", _top_k_kernel, result=_top_k_res
 def _in_top_k_kernel(targets: Any, predictions: Any, *, k: int) -> Any:
     if predictions.ndim != 2 or targets.shape != predictions.shape[:1]:
         raise ValueError("targets do not fit")
+    if predictions.dtype != np.float32 or targets.dtype not in (np.int32, np.int64):
+        raise TypeError("dtypes do not fit")
     classes = predictions.shape[1]
     known = (targets >= 0) & (targets < classes) & np.isfinite(predictions).all(1)
     if not classes:

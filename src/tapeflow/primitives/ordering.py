@@ -88,7 +88,7 @@ put_along = primitive(
 
 
 def _searchsorted_kernel(x: Any, values: Any, *, side: str, dtype: DType) -> Any:
-    if x.dtype != values.dtype or x.shape[:-1] != values.shape[:-1]:
+    if x.dtype.kind in "bcO" or x.dtype != values.dtype or x.shape[:-1] != values.shape[:-1]:
         raise ValueError("sequences and values do not fit")
     rows = x.reshape(-1, x.shape[-1])
     wanted = values.reshape(len(rows), values.shape[-1])

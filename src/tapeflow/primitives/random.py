@@ -16,7 +16,6 @@ that another engine can repeat them.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import math
 import os
 import threading
@@ -38,14 +37,19 @@ Shape = tuple[int, ...]
 _WORD = 2**64
 
 
-class _Philox(threading.local):
-    """NumPy's Philox, one for each thread: setting its state is faster than making one."""
-
-    def __init__(self) -> None:
-        self.generator = np.random.Philox(key=0)
+_thread = threading.local()
 
 
-_philox = _Philox()
+def _philox() -> Any:
+    """NumPy's Philox, one for each thread: setting its state is faster than making one.
+
+    It is made at the first draw, because importing `np.random` takes a third as long as all of tapeflow.
+    """
+    try:
+        return _thread.philox
+    except AttributeError:
+        _thread.philox = np.random.Philox(key=0)
+        return _thread.philox
 
 
 def random_bits(key: tuple[int, int], counter: tuple[int, int, int, int], n: int) -> np.ndarray:
@@ -56,7 +60,7 @@ def random_bits(key: tuple[int, int], counter: tuple[int, int, int, int], n: int
     for word in counter:
         words.append((word - borrow) % _WORD)
         borrow = int(word < borrow)
-    generator = _philox.generator
+    generator = _philox()
     generator.state = {
         "bit_generator": "Philox",
         "state": {"counter": np.array(words, np.uint64), "key": np.array(key, np.uint64)},
@@ -252,13 +256,25 @@ class Streams:
         return np.array([*key, call, domain + (_OPS.index(op) << 8)], np.uint64)
 
 
-_OPS = ("uniform", "normal", "truncated_normal", "integers", "shuffle", "categorical", "dropout")
+_OPS = (
+    "uniform",
+    "normal",
+    "truncated_normal",
+    "integers",
+    "shuffle",
+    "categorical",
+    "dropout",
+    "gamma",
+    "poisson",
+)
 
 
 def seed_word(seed: Any) -> int:
     """Any seed as a 64-bit word: integers as they are, other things by a digest of their repr."""
     if hasattr(seed, "__index__"):
         return seed.__index__() % _WORD
+    import hashlib  # brings OpenSSL with it, and few programs seed with anything but an int
+
     return int.from_bytes(hashlib.blake2b(repr(seed).encode(), digest_size=8).digest(), "little")
 
 
@@ -385,6 +401,8 @@ _ROWS_AT_ONCE = 2**20
 
 def _categorical_kernel(state: Any, logits: Any, *, num_samples: int, dtype: DType) -> Any:
     _check_categorical(logits.shape, num_samples)
+    if logits.dtype.kind in "iubcO":
+        raise TypeError("logits are not floats")
     weights = logits.astype(np.float64)
     finite = np.isfinite(weights)
     weights[~finite] = -np.inf

@@ -148,7 +148,7 @@ def _extreme_gradient(g: Tensor, x: Tensor, y: Tensor, axis: Axes, keepdims: boo
     count = sum_(chosen, axis=axis, keepdims=True)
     if not keepdims:
         g = array.reshape(g, shape=reduced_shape(shape, axis, True))
-    return chosen / count * g
+    return chosen * (g / count)
 
 
 sum_ = primitive(

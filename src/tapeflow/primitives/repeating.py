@@ -41,8 +41,11 @@ tile = primitive("tile", "x", _tile_kernel, result=_tile_result, gradients={"x":
 
 
 def _repeat_result(x: ArraySpec, *, repeats: Shape, axis: int) -> ArraySpec:
-    if any(n < 0 for n in repeats):
-        raise invalid(f"repeat: repeats {list(repeats)} must not be negative")
+    if any(n < 0 for n in repeats) or len(repeats) not in (1, x.shape[axis]):
+        raise invalid(
+            f"repeat: repeats {list(repeats)} must be one non-negative number, or one for each of "
+            f"the {x.shape[axis]} in dimension {axis} of shape {list(x.shape)}"
+        )
     size = x.shape[axis] * repeats[0] if len(repeats) == 1 else sum(repeats)
     return ArraySpec((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
 

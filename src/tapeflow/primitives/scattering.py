@@ -25,10 +25,14 @@ def _result(op: str, accepts: frozenset[str] | None = None) -> Callable[..., Arr
     return rule
 
 
-def _kernel(op: str, combine: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
-    """Applies `combine(rows of a copy, row numbers, updates)`."""
+def _kernel(
+    op: str, combine: Callable[[Any, Any, Any], Any], refused: str = ""
+) -> Callable[..., Any]:
+    """Applies `combine(rows of a copy, row numbers, updates)`, but to the kinds refused."""
 
     def kernel(x: Any, indices: Any, updates: Any) -> Any:
+        if x.dtype.kind in refused:
+            raise TypeError(f"no kernel for {x.dtype}")
         depth = indices.shape[-1]
         if x.dtype != updates.dtype or updates.shape != indices.shape[:-1] + x.shape[depth:]:
             raise ValueError("updates do not fit")
@@ -74,7 +78,7 @@ def _extreme(name: str, ufunc: Any) -> Callable[..., Tensor]:
     return primitive(
         f"scatter_{name}",
         "x indices updates",
-        _kernel(op, ufunc.at),
+        _kernel(op, ufunc.at, "bcO"),
         result=_result(op, REAL),
         gradients={
             "x": lambda g, indices, x, updates, y: g * _shares(indices, x, updates, y)[0],

@@ -21,7 +21,7 @@ from tapeflow.primitives.table import primitive
 _TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 
 
-def _in_double(kernel: Callable[[np.ndarray], np.ndarray]) -> Callable[[Any], Any]:
+def in_double(kernel: Callable[[np.ndarray], np.ndarray]) -> Callable[[Any], Any]:
     """Runs a kernel on an array of doubles; an integer dtype is refused by the shape rule."""
 
     def run(x: Any) -> Any:
@@ -33,7 +33,7 @@ def _in_double(kernel: Callable[[np.ndarray], np.ndarray]) -> Callable[[Any], An
     return run
 
 
-def _by_region(x: np.ndarray, regions: list[tuple[np.ndarray, Callable[..., Any]]]) -> np.ndarray:
+def by_region(x: np.ndarray, regions: list[tuple[np.ndarray, Callable[..., Any]]]) -> np.ndarray:
     """Applies each function where its mask is true; elsewhere the result is NaN."""
     out = np.full_like(x, np.nan)
     for mask, function in regions:
@@ -145,7 +145,7 @@ def _erfc_far(y: np.ndarray) -> np.ndarray:
 def _erf(x: np.ndarray) -> np.ndarray:
     y = np.abs(x)
     near, far = y <= _NEAR_END, y > _MIDDLE_END
-    return _by_region(
+    return by_region(
         x,
         [
             (near, _erf_near),
@@ -181,7 +181,7 @@ _SINGLE_END = np.float32(3.83)
 
 def _erf_kernel(x: Any) -> Any:
     if x.dtype == np.float64 or x.dtype.kind in "iubcO":
-        return _in_double(_erf)(x)
+        return in_double(_erf)(x)
     y = np.clip(x.astype(np.float32), -_SINGLE_END, _SINGLE_END)
     return np.clip(y * _ratio(y * y, *_SINGLE), np.float32(-1), np.float32(1)).astype(x.dtype)
 
@@ -197,7 +197,7 @@ def _erfc(x: np.ndarray) -> np.ndarray:
 
         return right_or_left
 
-    return _by_region(
+    return by_region(
         x,
         [
             (near, lambda x: 1 - _erf_near(x)),
@@ -230,13 +230,13 @@ erf = unary(
 )
 erfc = unary(
     "erfc",
-    _in_double(_erfc),
+    in_double(_erfc),
     accepts=FLOAT,
     derivative=lambda x: elementary.exp(-(x * x)) * -_TWO_OVER_ROOT_PI,
 )
 erfinv = unary(
     "erfinv",
-    _in_double(_erfinv),
+    in_double(_erfinv),
     accepts=FLOAT,
     derivative=lambda y: elementary.exp(y * y) / _TWO_OVER_ROOT_PI,
 )
@@ -313,7 +313,7 @@ def _lgamma(x: np.ndarray) -> np.ndarray:
         sine = np.abs(np.sin(math.pi * (x - np.rint(x))))
         return math.log(math.pi) - np.log(sine) - _lgamma_right(1 - x)
 
-    out = _by_region(
+    out = by_region(
         x,
         [
             ((x >= 0.5) & (x < 1.5), lambda x: _lgamma_near_two(x - 1) - np.log1p(x - 1)),
@@ -354,17 +354,17 @@ def _digamma(x: np.ndarray) -> np.ndarray:
         return _polygamma(1 - x, 0) - math.pi / np.tan(math.pi * distance)
 
     left = x < 0
-    out = _by_region(x, [(~left & ~np.isnan(x), lambda x: _polygamma(x, 0)), (left, reflected)])
+    out = by_region(x, [(~left & ~np.isnan(x), lambda x: _polygamma(x, 0)), (left, reflected)])
     return np.where((x <= 0) & (x == np.floor(x)), np.nan, out)
 
 
 def _polygamma_kernel(x: Any, *, n: int) -> Any:
-    return _in_double(lambda x: _polygamma(x, n))(x)
+    return in_double(lambda x: _polygamma(x, n))(x)
 
 
-lgamma = unary("lgamma", _in_double(_lgamma), accepts=FLOAT, derivative=lambda x: digamma(x))
+lgamma = unary("lgamma", in_double(_lgamma), accepts=FLOAT, derivative=lambda x: digamma(x))
 digamma = unary(
-    "digamma", _in_double(_digamma), accepts=FLOAT, derivative=lambda x: polygamma(x, n=1)
+    "digamma", in_double(_digamma), accepts=FLOAT, derivative=lambda x: polygamma(x, n=1)
 )
 
 

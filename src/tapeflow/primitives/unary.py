@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.errors import DTypeError
 from tapeflow.primitives import array, binary, reduction
 from tapeflow.primitives.elementwise import conj, conjugate, unary
 from tapeflow.primitives.rules import (
@@ -34,7 +35,7 @@ def _negative_kernel(x: Any) -> Any:
     return operator.neg(x)
 
 
-def _refusing(kinds: str, kernel: Any) -> Any:
+def refusing(kinds: str, kernel: Any) -> Any:
     """A kernel that fails for dtypes NumPy would take and TensorFlow does not."""
 
     def checked(x: Any) -> Any:
@@ -68,12 +69,12 @@ rsqrt = unary(
 )
 reciprocal = unary("reciprocal", lambda x: x.dtype.type(1) / x, derivative=lambda y: -(y * y))
 sign = unary("sign", np.sign, accepts=NUMERIC, gradient=_sign_gradient)
-floor = unary("floor", _refusing("iub", np.floor), accepts=FLOAT)
-ceil = unary("ceil", _refusing("iub", np.ceil), accepts=FLOAT)
-rint = unary("rint", _refusing("iub", np.rint), accepts=FLOAT)
-round_ = unary("round", _refusing("bc", _round_kernel), accepts=REAL)
-invert = unary("invert", np.invert, accepts=INT)
-logical_not = unary("logical_not", np.logical_not, accepts=BOOL)
+floor = unary("floor", refusing("iub", np.floor), accepts=FLOAT)
+ceil = unary("ceil", refusing("iub", np.ceil), accepts=FLOAT)
+rint = unary("rint", refusing("iubc", np.rint), accepts=FLOAT)
+round_ = unary("round", refusing("bc", _round_kernel), accepts=REAL)
+invert = unary("invert", refusing("b", np.invert), accepts=INT)
+logical_not = unary("logical_not", refusing("O", np.logical_not), accepts=BOOL)
 
 # Exponentials and logarithms.
 
@@ -113,17 +114,17 @@ def _softplus_kernel(x: Any) -> Any:
 
 sigmoid = unary("sigmoid", _sigmoid_kernel, derivative=lambda y: y * (1 - y))
 softplus = unary(
-    "softplus", _refusing("c", _softplus_kernel), accepts=FLOAT, derivative=lambda x: sigmoid(x)
+    "softplus", refusing("c", _softplus_kernel), accepts=FLOAT, derivative=lambda x: sigmoid(x)
 )
 softsign = unary(
     "softsign",
-    _refusing("c", lambda x: x / (x.dtype.type(1) + np.abs(x))),
+    refusing("c", lambda x: x / (x.dtype.type(1) + np.abs(x))),
     accepts=FLOAT,
     derivative=lambda x: reciprocal(square(abs_(x) + 1)),
 )
 relu = unary(
     "relu",
-    lambda x: np.maximum(x, x.dtype.type(0)),
+    refusing("bc", lambda x: np.maximum(x, x.dtype.type(0))),
     accepts=REAL,
     gradient=lambda g, y: binary.relu_gradient(g, y),
 )
@@ -148,31 +149,35 @@ def _abs_gradient(g: Any, x: Any) -> Any:
 abs_ = primitive(
     "abs",
     "x",
-    _refusing("b", np.abs),
+    refusing("b", np.abs),
     result=_real_dtype("abs"),
     gradients={"x": lambda g, x: _abs_gradient(g, x)},
 )
 real = primitive(
     "real",
     "x",
-    lambda x: np.real(x).copy() if x.ndim else x.real,
+    refusing("bO", lambda x: np.real(x).copy() if x.ndim else x.real),
     result=_real_dtype("real"),
-    gradients={"x": lambda g, x_dtype: _as_dtype(make_complex(g, array.zeros_like(g)), x_dtype)},
+    gradients={
+        "x": lambda g, x_dtype: make_complex(g, array.zeros_like(g)) if x_dtype.is_complex else g
+    },
 )
 imag = primitive(
     "imag",
     "x",
-    lambda x: np.imag(x).copy() if x.ndim else x.imag,
+    refusing("bO", lambda x: np.imag(x).copy() if x.ndim else x.imag),
     result=_real_dtype("imag"),
-    gradients={"x": lambda g, x_dtype: _as_dtype(make_complex(array.zeros_like(g), g), x_dtype)},
+    gradients={
+        "x": lambda g, x_dtype: (
+            make_complex(array.zeros_like(g), g) if x_dtype.is_complex else array.zeros_like(g)
+        )
+    },
 )
 
 
-def _as_dtype(g: Any, dtype: Any) -> Any:
-    return g if dtype.is_complex else real(g)
-
-
 def _complex_kernel(a: Any, b: Any) -> Any:
+    if a.dtype != b.dtype or a.dtype.kind != "f" or a.dtype.itemsize < 4:
+        raise TypeError(f"no kernel for {a.dtype} and {b.dtype}")
     out = np.empty(np.broadcast_shapes(a.shape, b.shape), "c8" if a.dtype == np.float32 else "c16")
     out.real = a
     out.imag = b
@@ -181,6 +186,10 @@ def _complex_kernel(a: Any, b: Any) -> Any:
 
 def _complex_result(a: ArraySpec, b: ArraySpec) -> ArraySpec:
     shape = broadcast("complex", FLOAT)(a, b).shape
+    if a.dtype not in (dtypes.float32, dtypes.float64):
+        raise DTypeError(
+            None, None, f"complex: takes float32 or float64 tensors, got {a} and {b}. Use tf.cast."
+        )
     return ArraySpec(shape, dtypes.complex64 if a.dtype is dtypes.float32 else dtypes.complex128)
 
 
@@ -200,20 +209,20 @@ make_complex = primitive(
 angle = primitive(
     "angle",
     "x",
-    np.angle,
+    refusing("bO", np.angle),
     result=_real_dtype("angle"),
     gradients={"x": lambda g, x: make_complex(array.zeros_like(g), g) / conjugate(x)},
 )
 angle_of_real = unary(
     "angle_of_real",
-    _refusing("iub", lambda x: np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))),
+    refusing("iubc", lambda x: np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))),
     accepts=FLOAT,
 )
 
 # Questions.
 
-is_nan = primitive("is_nan", "x", _refusing("iubc", np.isnan), result=predicate("is_nan", FLOAT))
-is_inf = primitive("is_inf", "x", _refusing("iubc", np.isinf), result=predicate("is_inf", FLOAT))
+is_nan = primitive("is_nan", "x", refusing("iubc", np.isnan), result=predicate("is_nan", FLOAT))
+is_inf = primitive("is_inf", "x", refusing("iubc", np.isinf), result=predicate("is_inf", FLOAT))
 is_finite = primitive(
-    "is_finite", "x", _refusing("iubc", np.isfinite), result=predicate("is_finite", FLOAT)
+    "is_finite", "x", refusing("iubc", np.isfinite), result=predicate("is_finite", FLOAT)
 )

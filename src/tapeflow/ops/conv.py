@@ -1,0 +1,527 @@
+"""`tf.nn`: convolutions. All of them are one primitive, in `primitives.conv`, or its gradient by the input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import ints
+from tapeflow.ops.windowing import Layout, layout, padding_pairs, spatial
+from tapeflow.primitives import array, conv as primitives
+from tapeflow.primitives.elementwise import coerce
+from tapeflow.primitives.rules import invalid
+from tapeflow.primitives.windows import Sizes
+
+
+def conv1d(
+    input: Any,
+    filters: Any,
+    stride: Any,
+    padding: Any,
+    data_format: str | None = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A 1-D convolution: at every place, the sum of the window under the filter times the filter.
+
+    >>> x = tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 4, 1])
+    >>> edges = tf.reshape([-1.0, 1.0], [2, 1, 1])
+    >>> tf.nn.conv1d(x, edges, stride=1, padding="VALID")[0, :, 0].numpy()
+    array([1., 1., 1.], dtype=float32)
+
+    Args:
+      input: a tensor of shape `[batch, width, channels]` (`[batch, channels, width]` for `"NCW"`). There may be
+        more than one batch dimension.
+      filters: a tensor of shape `[width, in_channels, out_channels]`.
+      stride: how far the window moves at each step.
+      padding: `"SAME"`, `"VALID"`, or a list of pairs for all dimensions, such as `[[0, 0], [1, 1], [0, 0]]`.
+      data_format: `"NWC"` or `"NCW"`.
+      dilations: the distance between the elements that a window looks at; 1 is a dense window.
+      name: accepted for compatibility.
+    """
+    return _convolve("conv1d", input, filters, stride, padding, data_format, dilations, 1)
+
+
+def conv2d(
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = "NHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A 2-D convolution: at every place, the sum of the window under the filter times the filter.
+
+    Where the input has `groups` times as many channels as the filters take, the channels are parted in `groups`, each
+    with its own share of the filters.
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> box = tf.ones([2, 2, 1, 1])
+    >>> tf.nn.conv2d(image, box, strides=1, padding="VALID")[0, :, :, 0].numpy()
+    array([[ 8., 12.],
+           [20., 24.]], dtype=float32)
+
+    Args:
+      input: a tensor of shape `[batch, height, width, channels]` (`[batch, channels, height, width]` for `"NCHW"`).
+        There may be more than one batch dimension.
+      filters: a tensor of shape `[height, width, in_channels, out_channels]`.
+      strides: how far the window moves: one number, one for each spatial dimension, or one for each dimension.
+      padding: `"SAME"`, `"VALID"`, or a list of pairs for all dimensions, such as
+        `[[0, 0], [1, 1], [1, 1], [0, 0]]`.
+      data_format: `"NHWC"` or `"NCHW"`.
+      dilations: the distance between the elements that a window looks at, given like `strides`.
+      name: accepted for compatibility.
+    """
+    return _convolve("conv2d", input, filters, strides, padding, data_format, dilations, 2)
+
+
+def conv3d(
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = "NDHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A 3-D convolution: at every place, the sum of the window under the filter times the filter.
+
+    >>> volume = tf.ones([1, 3, 3, 3, 1])
+    >>> box = tf.ones([3, 3, 3, 1, 1])
+    >>> tf.nn.conv3d(volume, box, strides=[1, 1, 1, 1, 1], padding="VALID").numpy().item()
+    27.0
+
+    Args:
+      input: a tensor of shape `[batch, depth, height, width, channels]` (channels second for `"NCDHW"`).
+      filters: a tensor of shape `[depth, height, width, in_channels, out_channels]`.
+      strides: how far the window moves: one number, one for each spatial dimension, or one for each dimension.
+      padding: `"SAME"`, `"VALID"`, or a list of pairs for all dimensions.
+      data_format: `"NDHWC"` or `"NCDHW"`.
+      dilations: the distance between the elements that a window looks at, given like `strides`.
+      name: accepted for compatibility.
+    """
+    return _convolve("conv3d", input, filters, strides, padding, data_format, dilations, 3)
+
+
+def convolution(
+    input: Any,
+    filters: Any,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A convolution in 1, 2 or 3 dimensions: as many as the filters have besides their channels.
+
+    >>> x = tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 4, 1])
+    >>> tf.nn.convolution(x, tf.ones([2, 1, 1]), dilations=2)[0, :, 0].numpy()
+    array([4., 6.], dtype=float32)
+
+    Args:
+      input: a tensor of shape `[batch, *space, channels]`, or channels second if `data_format` says so.
+      filters: a tensor of shape `[*window, in_channels, out_channels]`.
+      strides: how far the window moves, 1 by default.
+      padding: `"SAME"`, `"VALID"`, or a list of pairs for all dimensions.
+      data_format: `"NWC"`, `"NHWC"` or `"NDHWC"` (as by default), `"NCW"`, `"NCHW"` or `"NCDHW"`.
+      dilations: the distance between the elements that a window looks at, 1 by default.
+      name: accepted for compatibility.
+    """
+    input, filters = coerce(input, filters)
+    rank = filters.ndim - 2
+    if rank not in (1, 2, 3):
+        raise ValueError(
+            "convolution: filters must have 1, 2 or 3 spatial dimensions besides their in and out channels, got "
+            f"shape {filters.shape}"
+        )
+    if isinstance(padding, str):
+        padding = padding.upper()
+    return _convolve("convolution", input, filters, strides, padding, data_format, dilations, rank)
+
+
+def atrous_conv2d(
+    value: Any, filters: Any, rate: Any, padding: Any, name: str | None = None
+) -> Tensor:
+    """A 2-D convolution whose window looks at every `rate`-th element: `conv2d` with `dilations`.
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> tf.nn.atrous_conv2d(image, tf.ones([2, 2, 1, 1]), rate=2, padding="VALID").numpy().item()
+    16.0
+    """
+    rate = _rate("atrous_conv2d", rate)
+    return _convolve("atrous_conv2d", value, filters, 1, padding, "NHWC", rate, 2)
+
+
+def _rate(op: str, rate: Any) -> int:
+    (rate,) = ints(op, "rate", rate, scalar=True)
+    if rate < 1:
+        raise ValueError(f"{op}: rate {rate} cannot be less than one")
+    return rate
+
+
+def depthwise_conv2d(
+    input: Any,
+    filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A 2-D convolution of each channel by itself, with its own filters.
+
+    >>> x = tf.ones([1, 2, 2, 2])
+    >>> filter = tf.reshape([1.0, 10.0], [1, 1, 2, 1])
+    >>> tf.nn.depthwise_conv2d(x, filter, strides=[1, 1, 1, 1], padding="SAME")[0, 0, 0].numpy()
+    array([ 1., 10.], dtype=float32)
+
+    Args:
+      input: a tensor of shape `[batch, height, width, channels]`, or channels second for `"NCHW"`.
+      filter: a tensor of shape `[height, width, channels, multiplier]`. Each channel gives `multiplier` channels.
+      strides: one number for each dimension of the input.
+      padding: `"SAME"`, `"VALID"`, or a list of pairs for all dimensions.
+      data_format: `"NHWC"` (as by default) or `"NCHW"`.
+      dilations: one number for each spatial dimension, 1 by default.
+      name: accepted for compatibility.
+    """
+    op = "depthwise_conv2d"
+    input, filter = coerce(input, filter)
+    if filter.ndim != 4:
+        raise ValueError(f"{op}: filter must be 4-dimensional, got shape {filter.shape}")
+    height, width, channels, multiplier = filter._array.shape
+    grouped = array.reshape(filter, shape=(height, width, 1, channels * multiplier))
+    where = layout(op, data_format, 2)
+    have = input._array.shape[1 if where.channels_first else -1] if input.ndim == 4 else channels
+    if have != channels:
+        raise invalid(
+            f"{op}: input and filter must have the same depth: {have} vs {channels} (input: {input.shape}, filter: "
+            f"{filter.shape}, which is [height, width, channels, multiplier])"
+        )
+    if len(ints(op, "strides", strides, scalar=True)) != 4:
+        raise ValueError(
+            f"{op}: strides must have one number for each of the 4 dimensions of the input, got {strides}"
+        )
+    return _convolve(op, input, grouped, strides, padding, data_format, dilations, 2)
+
+
+def separable_conv2d(
+    input: Any,
+    depthwise_filter: Any,
+    pointwise_filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A depthwise convolution, and then a 1 by 1 convolution that mixes its channels.
+
+    >>> x = tf.ones([1, 3, 3, 2])
+    >>> depthwise, pointwise = tf.ones([2, 2, 2, 1]), tf.ones([1, 1, 2, 1])
+    >>> y = tf.nn.separable_conv2d(x, depthwise, pointwise, strides=[1, 1, 1, 1], padding="VALID")
+    >>> y[0, :, :, 0].numpy()
+    array([[8., 8.],
+           [8., 8.]], dtype=float32)
+
+    Args:
+      input: a tensor of shape `[batch, height, width, channels]`, or channels second for `"NCHW"`.
+      depthwise_filter: a tensor of shape `[height, width, channels, multiplier]`.
+      pointwise_filter: a tensor of shape `[1, 1, channels * multiplier, out_channels]`.
+      strides: one number for each dimension of the input, for the depthwise convolution.
+      padding: `"SAME"`, `"VALID"`, or a list of pairs for all dimensions.
+      data_format: `"NHWC"` (as by default) or `"NCHW"`.
+      dilations: one number for each spatial dimension, 1 by default.
+      name: accepted for compatibility.
+    """
+    op = "separable_conv2d"
+    middle = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    middle, pointwise = coerce(middle, pointwise_filter)
+    if pointwise.ndim != 4 or pointwise._array.shape[:2] != (1, 1):
+        raise ValueError(
+            f"{op}: pointwise_filter must have shape [1, 1, in_channels, out_channels], got {pointwise.shape}"
+        )
+    channels = middle._array.shape[1 if layout(op, data_format, 2).channels_first else -1]
+    if pointwise._array.shape[2] != channels:
+        raise ValueError(
+            f"{op}: pointwise_filter takes {pointwise._array.shape[2]} channels (shape {pointwise.shape}), and the "
+            f"depthwise convolution gives {channels}"
+        )
+    return _convolve(op, middle, pointwise, 1, "VALID", data_format, None, 2)
+
+
+def _convolve(
+    op: str,
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None,
+    dilations: Any,
+    rank: int,
+) -> Tensor:
+    """What all convolutions come down to, for `rank` spatial dimensions."""
+    input, filters = coerce(input, filters)
+    where = layout(op, data_format, rank)
+    strides = spatial(op, "strides", strides, where)
+    dilations = spatial(op, "dilations", dilations, where)
+    _check_rank(op, "input", input, rank + 2, at_least=True)
+    _check_rank(op, "filters", filters, rank + 2)
+    batch = input._array.shape[: -rank - 1]
+    if len(batch) > 1:  # all batches in one
+        input = array.reshape(input, shape=(math.prod(batch), *input._array.shape[-rank - 1 :]))
+    x = where.to_last(input)
+    shape, window = x._array.shape, filters._array.shape[:-2]
+    pairs = padding_pairs(op, padding, where, shape[1:-1], window, strides, dilations)
+    y = primitives.conv(
+        x,
+        filters,
+        strides=strides,
+        dilations=dilations,
+        padding=pairs,
+        groups=_groups(op, input, filters, shape[-1]),
+    )
+    y = where.back(y)
+    return array.reshape(y, shape=(*batch, *y._array.shape[1:])) if len(batch) > 1 else y
+
+
+def _groups(op: str, input: Tensor, filters: Tensor, channels: int) -> int:
+    taken = filters._array.shape[-2]
+    if not taken or channels % taken:
+        raise invalid(
+            f"{op}: input depth must be evenly divisible by filter depth: {channels} vs {taken} (input: "
+            f"{input.shape}, filters: {filters.shape}, which end in [in_channels, out_channels])"
+        )
+    return max(channels // taken, 1)
+
+
+def _check_rank(op: str, argument: str, x: Tensor, rank: int, at_least: bool = False) -> None:
+    if x.ndim != rank and not (at_least and x.ndim > rank):
+        more = " at least" if at_least else ""
+        raise invalid(
+            f"{op}: {argument} must have{more} {rank} dimensions, got shape {x.shape}. tf.expand_dims or tf.reshape "
+            "adds those that are missing."
+        )
+
+
+# Transposed convolutions: what a convolution does to the gradient of its input.
+
+
+def conv1d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str | None = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `conv1d`: it takes what that gives to what that takes.
+
+    >>> x = tf.reshape([1.0, 2.0], [1, 2, 1])
+    >>> filters = tf.reshape([1.0, 10.0], [2, 1, 1])
+    >>> tf.nn.conv1d_transpose(x, filters, [1, 4, 1], strides=2)[0, :, 0].numpy()
+    array([ 1., 10.,  2., 20.], dtype=float32)
+
+    Args:
+      input: a tensor of shape `[batch, width, channels]`, or channels second for `"NCW"`.
+      filters: a tensor of shape `[width, out_channels, in_channels]`, as for the convolution this transposes.
+      output_shape: the whole shape of the result. It must be one that `conv1d` takes to the shape of `input`.
+      strides: as for `conv1d`.
+      padding: `"SAME"` or `"VALID"`, or a list of pairs for all dimensions.
+      data_format: `"NWC"` or `"NCW"`.
+      dilations: as for `conv1d`.
+      name: accepted for compatibility.
+    """
+    return _transposed(
+        "conv1d_transpose",
+        input,
+        filters,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
+        1,
+    )
+
+
+def conv2d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str | None = "NHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `conv2d`: it takes what that gives to what that takes.
+
+    >>> x = tf.reshape([1.0, 2.0], [1, 1, 2, 1])
+    >>> tf.nn.conv2d_transpose(x, tf.ones([2, 2, 1, 1]), [1, 2, 4, 1], strides=2)[0, :, :, 0].numpy()
+    array([[1., 1., 2., 2.],
+           [1., 1., 2., 2.]], dtype=float32)
+
+    Args:
+      input: a tensor of shape `[batch, height, width, channels]`, or channels second for `"NCHW"`.
+      filters: a tensor of shape `[height, width, out_channels, in_channels]`, as for the convolution this transposes.
+      output_shape: the whole shape of the result. It must be one that `conv2d` takes to the shape of `input`.
+      strides: as for `conv2d`.
+      padding: `"SAME"`, `"VALID"`, or a list of pairs for all dimensions.
+      data_format: `"NHWC"` or `"NCHW"`.
+      dilations: as for `conv2d`.
+      name: accepted for compatibility.
+    """
+    return _transposed(
+        "conv2d_transpose",
+        input,
+        filters,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
+        2,
+    )
+
+
+def conv3d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str | None = "NDHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `conv3d`: it takes what that gives to what that takes.
+
+    >>> x = tf.ones([1, 1, 1, 1, 1])
+    >>> y = tf.nn.conv3d_transpose(x, tf.ones([2, 2, 2, 1, 1]), [1, 2, 2, 2, 1], strides=2)
+    >>> tf.reduce_sum(y).numpy()
+    np.float32(8.0)
+
+    Args:
+      input: a tensor of shape `[batch, depth, height, width, channels]`, or channels second for `"NCDHW"`.
+      filters: a tensor of shape `[depth, height, width, out_channels, in_channels]`.
+      output_shape: the whole shape of the result. It must be one that `conv3d` takes to the shape of `input`.
+      strides: as for `conv3d`.
+      padding: `"SAME"` or `"VALID"`, or a list of pairs for all dimensions.
+      data_format: `"NDHWC"` or `"NCDHW"`.
+      dilations: as for `conv3d`.
+      name: accepted for compatibility.
+    """
+    return _transposed(
+        "conv3d_transpose",
+        input,
+        filters,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
+        3,
+    )
+
+
+def conv_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `convolution`, in as many dimensions as `output_shape` says.
+
+    >>> x = tf.reshape([1.0, 2.0], [1, 2, 1])
+    >>> tf.nn.conv_transpose(x, tf.ones([2, 1, 1]), [1, 4, 1], strides=2)[0, :, 0].numpy()
+    array([1., 1., 2., 2.], dtype=float32)
+    """
+    rank = len(ints("conv_transpose", "output_shape", output_shape)) - 2
+    if rank not in (1, 2, 3):
+        raise ValueError(
+            f"conv_transpose: output_shape must be of length 3, 4 or 5, got {output_shape!r}"
+        )
+    return _transposed(
+        "conv_transpose",
+        input,
+        filters,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
+        rank,
+    )
+
+
+def atrous_conv2d_transpose(
+    value: Any,
+    filters: Any,
+    output_shape: Any,
+    rate: Any,
+    padding: Any,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `atrous_conv2d`.
+
+    >>> x = tf.ones([1, 1, 1, 1])
+    >>> y = tf.nn.atrous_conv2d_transpose(x, tf.ones([2, 2, 1, 1]), [1, 3, 3, 1], 2, "VALID")
+    >>> y[0, :, :, 0].numpy()
+    array([[1., 0., 1.],
+           [0., 0., 0.],
+           [1., 0., 1.]], dtype=float32)
+    """
+    op = "atrous_conv2d_transpose"
+    return _transposed(op, value, filters, output_shape, 1, padding, "NHWC", _rate(op, rate), 2)
+
+
+def _transposed(
+    op: str,
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None,
+    dilations: Any,
+    rank: int,
+) -> Tensor:
+    input, filters = coerce(input, filters)
+    where = layout(op, data_format, rank)
+    strides = spatial(op, "strides", strides, where)
+    dilations = spatial(op, "dilations", dilations, where)
+    _check_rank(op, "input", input, rank + 2)
+    _check_rank(op, "filters", filters, rank + 2)
+    shape = _output_shape(op, output_shape, where)
+    g, window = where.to_last(input), filters._array.shape[:-2]
+    if g._array.shape[-1] != filters._array.shape[-1]:
+        raise invalid(
+            f"{op}: the input has {g._array.shape[-1]} channels (shape {input.shape}), and the filters take "
+            f"{filters._array.shape[-1]} (shape {filters.shape}, which ends in [out_channels, in_channels])"
+        )
+    pairs = padding_pairs(op, padding, where, shape[1:-1], window, strides, dilations)
+    y = primitives.conv_input_gradient(
+        g,
+        filters,
+        shape=shape,
+        strides=strides,
+        dilations=dilations,
+        padding=pairs,
+        groups=_groups(op, input, filters, shape[-1]),
+    )
+    return where.back(y)
+
+
+def _output_shape(op: str, output_shape: Any, where: Layout) -> Sizes:
+    shape = ints(op, "output_shape", output_shape)
+    if len(shape) != where.rank + 2:
+        raise invalid(f"{op}: output_shape must have {where.rank + 2} elements, got {list(shape)}")
+    return where.shape_to_last(shape)

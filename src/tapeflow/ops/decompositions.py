@@ -1,0 +1,334 @@
+"""Decompositions of matrices: Cholesky, QR, LU, singular values and eigenvalues."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.tensor import Tensor
+from tapeflow.ops.solvers import check_rank, spread_rhs
+from tapeflow.primitives import (
+    array,
+    binary,
+    decompositions as primitives,
+    indexing,
+    linalg,
+    ordering,
+    reduction,
+)
+from tapeflow.primitives.matrices import adjoint, identity, lower, upper
+from tapeflow.primitives.solvers import triangular_solve
+
+
+class Qr(NamedTuple):
+    """What `tf.linalg.qr` gives."""
+
+    q: Tensor
+    r: Tensor
+
+
+class Lu(NamedTuple):
+    """What `tf.linalg.lu` gives."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def cholesky(input: Any, name: str | None = None) -> Tensor:
+    """The lower triangle `l` for which `l @ adjoint(l)` is the input, a positive definite matrix.
+
+    >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy()
+    array([[2., 0.],
+           [1., 2.]], dtype=float32)
+
+    Only the lower triangle of the input is read. A matrix that is not positive definite gives nan, and so does its
+    gradient; the others of a batch are not affected.
+
+    Args:
+      input: matrices, in the last two dimensions.
+      name: accepted for compatibility.
+    """
+    return primitives.cholesky(input)
+
+
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Qr:
+    """A matrix as a product `q @ r`, of one with orthonormal columns and an upper triangle.
+
+    >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
+    >>> tf.math.abs(r).numpy().round(4)
+    array([[5. , 2.2],
+           [0. , 0.4]], dtype=float32)
+
+    Args:
+      input: matrices, in the last two dimensions.
+      full_matrices: whether `q` is square, even where the matrix has more rows than columns. There
+        is no gradient for that.
+      name: accepted for compatibility.
+    """
+    return Qr(*primitives.qr(input, full=bool(full_matrices)))
+
+
+def lu(input: Any, output_idx_type: Any = dtypes.int32, name: str | None = None) -> Lu:
+    """The rows of a square matrix in another order, as a product of a lower and an upper triangle.
+
+    >>> lu, p = tf.linalg.lu([[2.0, 4.0], [4.0, 4.0]])
+    >>> lu.numpy()
+    array([[4. , 4. ],
+           [0.5, 2. ]], dtype=float32)
+    >>> p.numpy()
+    array([1, 0], dtype=int32)
+
+    Both triangles are in one matrix. The diagonal is that of the upper one; that of the lower one is all ones.
+
+    Args:
+      input: square matrices, in the last two dimensions. None may be singular.
+      output_idx_type: the dtype of the order of the rows, `tf.int32` or `tf.int64`.
+      name: accepted for compatibility.
+    """
+    return Lu(*primitives.lu(input, dtype=as_dtype(output_idx_type)))
+
+
+def lu_reconstruct(
+    lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None
+) -> Tensor:
+    """The matrix that `tf.linalg.lu` was given.
+
+    >>> tf.linalg.lu_reconstruct(*tf.linalg.lu([[2.0, 4.0], [4.0, 4.0]])).numpy()
+    array([[2., 4.],
+           [4., 4.]], dtype=float32)
+
+    Args:
+      lower_upper: both triangles, as `lu` gives them.
+      perm: the order of the rows, as `lu` gives it.
+      validate_args: accepted for compatibility.
+      name: the same.
+    """
+    x, p = convert_to_tensor(lower_upper), convert_to_tensor(perm)
+    check_rank("lu_reconstruct", "lower_upper", x)
+    below = lower(x, -1) + identity(x._array.shape[-1], x)
+    whole = linalg.matmul(below, upper(x), transpose_a=False, transpose_b=False)
+    return _rows(whole, _inverse_permutation(p))
+
+
+def lu_solve(
+    lower_upper: Any,
+    perm: Any,
+    rhs: Any,
+    validate_args: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Solves `a @ x = rhs`, given `tf.linalg.lu(a)`.
+
+    >>> lu, p = tf.linalg.lu([[2.0, 4.0], [4.0, 4.0]])
+    >>> tf.linalg.lu_solve(lu, p, [[6.0], [8.0]]).numpy()
+    array([[1.],
+           [1.]], dtype=float32)
+
+    Args:
+      lower_upper: both triangles, as `lu` gives them.
+      perm: the order of the rows, as `lu` gives it.
+      rhs: the right-hand sides, in columns.
+      validate_args: accepted for compatibility.
+      name: the same.
+    """
+    x, p = convert_to_tensor(lower_upper), convert_to_tensor(perm)
+    b = convert_to_tensor(rhs, dtype_hint=x.dtype)
+    check_rank("lu_solve", "lower_upper", x)
+    check_rank("lu_solve", "rhs", b)
+    b = spread_rhs(x, b)
+    p = array.broadcast_to(p, shape=b._array.shape[:-1])
+    below = lower(x, -1) + identity(x._array.shape[-1], x)
+    inner = triangular_solve(below, _rows(b, p), lower=True, adjoint=False)
+    return triangular_solve(x, inner, lower=False, adjoint=False)
+
+
+def lu_matrix_inverse(
+    lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None
+) -> Tensor:
+    """The inverse of a matrix, given its `tf.linalg.lu`.
+
+    >>> tf.linalg.lu_matrix_inverse(*tf.linalg.lu([[2.0, 4.0], [4.0, 4.0]])).numpy()
+    array([[-0.5 ,  0.5 ],
+           [ 0.5 , -0.25]], dtype=float32)
+
+    Args:
+      lower_upper: both triangles, as `lu` gives them.
+      perm: the order of the rows, as `lu` gives it.
+      validate_args: accepted for compatibility.
+      name: the same.
+    """
+    x = convert_to_tensor(lower_upper)
+    check_rank("lu_matrix_inverse", "lower_upper", x)
+    return lu_solve(x, perm, identity(x._array.shape[-1], x))
+
+
+def _rows(x: Tensor, order: Tensor) -> Tensor:
+    rank = x._array.ndim
+    return indexing.gather(x, order, axis=rank - 2, batch_dims=rank - 2)
+
+
+def _inverse_permutation(p: Tensor) -> Tensor:
+    return ordering.argsort(p, axis=p._array.ndim - 1, descending=False)
+
+
+def svd(
+    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+) -> Any:
+    """Singular values `s`, and the vectors for which `u @ diag(s) @ adjoint(v)` is the matrix.
+
+    >>> s, u, v = tf.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
+    >>> s.numpy()
+    array([4., 3.], dtype=float32)
+    >>> (u @ tf.linalg.diag(s) @ tf.linalg.adjoint(v)).numpy().round(3) + 0.0
+    array([[ 3.,  0.],
+           [ 0., -4.]], dtype=float32)
+
+    Each pair of vectors may be multiplied by a number of size one, so only what does not depend on that has a
+    meaningful gradient.
+
+    Args:
+      tensor: matrices, in the last two dimensions.
+      full_matrices: whether `u` and `v` are square. By default they have a column for each singular
+        value.
+      compute_uv: whether to return `(s, u, v)` or `s` alone.
+      name: accepted for compatibility.
+    """
+    if not compute_uv:
+        return primitives.singular_values(tensor)
+    return primitives.svd(tensor, full=bool(full_matrices))
+
+
+def matrix_rank(
+    a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
+    """How many singular values are not zero.
+
+    >>> tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()
+    np.int32(1)
+
+    Args:
+      a: matrices, in the last two dimensions.
+      tol: the size up to which a singular value counts as zero. By default it follows from the
+        precision of the dtype.
+      validate_args: accepted for compatibility.
+      name: the same.
+    """
+    x = convert_to_tensor(a, dtype_hint=dtypes.float32)
+    check_rank("matrix_rank", "a", x)
+    s = primitives.singular_values(x)
+    last = s._array.ndim - 1
+    if tol is None:
+        precision = float(np.finfo(s._array.dtype).eps) * max(x._array.shape[-2:])
+        tol = reduction.max_(s, axis=(last,), keepdims=True) * precision
+    else:
+        tol = convert_to_tensor(tol, s.dtype)
+        tol = array.reshape(tol, shape=(*tol._array.shape, 1))
+    significant = array.cast_to_discrete(binary.greater(s, tol), dtype=dtypes.int32)
+    return reduction.sum_(significant, axis=(last,), keepdims=False)
+
+
+def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors of self-adjoint matrices, the least first.
+
+    >>> values, vectors = tf.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
+    >>> values.numpy().round(4)
+    array([1., 3.], dtype=float32)
+
+    Only the lower triangle is read. The columns of `vectors` are the eigenvectors; each may be multiplied by a number
+    of size one, so only what does not depend on that has a meaningful gradient.
+    """
+    return primitives.eigh(tensor)
+
+
+def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
+    """Eigenvalues of self-adjoint matrices, the least first.
+
+    >>> tf.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]]).numpy().round(4)
+    array([1., 3.], dtype=float32)
+    """
+    return primitives.eigvalsh(tensor)
+
+
+def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors of square matrices, complex and in no particular order.
+
+    >>> values, vectors = tf.linalg.eig([[2.0, 0.0], [1.0, 3.0]])
+    >>> sorted(values.numpy().tolist(), key=abs)
+    [(2+0j), (3+0j)]
+
+    The columns of `vectors` are the eigenvectors, of length one.
+    """
+    return primitives.eig(tensor)
+
+
+def eigvals(tensor: Any, name: str | None = None) -> Tensor:
+    """Eigenvalues of square matrices, complex and in no particular order.
+
+    >>> sorted(tf.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]]).numpy().round(4).tolist(), key=str)
+    [-1j, 1j]
+    """
+    return primitives.eigvals(tensor)
+
+
+def eigh_tridiagonal(
+    alpha: Any,
+    beta: Any,
+    eigvals_only: bool = True,
+    select: str = "a",
+    select_range: Any = None,
+    tol: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Eigenvalues of self-adjoint matrices that are zero but for three diagonals.
+
+    >>> tf.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(4)
+    array([1., 3.], dtype=float32)
+
+    Args:
+      alpha: the main diagonals; real.
+      beta: the diagonals above them, one element shorter. Those below are their conjugates.
+      eigvals_only: whether to return the eigenvalues alone, or `(values, vectors)`.
+      select: `"a"` for all eigenvalues, `"i"` for those with an index in `select_range`, ends
+        included, `"v"` for those in the interval `(select_range[0], select_range[1]]`.
+      select_range: the two ends of the range.
+      tol: accepted for compatibility: the result is always as precise as the dtype.
+      name: the same.
+    """
+    main = convert_to_tensor(alpha)
+    side = convert_to_tensor(beta, dtype_hint=main.dtype)
+    n = main._array.shape[-1]
+    matrix = linalg.diag(main, rows=n, columns=n, k=0)
+    if n > 1:
+        above = linalg.diag(side, rows=n, columns=n, k=1)
+        matrix = matrix + above + adjoint(above)
+    vectors = None
+    if eigvals_only:
+        values = eigvalsh(matrix)
+    else:
+        values, vectors = eigh(matrix)
+    chosen = _selected(values, select, select_range)
+    if chosen is not None:
+        values = indexing.getitem(values, index=(Ellipsis, chosen))
+        if vectors is not None:
+            vectors = indexing.getitem(vectors, index=(Ellipsis, chosen))
+    return values if vectors is None else (values, vectors)
+
+
+def _selected(values: Tensor, select: str, span: Any) -> slice | None:
+    if select == "a":
+        return None
+    if select not in ("i", "v"):
+        raise ValueError(f"eigh_tridiagonal: 'select' must be 'a', 'i' or 'v', got {select!r}.")
+    if span is None or len(span) != 2:
+        raise ValueError(f"eigh_tridiagonal: select={select!r} needs a select_range of two ends.")
+    first, last = span
+    if first > last:
+        raise ValueError(f"eigh_tridiagonal: select_range {span} ends before it begins.")
+    if select == "i":
+        return slice(int(first), int(last) + 1)
+    inside = np.flatnonzero((values._array > float(first)) & (values._array <= float(last)))
+    return slice(int(inside[0]), int(inside[-1]) + 1) if inside.size else slice(0, 0)

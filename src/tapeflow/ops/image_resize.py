@@ -1,0 +1,239 @@
+"""Resizing images: `tf.image.resize`, `crop_and_resize`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import ints
+from tapeflow.ops.array import cast
+from tapeflow.ops.image_shape import checked, crop_or_pad_sizes, pad_to_bounding_box
+from tapeflow.primitives import array, binary, indexing, unary
+from tapeflow.primitives.resize import resample
+from tapeflow.primitives.rules import invalid
+
+
+class ResizeMethod:
+    """The names of the methods of `tf.image.resize`.
+
+    >>> tf.image.ResizeMethod.BICUBIC
+    'bicubic'
+    """
+
+    BILINEAR = "bilinear"
+    NEAREST_NEIGHBOR = "nearest"
+    BICUBIC = "bicubic"
+    AREA = "area"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+    GAUSSIAN = "gaussian"
+    MITCHELLCUBIC = "mitchellcubic"
+
+
+# Without antialiasing, bilinear and bicubic take two and four neighbours, whatever the scale.
+_METHODS = {
+    "bilinear": ("linear", "triangle"),
+    "bicubic": ("cubic", "keyscubic"),
+    "area": ("area", "area"),
+    **{name: (name, name) for name in ("lanczos3", "lanczos5", "gaussian", "mitchellcubic")},
+}
+
+
+def resize(
+    images: Any,
+    size: Any,
+    method: str = ResizeMethod.BILINEAR,
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Gives images another height and width.
+
+    >>> tf.image.resize(tf.reshape(tf.range(4.0), [2, 2, 1]), [2, 4])[..., 0].numpy()
+    array([[0.  , 0.25, 0.75, 1.  ],
+           [2.  , 2.25, 2.75, 3.  ]], dtype=float32)
+
+    Args:
+      images: of shape `[height, width, channels]`, or a batch of those. The result is float32,
+        except that the method "nearest" keeps the dtype.
+      size: the new height and width.
+      method: one of `tf.image.ResizeMethod`.
+      preserve_aspect_ratio: whether to keep the ratio of height and width; `size` is then the most.
+      antialias: whether to keep details out that the new size cannot show.
+      name: accepted for compatibility.
+    """
+    images = checked("resize", "images", images)
+    wanted = _size_of(size)
+    first = images._array.ndim - 3
+    have = images._array.shape[first : first + 2]
+    if preserve_aspect_ratio:
+        scale = min(np.float32(n) / np.float32(d) for n, d in zip(wanted, have, strict=True))
+        wanted = tuple(int(np.rint(np.float32(scale) * np.float32(d))) for d in have)
+    if method == ResizeMethod.NEAREST_NEIGHBOR:
+        for axis, count in zip((first, first + 1), wanted, strict=True):
+            images = _nearest(images, axis, count)
+        return images
+    if method not in _METHODS:
+        raise ValueError(
+            f"resize: there is no method {method!r}; it is one of "
+            f"{', '.join(sorted([*_METHODS, 'nearest']))}"
+        )
+    images = cast(images, dtypes.float32)
+    for axis, count in zip((first + 1, first), reversed(wanted), strict=True):
+        kernel = _METHODS[method][antialias]
+        images = resample(
+            images, axis=axis, size=count, method=kernel, antialias=antialias, adjoint=False
+        )
+    return images
+
+
+def _size_of(size: Any) -> tuple[int, ...]:
+    try:
+        wanted = ints("resize", "size", size)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"resize: size must be a vector of two integers: {error}") from None
+    if len(wanted) != 2:
+        raise ValueError(f"resize: size must be the new height and width, got {list(wanted)}")
+    return wanted
+
+
+def _nearest(images: Tensor, axis: int, count: int) -> Tensor:
+    have = images._array.shape[axis]
+    if count < 1 or not have:
+        raise invalid(
+            f"resize: the sizes must be positive, got {count} for dimension {axis} of images of "
+            f"shape {list(images._array.shape)}"
+        )
+    # In float32, so that what lies between two pixels goes to the same one as in TensorFlow.
+    scale = np.float32(have) / np.float32(count)
+    place = np.floor((np.arange(count, dtype=np.float32) + np.float32(0.5)) * scale)
+    rows = np.minimum(place.astype(np.int64), have - 1)
+    return indexing.gather(images, Tensor(rows), axis=axis, batch_dims=0)
+
+
+def resize_with_pad(
+    image: Any,
+    target_height: Any,
+    target_width: Any,
+    method: str = ResizeMethod.BILINEAR,
+    antialias: bool = False,
+) -> Tensor:
+    """Resizes images without distortion, and fills up with zeros on both sides.
+
+    >>> tf.image.resize_with_pad(tf.ones([2, 2, 1]), 2, 4)[0, :, 0].numpy()
+    array([0., 1., 1., 0.], dtype=float32)
+    """
+    op = "resize_with_pad"
+    image = checked(op, "image", image)
+    height, width = crop_or_pad_sizes(op, target_height, target_width)
+    first = image._array.ndim - 3
+    rows, columns = (np.float32(d) for d in image._array.shape[first : first + 2])
+    ratio = max(columns / np.float32(width), rows / np.float32(height))
+    inner = rows / ratio, columns / ratio
+    before = [max(0, int(np.floor((t - i) / 2))) for t, i in zip((height, width), inner, strict=True)]
+    resized = resize(image, [int(np.floor(i)) for i in inner], method, antialias=antialias)
+    return pad_to_bounding_box(resized, before[0], before[1], height, width)
+
+
+def crop_and_resize(
+    image: Any,
+    boxes: Any,
+    box_indices: Any,
+    crop_size: Any,
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
+    name: str | None = None,
+) -> Tensor:
+    """Cuts boxes out of a batch of images, and gives all of them one size.
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> tf.image.crop_and_resize(image, [[0.0, 0.0, 1.0, 1.0]], [0], [2, 2])[0, ..., 0].numpy()
+    array([[0., 2.],
+           [6., 8.]], dtype=float32)
+
+    Args:
+      image: a batch of images.
+      boxes: for each box the coordinates `[y1, x1, y2, x2]` of two corners, where 0 is the centre
+        of the first pixel and 1 that of the last.
+      box_indices: the image that each box is from.
+      crop_size: the height and width of the results.
+      method: "bilinear" or "nearest".
+      extrapolation_value: the colour of what lies outside of the image.
+      name: accepted for compatibility.
+    """
+    op = "crop_and_resize"
+    if method not in ("bilinear", "nearest"):
+        raise ValueError(f"{op}: method must be 'bilinear' or 'nearest', got {method!r}")
+    image, boxes, owners = map(convert_to_tensor, (image, boxes, box_indices))
+    shape, count = image._array.shape, boxes._array.shape[0]
+    if len(shape) != 4 or boxes._array.shape != (count, 4) or owners._array.shape != (count,):
+        raise invalid(
+            f"{op}: image must have 4 dimensions, boxes the shape [n, 4] and box_indices [n]; got "
+            f"{list(shape)}, {list(boxes._array.shape)} and {list(owners._array.shape)}"
+        )
+    size = ints(op, "crop_size", crop_size)
+    if len(size) != 2 or min(size) < 1:
+        raise invalid(f"{op}: crop_size must be two positive integers, got {list(size)}")
+    image, boxes = cast(image, dtypes.float32), cast(boxes, dtypes.float32)
+    ys = _places(boxes, 0, size[0], shape[1])
+    xs = _places(boxes, 1, size[1], shape[2])
+    inside = binary.logical_and(
+        array.reshape(_within(ys, shape[1]), shape=(count, size[0], 1)),
+        array.reshape(_within(xs, shape[2]), shape=(count, 1, size[1])),
+    )
+    owners = array.broadcast_to(
+        array.reshape(array.cast_to_discrete(owners, dtype=dtypes.int32), shape=(count, 1, 1)),
+        shape=(count, *size),
+    )
+    out: Any = None
+    for rows, row_weight in _neighbours(ys, shape[1], method):
+        for columns, column_weight in _neighbours(xs, shape[2], method):
+            grid = (
+                owners,
+                array.broadcast_to(
+                    array.reshape(rows, shape=(count, size[0], 1)), shape=(count, *size)
+                ),
+                array.broadcast_to(
+                    array.reshape(columns, shape=(count, 1, size[1])), shape=(count, *size)
+                ),
+            )
+            pixels = indexing.gather_nd(image, array.stack(*grid, axis=3), batch_dims=0)
+            weight = array.reshape(row_weight, shape=(count, size[0], 1, 1)) * array.reshape(
+                column_weight, shape=(count, 1, size[1], 1)
+            )
+            out = pixels * weight if out is None else out + pixels * weight
+    outside = Tensor(np.float32(extrapolation_value))
+    return array.select(array.reshape(inside, shape=(count, *size, 1)), out, outside)
+
+
+def _places(boxes: Tensor, side: int, count: int, pixels: int) -> Tensor:
+    """Where the rows (or columns) of each result are in the image."""
+    start = indexing.getitem(boxes, index=(slice(None), slice(side, side + 1)))
+    end = indexing.getitem(boxes, index=(slice(None), slice(side + 2, side + 3)))
+    if count == 1:
+        return (start + end) * (0.5 * (pixels - 1))
+    steps = Tensor(np.arange(count, dtype=np.float32))
+    return start * float(pixels - 1) + steps * ((end - start) * ((pixels - 1) / (count - 1)))
+
+
+def _within(places: Tensor, pixels: int) -> Tensor:
+    return binary.logical_and(
+        binary.greater_equal(places, 0.0), binary.less_equal(places, float(pixels - 1))
+    )
+
+
+def _neighbours(places: Tensor, pixels: int, method: str) -> list[tuple[Tensor, Tensor]]:
+    """The pixels that a place lies between, and how much each of them counts."""
+    places = binary.minimum(binary.maximum(places, 0.0), float(pixels - 1))
+    if method == "nearest":
+        low = unary.floor(places + 0.5)
+        return [(array.cast_to_discrete(low, dtype=dtypes.int32), array.ones_like(places))]
+    low = array.stop_gradient(unary.floor(places))
+    part = places - low
+    left = array.cast_to_discrete(low, dtype=dtypes.int32)
+    right = array.cast_to_discrete(unary.ceil(places), dtype=dtypes.int32)
+    return [(left, 1.0 - part), (right, part)]

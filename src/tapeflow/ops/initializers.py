@@ -1,0 +1,166 @@
+"""First values of variables: `tf.zeros_initializer` and its relatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import constant
+from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.tensor import Tensor
+from tapeflow.ops import random
+from tapeflow.ops.creation import ones, zeros
+
+
+class Initializer:
+    """What all initializers share: they are called with a shape and a dtype, and can be made again from a config."""
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
+        """A first value.
+
+        Args:
+          shape: its shape.
+          dtype: its dtype.
+          **kwargs: `partition_shape` and `partition_offset`, for a part of a larger variable.
+        """
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal initializer."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Makes an initializer from what `get_config` gave."""
+        return cls(**{k: v for k, v in config.items() if k != "dtype"})
+
+
+class zeros_initializer(Initializer):
+    """Zeros.
+
+    >>> tf.zeros_initializer()([2]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
+        """Zeros of `shape`."""
+        return zeros(_part(shape, kwargs), _countable(dtype))
+
+
+class ones_initializer(Initializer):
+    """Ones.
+
+    >>> tf.ones_initializer()([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
+        """Ones of `shape`."""
+        return ones(_part(shape, kwargs), _countable(dtype))
+
+
+class constant_initializer(Initializer):
+    """A value, or values as many as the shape holds.
+
+    >>> tf.constant_initializer(3.0)([2]).numpy()
+    array([3., 3.], dtype=float32)
+
+    Args:
+      value: a Python number, nested list or NumPy array.
+      support_partition: accepted for compatibility.
+    """
+
+    def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
+        if not isinstance(value, (list, tuple, str, bytes)) and not (
+            hasattr(value, "__array__") or isinstance(value, (bool, int, float, complex))
+        ):
+            raise TypeError(
+                f"constant_initializer: value must be a number, a list or an array, got {type(value).__name__}"
+            )
+        self.value = value
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
+        """The value in `shape`, by default in its own dtype."""
+        return constant(self.value, dtype=dtype, shape=_part(shape, kwargs))
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal initializer."""
+        return {"value": self.value}
+
+
+class random_uniform_initializer(Initializer):
+    """Uniform random numbers.
+
+    >>> x = tf.random_uniform_initializer(-1.0, 1.0)([100]).numpy()
+    >>> bool(x.min() >= -1.0 and x.max() < 1.0)
+    True
+
+    Args:
+      minval: the lower bound.
+      maxval: the upper bound.
+      seed: see `tf.random.set_seed`.
+    """
+
+    def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: Any = None) -> None:
+        self.minval = minval
+        self.maxval = maxval
+        self.seed = seed
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
+        """Random numbers of `shape`."""
+        dtype = as_dtype(dtype)
+        if not (dtype.is_floating or dtype.is_integer):
+            raise ValueError(f"random_uniform_initializer: expected a numeric dtype, got {dtype.name}")
+        return random.uniform(_part(shape, kwargs), self.minval, self.maxval, dtype, self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal initializer."""
+        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
+
+
+class random_normal_initializer(Initializer):
+    """Normal random numbers.
+
+    >>> tf.random_normal_initializer(stddev=0.1)([2, 3]).shape
+    TensorShape([2, 3])
+
+    Args:
+      mean: the mean.
+      stddev: the standard deviation.
+      seed: see `tf.random.set_seed`.
+    """
+
+    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None) -> None:
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
+        """Random numbers of `shape`."""
+        dtype = as_dtype(dtype)
+        if not dtype.is_floating:
+            raise ValueError(
+                f"random_normal_initializer: expected a floating-point dtype, got {dtype.name}"
+            )
+        return random.normal(_part(shape, kwargs), self.mean, self.stddev, dtype, self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal initializer."""
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
+
+
+def _part(shape: Any, kwargs: dict[str, Any]) -> Any:
+    """The shape to make: that of a part, if one is named."""
+    for keyword in kwargs:
+        if keyword not in ("partition_shape", "partition_offset"):
+            raise TypeError(
+                f"an initializer takes the keywords partition_shape and partition_offset, got {keyword}"
+            )
+    return kwargs.get("partition_shape") or shape
+
+
+def _countable(dtype: Any) -> DType:
+    dtype = as_dtype(dtype)
+    if dtype is dtypes.string:
+        raise ValueError("expected a numeric or bool dtype, got string")
+    return dtype

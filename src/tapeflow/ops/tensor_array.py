@@ -1,0 +1,284 @@
+"""`tf.TensorArray`: a list of tensors of one dtype, to be filled in loops."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, invalid
+from tapeflow.core.shapes import TensorShape
+from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import ints
+from tapeflow.primitives import array
+
+
+class TensorArray:
+    """A list of tensors that gradients flow through.
+
+    >>> squares = tf.TensorArray(tf.float32, size=3)
+    >>> for i in range(3):
+    ...     squares = squares.write(i, float(i) ** 2)
+    >>> squares.stack().numpy()
+    array([0., 1., 4.], dtype=float32)
+
+    Every method that writes returns the array to go on with. Use that one: a traced program knows no other.
+
+    Args:
+      dtype: the dtype of all elements.
+      size: how many elements there are at first.
+      dynamic_size: whether writing past the end makes the array longer.
+      clear_after_read: whether reading an element lets go of it, so that it can be read once. By default, yes.
+      tensor_array_name: accepted for compatibility.
+      handle: not supported.
+      flow: not supported.
+      infer_shape: whether all elements must have one shape.
+      element_shape: the shape of the elements, if it is known; it may have unknown dimensions.
+      colocate_with_first_write_call: accepted for compatibility.
+      name: accepted for compatibility.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        if handle is not None or flow is not None:
+            raise ValueError("TensorArray: handle and flow are not supported; give a size")
+        if size is None:
+            raise ValueError("TensorArray: size must be given; use size=0, dynamic_size=True to grow")
+        self._dtype = as_dtype(dtype)
+        self._dynamic_size = bool(dynamic_size)
+        self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
+        self._infer_shape = infer_shape
+        self._element_shape = TensorShape(element_shape)
+        self._values: list[Tensor | None] = [None] * int(size)
+        self._read: set[int] = set()
+
+    # What it is.
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of all elements."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether writing past the end makes the array longer."""
+        return self._dynamic_size
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """The shape of every element, as far as it is known."""
+        return self._element_shape
+
+    @property
+    def handle(self) -> None:
+        """There is no resource behind the array."""
+        return None
+
+    @property
+    def flow(self) -> Tensor:
+        """A placeholder: the order of the program is the order of reads and writes."""
+        return convert_to_tensor(0)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many elements there are."""
+        return convert_to_tensor(len(self._values))
+
+    def identity(self) -> TensorArray:
+        """The array itself."""
+        return self
+
+    # One element.
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The element at `index`, which is let go unless `clear_after_read=False`."""
+        index = self._index(index)
+        if index < 0:
+            raise OutOfRangeError(None, None, f"TensorArray.read: index {index} is negative")
+        if index >= len(self._values):
+            raise OutOfRangeError(
+                None,
+                None,
+                f"TensorArray.read: index {index} is past the end; the array has size {len(self._values)}",
+            )
+        if self._values[index] is None and index in self._read:
+            raise invalid(
+                f"TensorArray.read: element {index} was read before and let go. To read it again, make the array with "
+                "clear_after_read=False."
+            )
+        value = self._element(index)
+        if self._clear_after_read:
+            self._values[index] = None
+            self._read.add(index)
+        return value
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Puts `value` at `index`, and returns the array to go on with."""
+        index = self._index(index)
+        tensor = self._checked(value)
+        if index < 0:
+            raise OutOfRangeError(None, None, f"TensorArray.write: index {index} is negative")
+        if index >= len(self._values):
+            if not self._dynamic_size:
+                raise OutOfRangeError(
+                    None,
+                    None,
+                    f"TensorArray.write: index {index} is past the end; the array has size {len(self._values)} and "
+                    "cannot grow. Make it with dynamic_size=True, or larger.",
+                )
+            self._values.extend([None] * (index + 1 - len(self._values)))
+        self._values[index] = tensor
+        return self
+
+    # All elements.
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements as one tensor. Those that were never written are zeros.
+
+        >>> tf.TensorArray(tf.int32, size=2).write(1, [5, 6]).stack().numpy()
+        array([[0, 0],
+               [5, 6]], dtype=int32)
+        """
+        if not self._values:
+            inner = self._element_shape.as_list() if self._element_shape.is_fully_defined() else []
+            return Tensor(np.zeros((0, *inner), self._dtype.np_dtype))
+        return array.stack(*[self._element(i) for i in range(len(self._values))], axis=0)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """Some elements as one tensor."""
+        wanted = ints("TensorArray.gather", "indices", indices)
+        for i in wanted:
+            if not 0 <= i < len(self._values):
+                raise IndexError(
+                    f"TensorArray.gather: index {i} is out of range for an array of size {len(self._values)}"
+                )
+        if not wanted:
+            return Tensor(np.zeros((0, *self._known_shape()), self._dtype.np_dtype))
+        return array.stack(*[self._element(i) for i in wanted], axis=0)
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """All elements joined along their first dimension."""
+        if not self._values:
+            raise invalid("TensorArray.concat: the array has no elements")
+        parts = [self._element(i) for i in range(len(self._values))]
+        for i, part in enumerate(parts):
+            if not part.ndim:
+                raise invalid(
+                    f"TensorArray.concat: element {i} is a scalar, and scalars cannot be joined. Use stack()."
+                )
+        return array.concat(*parts, axis=0)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """Puts the rows of `value` in the array.
+
+        >>> rows = tf.TensorArray(tf.float32, size=2).unstack([[1.0, 2.0], [3.0, 4.0]])
+        >>> rows.read(1).numpy()
+        array([3., 4.], dtype=float32)
+        """
+        tensor = self._converted(value)
+        if not tensor.ndim:
+            raise ValueError("TensorArray.unstack: the value is a scalar, and has no rows")
+        if len(tensor) > len(self._values) and not self._dynamic_size:
+            raise ValueError(
+                f"TensorArray.unstack: {len(tensor)} rows do not fit an array of size {len(self._values)} that cannot "
+                "grow. Make it with dynamic_size=True, or larger."
+            )
+        return self._replace(array.unstack(tensor, axis=0))
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Puts the rows of `value` at `indices`."""
+        rows = array.unstack(self._converted(value), axis=0)
+        for index, row in zip(ints("TensorArray.scatter", "indices", indices), rows, strict=False):
+            self.write(index, row)
+        return self
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """Cuts `value` along its first dimension, and puts the pieces in the array."""
+        tensor = self._converted(value)
+        sizes = ints("TensorArray.split", "lengths", lengths)
+        if not tensor.ndim or sum(sizes) != tensor._array.shape[0]:
+            raise invalid(
+                f"TensorArray.split: the lengths {list(sizes)} add up to {sum(sizes)}, and the value has shape "
+                f"{tensor.shape}"
+            )
+        if len(sizes) != len(self._values) and not self._dynamic_size:
+            raise invalid(
+                f"TensorArray.split: {len(sizes)} pieces do not fit an array of size {len(self._values)}"
+            )
+        self._values = list(array.split(tensor, sizes=sizes, axis=0))
+        return self
+
+    def close(self, name: str | None = None) -> None:
+        """Lets go of all elements."""
+        self._values = []
+
+    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> TensorArray:
+        """Tapes differentiate through the array; there is no array of gradients to ask for."""
+        raise NotImplementedError("TensorArray.grad: use tf.GradientTape")
+
+    # The pieces.
+
+    @staticmethod
+    def _index(index: Any) -> int:
+        if isinstance(index, Tensor) and not index.dtype.is_integer:
+            raise TypeError(f"TensorArray: an index must be an integer, got {index!r}")
+        return operator.index(index)
+
+    def _converted(self, value: Any) -> Tensor:
+        tensor = convert_to_tensor(value, dtype_hint=self._dtype)
+        if tensor.dtype is not self._dtype:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"TensorArray dtype is {self._dtype.name}, and the value to write has dtype {tensor.dtype.name}. Use "
+                "tf.cast to change it.",
+            )
+        return tensor
+
+    def _checked(self, value: Any) -> Tensor:
+        tensor = self._converted(value)
+        if not self._element_shape.is_compatible_with(tensor.shape):
+            raise ValueError(
+                f"TensorArray.write: Incompatible shape: the elements have shape {self._element_shape}, and the value "
+                f"has shape {tensor.shape}"
+            )
+        if self._infer_shape:
+            self._element_shape = self._element_shape.merge_with(tensor.shape)
+        return tensor
+
+    def _replace(self, values: Any) -> TensorArray:
+        self._values = [self._checked(v) for v in values]
+        self._read = set()
+        return self
+
+    def _element(self, index: int) -> Tensor:
+        value = self._values[index]
+        if value is not None:
+            return value
+        shape = self._known_shape()
+        if self._dtype is dtypes.string:
+            return Tensor(np.full(shape, b"", object))
+        return Tensor(np.zeros(shape, self._dtype.np_dtype))
+
+    def _known_shape(self) -> tuple[int, ...]:
+        if not self._element_shape.is_fully_defined():
+            raise ValueError(
+                f"TensorArray: an element that was not written is read as zeros, and its shape {self._element_shape} "
+                "is not known. Give element_shape, or write first."
+            )
+        return tuple(self._element_shape.as_list())

@@ -1,0 +1,18 @@
+"""Batching rules for every primitive, and the batch that applies them."""
+
+from tapeflow.primitives.batching import (
+    indexing,
+    kinds,
+    linalg,
+    moving,
+    nn,
+    random,
+    segments,
+)
+from tapeflow.primitives.batching.batch import (
+    RULES as RULES,
+    Batch as Batch,
+    BatchedTensor as BatchedTensor,
+)
+
+__all__ = ["RULES", "Batch", "BatchedTensor", "indexing", "kinds", "linalg", "moving", "nn", "random", "segments"]

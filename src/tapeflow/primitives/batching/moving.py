@@ -1,0 +1,87 @@
+"""Batching rules of primitives that move elements about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.dtypes import DType
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import array, repeating
+from tapeflow.primitives.array import Paddings
+from tapeflow.primitives.batching.batch import Batch, Shared, rule
+from tapeflow.primitives.storage import blank
+
+Shape = tuple[int, ...]
+
+
+@rule("reshape")
+def _reshape(batch: Batch, x: Tensor, *, shape: Shape) -> Tensor:
+    return array.reshape(batch.data(x), shape=(batch.size, *shape))
+
+
+@rule("transpose")
+def _transpose(batch: Batch, x: Tensor, *, perm: Shape) -> Tensor:
+    return array.transpose(batch.data(x), perm=(0, *[i + 1 for i in perm]))
+
+
+@rule("broadcast_to")
+def _broadcast_to(batch: Batch, x: Tensor, *, shape: Shape) -> Tensor:
+    return array.broadcast_to(batch.lifted(x, len(shape)), shape=(batch.size, *shape))
+
+
+@rule("tile")
+def _tile(batch: Batch, x: Tensor, *, multiples: Shape) -> Tensor:
+    return repeating.tile(batch.data(x), multiples=(1, *multiples))
+
+
+@rule("pad")
+def _pad(batch: Batch, x: Tensor, value: Tensor, *, paddings: Paddings) -> Tensor:
+    around = ((0, 0), *paddings)
+    if not batch.holds(value):
+        return array.pad(batch.full(x), value, paddings=around)
+    # Each example has its own value around it, which one padding cannot put there.
+    inside = np.ones(x._array.shape, np.bool_)
+    mask = array.pad(Tensor(inside), Tensor(np.False_), paddings=paddings)
+    padded = array.pad(batch.full(x), Tensor(x._array.dtype.type(0)), paddings=around)
+    return array.select(mask, padded, batch.lifted(value, len(x._array.shape)))
+
+
+@rule("mirror_pad")
+def _mirror_pad(batch: Batch, x: Tensor, *, paddings: Paddings, edge: bool) -> Tensor:
+    return repeating.mirror_pad(batch.data(x), paddings=((0, 0), *paddings), edge=edge)
+
+
+@rule("mirror_fold")
+def _mirror_fold(batch: Batch, x: Tensor, *, paddings: Paddings, edge: bool) -> Tensor:
+    return repeating.mirror_fold(batch.data(x), paddings=((0, 0), *paddings), edge=edge)
+
+
+# What a tensor is like is the same for all examples.
+
+
+@rule("zeros_like")
+def _zeros_like(batch: Batch, x: Tensor) -> Shared:
+    return Shared(Tensor(blank(x._array.shape, x._array.dtype)))
+
+
+@rule("ones_like")
+def _ones_like(batch: Batch, x: Tensor) -> Shared:
+    return Shared(Tensor(np.ones(x._array.shape, x._array.dtype)))
+
+
+@rule("shape")
+def _shape(batch: Batch, x: Tensor, *, dtype: DType) -> Shared:
+    return Shared(Tensor(np.array(x._array.shape, dtype.np_dtype)))
+
+
+@rule("size")
+def _size(batch: Batch, x: Tensor, *, dtype: DType) -> Shared:
+    return Shared(Tensor(np.array(x._array.size, dtype.np_dtype)))
+
+
+def to_front(x: Any, axis: int) -> Tensor:
+    """Moves the dimension `axis` to the front."""
+    rank = len(x._array.shape)
+    return array.transpose(x, perm=(axis, *[i for i in range(rank) if i != axis]))

@@ -1,0 +1,72 @@
+"""Batching rules of the primitives of neural networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import array, nn, reduction, softmax, unary
+from tapeflow.primitives.batching.batch import Batch, rule
+
+Axes = tuple[int, ...]
+
+
+@rule("l2_loss")
+def _l2_loss(batch: Batch, x: Tensor) -> Tensor:
+    axes = tuple(range(1, len(x._array.shape) + 1))
+    return reduction.sum_(unary.square(batch.data(x)), axis=axes, keepdims=False) * 0.5
+
+
+@rule("variance_about_mean")
+def _variance(batch: Batch, x: Tensor, mean: Tensor, *, axis: Axes, keepdims: bool) -> Tensor:
+    about = batch.lifted(mean, len(x._array.shape))
+    return nn.variance(batch.full(x), about, axis=tuple(i + 1 for i in axis), keepdims=keepdims)
+
+
+@rule("in_top_k")
+def _in_top_k(batch: Batch, targets: Tensor, predictions: Tensor, *, k: int) -> Tensor:
+    rows, classes = predictions._array.shape
+    flat = nn.in_top_k(
+        array.reshape(batch.full(targets), shape=(batch.size * rows,)),
+        array.reshape(batch.full(predictions), shape=(batch.size * rows, classes)),
+        k=k,
+    )
+    return array.reshape(flat, shape=(batch.size, rows))
+
+
+# The gradients of cross entropies are products with `u`. A Jacobian has many `u` for one `x`: the other factor is
+# computed once for all of them.
+
+
+def _factored(
+    batch: Batch, call: Callable[..., Any], u: Tensor, x: Tensor, labels: Tensor, axis: int
+) -> Tensor:
+    if batch.holds(x) or batch.holds(labels):
+        return call(batch.full(u), batch.full(x), batch.full(labels))
+    shape = u._array.shape
+    spread = array.reshape(batch.data(u), shape=(batch.size, *shape[:axis], 1, *shape[axis:]))
+    return spread * call(array.ones_like(Tensor(_zeros(u))), x, labels)
+
+
+def _zeros(u: Tensor) -> Any:
+    import numpy as np
+
+    return np.zeros(u._array.shape, u._array.dtype)
+
+
+@rule("sparse_softmax_cross_entropy_gradient")
+def _sparse_gradient(batch: Batch, u: Tensor, x: Tensor, labels: Tensor) -> Tensor:
+    last = len(x._array.shape) - 1
+    return _factored(batch, softmax.sparse_softmax_cross_entropy_gradient, u, x, labels, last)
+
+
+@rule("softmax_cross_entropy_gradient")
+def _dense_gradient(batch: Batch, u: Tensor, x: Tensor, labels: Tensor, *, axis: int) -> Tensor:
+    shared = not (batch.holds(x) or batch.holds(labels))
+
+    def call(u: Tensor, x: Tensor, labels: Tensor) -> Tensor:
+        at = axis if shared else axis + 1
+        return softmax.softmax_cross_entropy_gradient(u, x, labels, axis=at)
+
+    return _factored(batch, call, u, x, labels, axis)

@@ -1,0 +1,54 @@
+"""Primitives that pass a value on after checking it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.errors import invalid
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives.rules import FLOAT, same
+from tapeflow.primitives.table import primitive
+
+
+def count_text(x: Any) -> str:
+    """How many elements are NaN or infinite, in words; nothing if all are finite."""
+    if np.isfinite(x).all():
+        return ""
+    nan = np.isnan(x)
+    infinite = np.isinf(x)
+    if np.iscomplexobj(x):
+        counts = [("NaN", nan.sum()), ("Inf", infinite.sum())]
+    else:
+        counts = [
+            ("NaN", nan.sum()),
+            ("+Inf", (infinite & (x > 0)).sum()),
+            ("-Inf", (infinite & (x < 0)).sum()),
+        ]
+    return ", ".join(f"{int(n)} {kind}" for kind, n in counts if n)
+
+
+def _check_numerics_kernel(x: Any, *, message: str) -> Any:
+    if x.dtype.kind in "iubcO":
+        raise TypeError("not a float")
+    found = count_text(x)
+    if found:
+        kinds = " and ".join(kind for kind in ("Inf", "NaN") if kind in found)
+        raise invalid(
+            f"{message} : Tensor had {kinds} values ({found} of {x.size} elements, shape {list(x.shape)})"
+        )
+    return x
+
+
+def _check_numerics_gradient(g: Tensor, message: str) -> Tensor:
+    return check_numerics(g, message=f"in the gradient of check_numerics: {message}")
+
+
+check_numerics = primitive(
+    "check_numerics",
+    "x",
+    _check_numerics_kernel,
+    result=same("check_numerics", FLOAT),
+    gradients={"x": _check_numerics_gradient},
+)

@@ -1,0 +1,242 @@
+"""Pooling: what is left of each window is its maximum, its sum or its mean.
+
+The kernels walk over the cells of the window rather than over the windows: each cell is one large operation on the
+array, and no array of windows is made.
+
+The maximum keeps its input and its output, which the layers around it keep anyway, and finds again where the maximum
+was. Equal maxima do not share the gradient: the first one, row by row, gets it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.dtypes import DType
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives.rules import FLOAT, REAL, check_dtype, invalid
+from tapeflow.primitives.table import ArraySpec, primitive
+from tapeflow.primitives.windows import Pairs, Sizes, output_space, taps
+
+
+def _where(window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs) -> dict[str, Any]:
+    return {"window": window, "strides": strides, "dilations": dilations, "padding": padding}
+
+
+def _pooled(
+    op: str, x: ArraySpec, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs
+) -> ArraySpec:
+    if len(x.shape) != len(window) + 2:
+        raise invalid(
+            f"{op}: input must be {len(window) + 2}-dimensional (batch, {len(window)} spatial dimensions, channels), "
+            f"got {x}"
+        )
+    space = output_space(op, x.shape[1:-1], window, strides, dilations, padding)
+    return ArraySpec((x.shape[0], *space, x.shape[-1]), x.dtype)
+
+
+def _result(op: str, accepts: frozenset[str]) -> Callable[..., ArraySpec]:
+    def rule(x: ArraySpec, *, mean: bool = False, **where: Any) -> ArraySpec:
+        check_dtype(op, "input", x, accepts)
+        return _pooled(op, x, **where)
+
+    return rule
+
+
+def _space(x: Any, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs) -> Sizes:
+    return output_space("pool", x.shape[1:-1], window, strides, dilations, padding)
+
+
+# The maximum.
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def _max_pool_kernel(x: Any, **where: Any) -> Any:
+    if x.dtype.kind in "bcO":
+        raise TypeError("no kernel for this dtype")
+    space = _space(x, **where)
+    shape = (x.shape[0], *space, x.shape[-1])
+    out = None
+    for _, seen, belong in taps(x.shape[1:-1], space=space, **where):
+        part = x[seen]
+        if out is None:
+            if part.shape == shape:
+                out = part.copy()
+                continue
+            out = np.full(shape, _lowest(x.dtype), x.dtype)
+        to = out[belong]
+        np.maximum(to, part, out=to)
+    return out
+
+
+def _first_maxima(x: Any, y: Any, **where: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """For each cell of the window: what it sees, the results it belongs to, and in which it is the first maximum."""
+    free = np.ones(y.shape, np.bool_)
+    for _, seen, belong in taps(x.shape[1:-1], space=_space(x, **where), **where):
+        found = x[seen] == y[belong]
+        found &= free[belong]
+        free[belong] ^= found
+        yield seen, belong, found
+
+
+def _kept(values: Any, mask: Any) -> Any:
+    """The bits of `values` where `mask` is true, and zeros elsewhere.
+
+    NumPy's own masked operations take ten times as long, and a product would turn infinity times 0 into NaN.
+    """
+    bits = np.dtype(f"i{values.itemsize}")
+    return values.view(bits) & np.negative(mask.view(np.int8)).astype(bits)
+
+
+def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
+    out = np.zeros(x.shape, g.dtype)
+    overlap = any(
+        stride < (k - 1) * dilation + 1
+        for k, stride, dilation in zip(
+            where["window"], where["strides"], where["dilations"], strict=True
+        )
+    )
+    for seen, belong, found in _first_maxima(x, y, **where):
+        values = _kept(g[belong], found).view(g.dtype)
+        if overlap:
+            out[seen] += values
+        else:
+            out[seen] = values
+    return out
+
+
+def _max_pick_kernel(v: Any, x: Any, y: Any, **where: Any) -> Any:
+    out = np.zeros(y.shape, v.dtype)
+    bits = out.view(f"i{v.itemsize}")
+    for seen, belong, found in _first_maxima(x, y, **where):
+        bits[belong] |= _kept(v[seen], found)
+    return out
+
+
+def _argmax_kernel(x: Any, *, with_batch: bool, dtype: DType, **where: Any) -> Any:
+    """The number of the maximum among the elements of its example, or of the whole batch."""
+    y = _max_pool_kernel(x, **where)
+    numbers = np.arange(math.prod(x.shape[1:]), dtype=np.int64).reshape(1, *x.shape[1:])
+    out = _max_pick_kernel(np.broadcast_to(numbers, x.shape), x, y, **where)
+    if with_batch:
+        out += (np.arange(x.shape[0]) * numbers.size).reshape(-1, *[1] * (x.ndim - 1))
+    return out.astype(dtype.np_dtype)
+
+
+def _argmax_result(x: ArraySpec, *, with_batch: bool, dtype: DType, **where: Any) -> ArraySpec:
+    check_dtype("max_pool_with_argmax", "input", x, REAL)
+    return ArraySpec(_pooled("max_pool_with_argmax", x, **where).shape, dtype)
+
+
+def _max_spread(
+    g: Tensor, x: Tensor, y: Tensor, window: Any, strides: Any, dilations: Any, padding: Any
+) -> Tensor:
+    return max_pool_spread(g, x, y, **_where(window, strides, dilations, padding))
+
+
+max_pool = primitive(
+    "max_pool",
+    "x",
+    _max_pool_kernel,
+    result=_result("max_pool", REAL),
+    gradients={"x": _max_spread},
+)
+# Puts each element of `g` where the maximum of its window was found, and adds up what meets.
+max_pool_spread = primitive(
+    "max_pool_spread",
+    "g x maxima",
+    _max_spread_kernel,
+    result=lambda g, x, maxima, **where: ArraySpec(x.shape, g.dtype),
+    gradients={
+        "g": lambda t, x, maxima, window, strides, dilations, padding: max_pool_pick(
+            t, x, maxima, **_where(window, strides, dilations, padding)
+        )
+    },
+)
+# Picks from `v` what is where the maximum of each window of `x` was found.
+max_pool_pick = primitive(
+    "max_pool_pick",
+    "v x maxima",
+    _max_pick_kernel,
+    result=lambda v, x, maxima, **where: ArraySpec(maxima.shape, v.dtype),
+    gradients={
+        "v": lambda t, x, maxima, window, strides, dilations, padding: max_pool_spread(
+            t, x, maxima, **_where(window, strides, dilations, padding)
+        )
+    },
+)
+max_pool_argmax = primitive("max_pool_argmax", "x", _argmax_kernel, result=_argmax_result)
+
+# The sum, and the mean of those cells of the window that are not padding.
+
+
+def _counts(space: Sizes, cells: Any, dtype: Any) -> Any:
+    """How many cells of each window are not padding, ready to divide by."""
+    counts = np.zeros((1, *space, 1), dtype)
+    for _, _, belong in cells:
+        counts[belong] += 1
+    first = counts.reshape(-1)[0] if counts.size else dtype.type(1)
+    return first if (counts == first).all() else counts
+
+
+def _wide(x: Any) -> Any:
+    if x.dtype.kind in "iubcO":
+        raise TypeError("no kernel for this dtype")
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+def _sum_pool_kernel(x: Any, *, mean: bool, **where: Any) -> Any:
+    space = _space(x, **where)
+    cells = list(taps(x.shape[1:-1], space=space, **where))
+    source = _wide(x)
+    out = np.zeros((x.shape[0], *space, x.shape[-1]), source.dtype)
+    for _, seen, belong in cells:
+        to = out[belong]
+        np.add(to, source[seen], out=to)
+    if mean:
+        out /= _counts(space, cells, out.dtype)
+    return out.astype(x.dtype, copy=False)
+
+
+def _sum_spread_kernel(g: Any, *, shape: Sizes, mean: bool, **where: Any) -> Any:
+    space = g.shape[1:-1]
+    cells = list(taps(shape[1:-1], space=space, **where))
+    source = _wide(g)
+    if mean:
+        source = source / _counts(space, cells, source.dtype)
+    out = np.zeros(shape, source.dtype)
+    for _, seen, belong in cells:
+        to = out[seen]
+        np.add(to, source[belong], out=to)
+    return out.astype(g.dtype, copy=False)
+
+
+sum_pool = primitive(
+    "sum_pool",
+    "x",
+    _sum_pool_kernel,
+    result=_result("avg_pool", FLOAT),
+    gradients={
+        "x": lambda g, x_shape, mean, window, strides, dilations, padding: sum_pool_spread(
+            g, shape=x_shape, mean=mean, **_where(window, strides, dilations, padding)
+        )
+    },
+)
+# Gives each element of `x` to all cells of its window, and adds up what meets.
+sum_pool_spread = primitive(
+    "sum_pool_spread",
+    "x",
+    _sum_spread_kernel,
+    result=lambda x, *, shape, mean, **where: ArraySpec(tuple(shape), x.dtype),
+    gradients={
+        "x": lambda g, mean, window, strides, dilations, padding: sum_pool(
+            g, mean=mean, **_where(window, strides, dilations, padding)
+        )
+    },
+)

@@ -1,0 +1,59 @@
+"""Nested lists as tensors: what their ends are decides the dtype, however deep they are."""
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "shape"),
+    [
+        ([], tf.float32, (0,)),
+        ([[], []], tf.float32, (2, 0)),
+        ([[1, 2], (3, 4)], tf.int32, (2, 2)),
+        ([1, 2.5], tf.float32, (2,)),
+        ([[1], [2**40]], tf.int64, (2, 1)),
+        ([True, False], tf.bool, (2,)),
+        ([np.float64(1), 2], tf.float64, (2,)),
+        ([np.ones(2), [1, 2]], tf.float64, (2, 2)),
+        ([["a"], [b"b"]], tf.string, (2, 1)),
+        (range(3), tf.int32, (3,)),
+    ],
+)
+def test_lists(value, dtype, shape):
+    tensor = tf.constant(value)
+    assert (tensor.dtype, tuple(tensor.shape)) == (dtype, shape)
+
+
+def test_lists_that_hold_tensors_beside_lists():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.convert_to_tensor([[3, 4], x, (x[0], 5)])
+    np.testing.assert_array_equal(y, [[3, 4], [1, 2], [1, 5]])
+    np.testing.assert_array_equal(tape.gradient(y, x), [2, 1])
+
+
+@pytest.mark.parametrize(
+    "value", [[[1], [2, 3]], [[1], 2], [1, "a"], [True, 1], [[1.0], []], [None], [1, object()]]
+)
+def test_lists_that_are_no_tensor(value):
+    with pytest.raises((ValueError, TypeError)):
+        tf.constant(value)
+
+
+def test_a_row_that_is_empty_beside_a_tensor_is_named():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"stack.*\[1\], \[0\]"):
+        tf.convert_to_tensor([tf.constant([1.0]), []])
+
+
+def test_python_numbers_never_narrow():
+    for value, dtype in (
+        ([1.5], tf.int32),
+        ([300], tf.uint8),
+        ([1j], tf.float32),
+        (1e39, tf.float32),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            tf.constant(value, dtype)
+    assert tf.constant(float("inf")).numpy() == np.inf
