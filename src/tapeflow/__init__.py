@@ -13,11 +13,13 @@ from tapeflow import (
     debugging as debugging,
     dtypes as dtypes,
     errors as errors,
+    image as image,
     linalg as linalg,
     math as math,
     nest as nest,
     nn as nn,
     random as random,
+    signal as signal,
 )
 from tapeflow.autodiff.custom_gradient import (
     custom_gradient as custom_gradient,
@@ -127,6 +129,11 @@ from tapeflow.ops.array import (
     stop_gradient as stop_gradient,
     transpose as transpose,
 )
+from tapeflow.ops.blocks import (
+    batch_to_space as batch_to_space,
+    space_to_batch as space_to_batch,
+    space_to_batch_nd as space_to_batch_nd,
+)
 from tapeflow.ops.clip import (
     clip_by_global_norm as clip_by_global_norm,
     clip_by_norm as clip_by_norm,
@@ -159,6 +166,10 @@ from tapeflow.ops.debugging import (
     assert_equal as assert_equal,
     assert_greater as assert_greater,
     assert_less as assert_less,
+)
+from tapeflow.ops.decompositions import (
+    eig as eig,
+    eigvals as eigvals,
 )
 from tapeflow.ops.diagonals import (
     eye as eye,
@@ -292,6 +303,9 @@ from tapeflow.ops.sorting import (
 )
 from tapeflow.ops.tensor_array import (
     TensorArray as TensorArray,
+)
+from tapeflow.ops.vectorized_map import (
+    vectorized_map as vectorized_map,
 )
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
 """`tf.math`: elementwise math, comparison and reductions."""
 
-from tapeflow import _math_special as special
+from tapeflow import _math_special
 from tapeflow.core.missing import Missing as _Missing
 from tapeflow.ops.arithmetic import (
     abs as abs,
@@ -150,5 +150,7 @@ from tapeflow.ops.special import (
     polygamma as polygamma,
     zeta as zeta,
 )
+
+special = _math_special
 
 __getattr__ = _Missing("tf.math")

@@ -3,21 +3,24 @@
 from tapeflow.core.missing import Missing as _Missing
 from tapeflow.ops.blocks import (
     depth_to_space as depth_to_space,
+    space_to_batch as space_to_batch,
     space_to_depth as space_to_depth,
 )
 from tapeflow.ops.conv import (
     atrous_conv2d as atrous_conv2d,
-    atrous_conv2d_transpose as atrous_conv2d_transpose,
     conv1d as conv1d,
-    conv1d_transpose as conv1d_transpose,
     conv2d as conv2d,
-    conv2d_transpose as conv2d_transpose,
     conv3d as conv3d,
-    conv3d_transpose as conv3d_transpose,
-    conv_transpose as conv_transpose,
     convolution as convolution,
     depthwise_conv2d as depthwise_conv2d,
     separable_conv2d as separable_conv2d,
+)
+from tapeflow.ops.conv_transpose import (
+    atrous_conv2d_transpose as atrous_conv2d_transpose,
+    conv1d_transpose as conv1d_transpose,
+    conv2d_transpose as conv2d_transpose,
+    conv3d_transpose as conv3d_transpose,
+    conv_transpose as conv_transpose,
 )
 from tapeflow.ops.losses import (
     l2_loss as l2_loss,

@@ -38,6 +38,8 @@ IGNORED_WARNINGS = (
     "tf.function retracing",
     "Converting IndexedSlices",
     "Instructions for updating",
+    "AutoGraph could not transform",
+    "Object was never used",
 )
 
 # Relative and absolute tolerance by dtype; anything not listed is compared exactly.

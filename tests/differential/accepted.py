@@ -9,12 +9,22 @@ import fnmatch
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.differential.compare import Difference, Failure, is_rounding
+import numpy as np
+
+from tests.differential.compare import Difference, Failure, Looseness, Slices, differing, is_rounding
 
 SIGNATURES: dict[str, str] = {
-    "tf.meshgrid": "TensorFlow takes `indexing` and `name` from `**kwargs`",
+    "tf.meshgrid": "its `indexing` is among TensorFlow's `**kwargs`",
+    "tf.print": "its options are among TensorFlow's `**kwargs`",
+    "tf.autodiff.GradientMismatch": "an addition",
+    "tf.autodiff.check_gradients": "an addition",
+    "tf.autodiff.gauss_newton_product": "an addition",
+    "tf.autodiff.hessian": "an addition",
+    "tf.autodiff.hvp": "an addition",
+    "tf.dtypes.float8_e4m3fn": "in TensorFlow, it is in `tf.dtypes.experimental`",
+    "tf.dtypes.float8_e5m2": "in TensorFlow, it is in `tf.dtypes.experimental`",
 }
-"""Functions whose parameters differ, with the reason."""
+"""Public names that TensorFlow does not have, or that take other parameters, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -55,42 +65,109 @@ def both_fail(there: str, *here: str) -> Callable[[Difference], bool]:
     return when
 
 
+def is_complex(difference: Difference) -> bool:
+    return any("complex" in array.dtype for array in difference.call.arrays.values())
+
+
+def refused(difference: Difference) -> bool:
+    """A deliberate mistake, which raises a `TypeError` or the like here and passes there."""
+    ours, theirs = difference.ours, difference.theirs
+    fails = isinstance(ours, Failure) and not isinstance(theirs, Failure)
+    return fails and difference.call.is_bad and bool({"TypeError", "ValueError"} & {*ours.names})
+
+
+def is_in_slices(difference: Difference) -> bool:
+    """One of the two gradients is IndexedSlices, the other is the same and dense."""
+    a, b = difference.ours, difference.theirs
+    if isinstance(a, Slices) == isinstance(b, Slices):
+        return False
+    a, b = (x.dense if isinstance(x, Slices) else x for x in (a, b))
+    return differing(a, b, Looseness(10.0, 0.1), True) is None
+
+
+def second_is_none(difference: Difference) -> bool:
+    """The second gradient is None here, and zeros, or empty, there."""
+    is_none = difference.step == "second gradient" and difference.ours is None
+    return is_none and not np.any(difference.theirs)
+
+
+def only_there_is_none(difference: Difference) -> bool:
+    return difference.step != "result" and difference.aspect == "type" and difference.theirs is None
+
+
+def in_gradient(difference: Difference) -> bool:
+    return difference.step != "result" and difference.aspect == "values"
+
+
 NO_KERNEL = "Could not find device for node"
+USAGE = {"InvalidArgumentError", "ValueError", "TypeError", "UnimplementedError", "FailedPreconditionError"}
 
 ACCEPTED: tuple[Accepted, ...] = (
     Accepted(
         "More dtypes",
         "TensorFlow has no CPU kernel for some pairs of an op and a dtype. Here an op takes every "
         "dtype for which it means something.",
-        fails_there(NO_KERNEL, "is not in the list of allowed values"),
+        fails_there(
+            NO_KERNEL,
+            "is not in the list of allowed values",
+            "was expected to be a bfloat16 tensor but is a bool tensor",
+            "No OpKernel was registered",
+        ),
     ),
     Accepted(
-        "The wrong dtype is a wrong argument",
+        "More dtypes in histogram_fixed_width_bins",
+        "TensorFlow makes float32 of the range and then cannot compare it with values of float64.",
+        fails_there("was expected to be a double tensor but is a float tensor"),
+        ("histogram_fixed_width*",),
+    ),
+    Accepted(
+        "Wrong dtypes",
         "Where TensorFlow has no kernel for a dtype it raises `NotFoundError`, about devices. Here "
         "it is the `InvalidArgumentError`, and `TypeError`, of any other wrong dtype.",
         both_fail(NO_KERNEL, "InvalidArgumentError"),
     ),
     Accepted(
         "More gradients",
-        "Some of TensorFlow's gradients are missing, or fail inside. Here they are there.",
+        "Some of TensorFlow's gradients fail inside, or are missing. Here they are there.",
         lambda d: d.step != "result" and fails_there("Error")(d),
     ),
     Accepted(
-        "Python lists and numbers",
+        "More gradients of colours",
+        "TensorFlow has no gradient for the conversion from HSV.",
+        only_there_is_none,
+        ("image.hsv_to_rgb", "image.*adjust_hue", "image.*adjust_saturation"),
+    ),
+    Accepted(
+        "Lists, numbers and NumPy arrays",
         "A few functions of TensorFlow read `x.dtype` or `x.shape` before they make a tensor of "
-        "`x`, and so fail with an `AttributeError` for a list or a number. Here they take it.",
-        fails_there("AttributeError: 'list' object", "AttributeError: 'float' object"),
+        "`x`, and so fail with an `AttributeError` for a list or an array. Here they take it.",
+        lambda d: (
+            fails_there("AttributeError: '", "for unary -: 'list'")(d)
+            or both_fail("AttributeError: '", *USAGE)(d)
+        ),
     ),
     Accepted(
         "Rounding",
         "The order of a sum may differ, and so the last bits. Next to a number of 1e30 that "
         "cancels, the last bits are large.",
         is_rounding,
+        (
+            *("*sum*", "reduce_*", "math.reduce_*", "*norm*", "nn.*", "math.*segment*"),
+            *("einsum", "matmul", "tensordot", "x @ *", "linalg.*", "signal.*", "image.*"),
+        ),
     ),
     Accepted(
-        "Complex gradient of cumprod",
-        "TensorFlow leaves out the conjugate that its own convention for complex gradients asks for.",
-        lambda d: d.step != "result" and "complex" in d.call.arguments["x"].dtype,
+        "Complex gradients of products",
+        "In the gradients of `cumprod` and `det`, and so in the second of `reduce_prod`, TensorFlow "
+        "leaves out the conjugate that its own convention asks for, and in that of `slogdet` the "
+        "part of the sign.",
+        lambda d: in_gradient(d) and is_complex(d),
+        ("math.cumprod", "reduce_prod", "linalg.det", "linalg.slogdet"),
+    ),
+    Accepted(
+        "Gradient of cumprod at zero and infinity",
+        "TensorFlow divides by the input, and so loses what a zero hides.",
+        in_gradient,
         ("math.cumprod",),
     ),
     Accepted(
@@ -100,24 +177,164 @@ ACCEPTED: tuple[Accepted, ...] = (
         ("nn.softmax_cross_entropy_with_logits",),
     ),
     Accepted(
+        "Gradient of weighted cross-entropy at zero",
+        "TensorFlow writes the loss with `abs` and `relu`, whose bends at zero cancel in the loss "
+        "but not in its gradient. Here it is the derivative.",
+        in_gradient,
+        ("nn.weighted_cross_entropy_with_logits",),
+    ),
+    Accepted(
+        "Second derivative of moments",
+        "TensorFlow takes the mean for a constant where it enters the variance. That is right for "
+        "the first derivative only.",
+        lambda d: d.step == "second gradient",
+        ("nn.moments",),
+    ),
+    Accepted(
+        "Derivative of bessel_i1 at zero",
+        "It is a half, for which TensorFlow has one.",
+        in_gradient,
+        ("math.bessel_i*", "math.special.bessel_i*"),
+    ),
+    Accepted(
+        "Equal values in max_pool3d and rgb_to_hsv",
+        "Of equal values, the first is the largest here, as in `max_pool2d`. TensorFlow gives the "
+        "whole gradient to each of them in three dimensions, and another one in a grey pixel.",
+        in_gradient,
+        ("nn.max_pool3d", "nn.pool", "nn.max_pool", "image.rgb_to_hsv", "image.adjust_*"),
+    ),
+    Accepted(
+        "Poles",
+        "At a pole, the functions give infinity, and TensorFlow's NaN for zeta and for -0.0.",
+        lambda d: d.aspect == "values" and np.isinf(d.ours).any() and np.isnan(d.theirs).any(),
+        ("math.zeta", "math.polygamma", "math.special.bessel_*"),
+    ),
+    Accepted(
+        "Square roots as powers",
+        "`x ** 0.5` is the square root, also of minus infinity, which is NaN.",
+        lambda d: any(np.isinf(a.values).any() for a in d.call.arrays.values()),
+        ("x ** 0.5",),
+    ),
+    Accepted(
+        "Mean of no complex numbers",
+        "It is NaN, as it is of no real numbers. TensorFlow gives zero.",
+        lambda d: is_complex(d) and any(a.values.size == 0 for a in d.call.arrays.values()),
+        ("reduce_mean",),
+    ),
+    Accepted(
+        "crop_and_resize has no gradient by its boxes",
+        "It is missing. TensorFlow has it for the bilinear method.",
+        lambda d: d.step == "gradient" and d.ours is None,
+        ("image.crop_and_resize",),
+    ),
+    Accepted(
+        "Second derivatives that are zero",
+        "Where a first gradient does not depend on the input at all, as in max pooling or for an "
+        "empty tensor, the second is None here and zeros in TensorFlow.",
+        second_is_none,
+        ("nn.*pool*", "math.cumulative_logsumexp", "math.*segment_*", "image.*"),
+    ),
+    Accepted(
         "gelu in double precision",
         "TensorFlow rounds the square root of two to float32. Here it has the precision of x.",
         lambda d: d.aspect == "values" and "float64" in d.call.arguments["features"].dtype,
         ("nn.gelu",),
     ),
     Accepted(
+        "l2_normalize of zeros in float16",
+        "The epsilon of 1e-12 is zero in float16, and the gradient 0/0 or 1/0.",
+        in_gradient,
+        ("nn.l2_normalize",),
+    ),
+    Accepted(
         "shape_n of several dtypes",
         "TensorFlow wants tensors of one dtype, of which it then takes no notice.",
-        fails_there("cannot compute ShapeN"),
+        fails_there("Error"),
         ("shape_n",),
     ),
     Accepted(
-        "Arguments are checked also where they are not needed",
-        "TensorFlow does not look at the noise shape of a dropout that drops nothing.",
+        "cast of a variable to its own dtype",
+        "Gives a tensor here, and the variable itself in TensorFlow, which is then no target.",
+        lambda d: d.step == "gradient" and d.theirs == "nothing",
+        ("cast", "saturate_cast"),
+    ),
+    Accepted(
+        "NumPy arrays in double precision",
+        "A few functions of TensorFlow make single precision of them. Here they stay what they are.",
+        lambda d: d.aspect == "dtype" and any(a.form == "numpy" for a in d.call.arrays.values()),
+        ("nn.max_pool*", "nn.pool", "signal.*"),
+    ),
+    Accepted(
+        "Bools as complex numbers",
+        "TensorFlow takes True for 1.0, and not for 1+0j.",
+        fails_there("Cannot convert True to EagerTensor of dtype complex"),
+        ("constant",),
+    ),
+    Accepted(
+        "IndexedSlices or dense",
+        "`gather` along the last axis of a vector gives slices, as along the first, which it is. "
+        "What `vectorized_map` gathers is dense: it takes all rows.",
+        is_in_slices,
+        ("gather", "tf.vectorized_map*"),
+    ),
+    Accepted(
+        "NaN in scatter_max and scatter_min",
+        "NaN stays NaN, as in `tf.maximum`. TensorFlow drops it, or not, depending on the order.",
+        lambda d: d.aspect == "values" and has_nan(d),
+        ("*v.scatter_m*", "tensor_scatter_nd_m*"),
+    ),
+    Accepted(
+        "Division by zero in scatter_div",
+        "Gives infinity, as everywhere else for floats. TensorFlow refuses.",
+        fails_there("updates must not contain 0"),
+        ("*v.scatter_div*",),
+    ),
+    Accepted(
+        "Mistakes that TensorFlow does not see",
+        "It rounds an axis or a size of 1.5, takes a bool for a length, and does not look at the "
+        "noise shape of a dropout that drops nothing. Here each is a `TypeError`.",
+        refused,
+        ("nn.dropout", "squeeze", "sequence_mask", "nn.*pool*", "image.*", "signal.*", "linalg.*"),
+    ),
+    Accepted(
+        "Mistakes that TensorFlow sees",
+        "A fraction as the number of a diagonal, or integers as colours, are taken as they are.",
+        lambda d: d.call.is_bad and fails_there("Cannot convert")(d),
+        ("linalg.diag*", "linalg.set_diag", "image.*"),
+    ),
+    Accepted(
+        "Kinds of mistakes",
+        "Whether a wrong shape or number is a `ValueError`, an `InvalidArgumentError` or a "
+        "`TypeError` depends in TensorFlow on who finds it first. In a few ops another does here.",
+        lambda d: d.call.is_bad and both_usage(d),
+        ("image.*", "signal.*", "nn.*conv*", "nn.*pool*", "reduce_any", "reduce_all", "math.*segment*", "unstack"),
+    ),
+    Accepted(
+        "Variables are tensors",
+        "`assert_proper_iterable` refuses tensors in TensorFlow, but not variables.",
         lambda d: isinstance(d.ours, Failure),
-        ("nn.dropout",),
+        ("debugging.assert_proper_iterable",),
+    ),
+    Accepted(
+        "Sources behind an op that has no derivative",
+        "`round`, `floor`, `zeros_like` and their like end what a tape follows here, so that their "
+        "result is a constant to it. TensorFlow goes on recording, and gives a gradient by such a "
+        "result, but not by what it was made from. `tape.watch` says that it is wanted.",
+        lambda d: d.ours is None or (d.aspect in ("type", "values") and not np.any(d.ours)),
+        ("program",),
     ),
 )
+
+
+def both_usage(difference: Difference) -> bool:
+    """Both raise, and the two exceptions say the same: the arguments are wrong."""
+    both = (difference.ours, difference.theirs)
+    return all(isinstance(one, Failure) and USAGE & {*one.names} for one in both)
+
+
+def has_nan(difference: Difference) -> bool:
+    arrays = difference.call.arrays.values()
+    return any(np.isnan(a.values).any() for a in arrays if a.dtype.startswith("float"))
 
 
 def reason(difference: Difference) -> str | None:

@@ -165,7 +165,7 @@ op("one_hot", indices=ints(-1, 4, dtypes=("int32", "int64", "uint8")), depth=one
    on_value=sometimes(2.0), off_value=sometimes(0.5), dtype=dtypes("float32"))  # fmt: skip
 op("sequence_mask", lengths=ints(0, 4, dtypes=("int32", "int64"), shape=shapes(0, 2)), maxlen=one_of(None, 3, 5),
    dtype=dtypes("bool", "float32", "int32"), _valid=lambda lengths, maxlen, **_: maxlen is not None or lengths.values.size)  # fmt: skip
-op("nn.embedding_lookup", params=floats(shape=one_of((3, 2), (4, 1, 2))), ids=indices(lambda params: 3), max_norm=one_of(None, None, 1.0))
+op("nn.embedding_lookup", params=floats(shape=one_of((3, 2), (4, 1, 2))), ids=indices(lambda params: 3), max_norm=code("None", "None", "1.0"))
 
 # Scattering
 

@@ -238,4 +238,10 @@ def is_rounding(difference: Difference) -> bool:
     if difference.aspect != "values" or a.dtype.name not in TOLERANCE:
         return False
     tolerance = TOLERANCE[a.dtype.name] * difference.call.entry.loose * 10
-    return close(a, b, tolerance, 0.1, most=np.inf)
+    return close(a, b, tolerance, max(0.1, *map(size, difference.call.arrays.values())), np.inf)
+
+
+def size(array: Array) -> float:
+    """The largest finite magnitude."""
+    values = np.abs(array.values.astype("complex128")) if array.dtype != "string" else np.zeros(1)
+    return float(values[np.isfinite(values)].max(initial=0.0))

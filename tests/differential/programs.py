@@ -22,7 +22,7 @@ UNARY = ("tf.sin({a})", "tf.tanh({a})", "tf.square({a})", "-{a}", "tf.exp(-tf.ab
          "tf.reduce_sum({a}) + {a}", "tf.gather({a}, [1, 0, 1])", "{a}[::-1]",
          "tf.where({a} > 0.0, {a}, 0.5)", "tf.reverse({a}, [0])", "tf.nn.softmax({a})")  # fmt: skip
 BINARY = ("{a} + {b}", "{a} * {b}", "{a} - {b}", "tf.maximum({a}, {b})", "tf.atan2({a}, {b})",
-          "{a} / ({b} * {b} + 1.0)", "tf.tensordot({a}, {b}, 1) * {a}",
+          "{a} / ({b} * {b} + 1.0)", "tf.reduce_sum({a} * {b}) * {a}",
           "tf.where({a} > {b}, {a}, {b})", "tf.stack([{a}, {b}])[0]")  # fmt: skip
 
 TOTAL = """\
@@ -67,7 +67,9 @@ class Writer:
         for level in reversed(range(depth)):
             for turn in range(2 if persistent[level] and dice.chance(0.4) else 1):
                 name = f"g{level}{turn}"
-                self.add(level, f"{name} = {self.gradient(tapes[level])}")
+                # What an outer tape gives for a value inside depends on how gradients are written.
+                allowed = self.values if level == depth - 1 else list(self.inputs)
+                self.add(level, f"{name} = {self.gradient(tapes[level], allowed)}")
                 results.append(name)
             if level:
                 self.add(level, f"{self.new()} = total({results[-1]}) * x")
@@ -99,11 +101,14 @@ class Writer:
         else:
             self.op(level)
 
-    def gradient(self, tape: str) -> str:
+    def gradient(self, tape: str, allowed: list[str]) -> str:
         dice = self.dice
         many = dice.chance(0.4)
-        targets = [dice.one(self.values[-4:]) for _ in range(dice.integer(1, 2) if many else 1)]
-        sources = sorted({dice.one(self.values) for _ in range(dice.integer(1, 3))})
+        computed = [value for value in self.values if value not in self.inputs] or self.values[-1:]
+        targets = [dice.one(computed[-4:]) for _ in range(dice.integer(1, 2) if many else 1)]
+        # A target that no tape follows and that is a source, too, has whims in TensorFlow.
+        others = [value for value in allowed if value not in targets]
+        sources = sorted({dice.one(others) for _ in range(dice.integer(1, 3))})
         options = []
         if dice.chance(0.3):
             options.append('unconnected_gradients="zero"')

@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     console = Console(soft_wrap=True)
     ours, theirs = libraries()
-    tally = Tally()
+    tally = Tally(options.accepted)
     calls = list(drawn(entries, options))
     for call in track(calls, "Comparing", console=console, disable=not console.is_terminal):
         with_second = call.entry.second and call.seed % 3 == 0
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         tally.add(call, compare(call, run(ours, call, with_second), there))
     signatures = [] if options.ops else differing_signatures(ours, theirs)
     tally.show(console, options.show, signatures)
-    return int(bool(tally.differences or signatures))
+    return int(bool(tally.differing or signatures))
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -49,6 +49,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=6000, help="how many calls, about")
     parser.add_argument("--ops", default="", help="only these: math.*, or part of a name")
     parser.add_argument("--show", type=int, default=1, help="how many calls to show for each op")
+    parser.add_argument("--accepted", action="store_true", help="show accepted differences, too")
     return parser.parse_args(arguments)
 
 
@@ -79,12 +80,13 @@ def drawn(entries: list[Entry], options: argparse.Namespace) -> Iterator[Call]:
 class Tally:
     """What was compared, by namespace, and what differed, by op."""
 
-    def __init__(self) -> None:
+    def __init__(self, all_shown: bool) -> None:
+        self.all_shown = all_shown
         self.calls: collections.Counter[str] = collections.Counter()
         self.accepted: collections.Counter[str] = collections.Counter()
         self.differing: collections.Counter[str] = collections.Counter()
         self.reasons: collections.Counter[str] = collections.Counter()
-        self.differences: dict[tuple[str, str, str], list[Difference]] = {}
+        self.shown: dict[tuple[str, str, str], list[Difference]] = {}
 
     def add(self, call: Call, difference: Difference | None) -> None:
         place = namespace(call.entry)
@@ -95,16 +97,18 @@ class Tally:
         if why is not None:
             self.accepted[place] += 1
             self.reasons[why] += 1
-            return
-        self.differing[place] += 1
-        key = (call.entry.name, difference.step, difference.aspect)
-        self.differences.setdefault(key, []).append(difference)
+        else:
+            self.differing[place] += 1
+        if why is None or self.all_shown:
+            aspect = f"{difference.aspect}{f' ({why})' if why else ''}"
+            key = (call.entry.name, difference.step, aspect)
+            self.shown.setdefault(key, []).append(difference)
 
     def show(self, console: Any, count: int, signatures: list[str]) -> None:
         from rich.markup import escape
         from rich.table import Table
 
-        for (name, step, aspect), found in sorted(self.differences.items()):
+        for (name, step, aspect), found in sorted(self.shown.items()):
             console.print(f"\n[bold]{escape(name)}[/bold]: {step}, {aspect}, {len(found)} calls")
             for difference in sorted(found, key=lambda d: len(str(d.call)))[:count]:
                 console.print(f"  {escape(str(difference.call))}", highlight=False)

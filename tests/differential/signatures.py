@@ -51,5 +51,8 @@ def described(parameter: inspect.Parameter) -> str:
     if parameter.default is inspect.Parameter.empty:
         return parameter.name
     default = parameter.default
-    text = repr(default.name) if hasattr(default, "as_numpy_dtype") else repr(default)
+    if callable(default):
+        text = default.__name__
+    else:
+        text = repr(default.name) if hasattr(default, "as_numpy_dtype") else repr(default)
     return f"{parameter.name}={text}"

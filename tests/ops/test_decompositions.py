@@ -158,8 +158,10 @@ def test_eigh(make, batch):
     x = make(*batch, 3, 3)
     a = hermitian(tf.constant(x))
     values, vectors = tf.linalg.eigh(a)
-    assert values.dtype == tf.float64
-    np.testing.assert_allclose((a @ vectors).numpy(), (vectors.numpy() * values.numpy()[..., None, :]))
+    assert values.dtype == vectors.dtype == x.dtype
+    np.testing.assert_allclose(
+        (a @ vectors).numpy(), (vectors.numpy() * values.numpy()[..., None, :])
+    )
 
     def invariants(x):
         values, vectors = tf.linalg.eigh(hermitian(x))
@@ -180,7 +182,9 @@ def test_eigh_reads_the_lower_triangle():
 def test_eig(make):
     x = make(2, 3, 3)
     values, vectors = tf.linalg.eig(x)
-    np.testing.assert_allclose((x @ vectors.numpy()), vectors.numpy() * values.numpy()[..., None, :])
+    np.testing.assert_allclose(
+        (x @ vectors.numpy()), vectors.numpy() * values.numpy()[..., None, :]
+    )
 
     def invariants(x):
         values, vectors = tf.linalg.eig(x)
@@ -469,7 +473,9 @@ def test_roots_of_awkward_matrices():
     singular = np.diag([4.0, 0.0])
     np.testing.assert_allclose(tf.linalg.sqrtm(singular).numpy(), np.diag([2.0, 0.0]), atol=1e-12)
     turn = np.array([[0.0, -1.0], [1.0, 0.0]])
-    np.testing.assert_allclose(np.linalg.matrix_power(tf.linalg.sqrtm(turn).numpy(), 2), turn, atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.matrix_power(tf.linalg.sqrtm(turn).numpy(), 2), turn, atol=1e-12
+    )
     assert np.isnan(tf.linalg.sqrtm(np.diag([-1.0, 3.0])).numpy()).all()
     assert np.isnan(tf.linalg.sqrtm(np.full((2, 2), np.nan)).numpy()).all()
 

@@ -241,9 +241,24 @@ def test_mistakes_with_diagonals(f, message):
         f()
 
 
-def test_several_diagonals_are_refused():
-    with pytest.raises(tf.errors.UnimplementedError, match="several diagonals"):
-        tf.linalg.diag_part(M, k=(0, 1))
+@pytest.mark.parametrize("align", ["RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT"])
+@pytest.mark.parametrize("k", [(-1, 1), (0, 2), (-2, -1)])
+def test_several_diagonals(k, align):
+    x = real(2, 3, 4)
+    parts = tf.linalg.diag_part(x, k=k, align=align)
+    rebuilt = tf.linalg.diag(parts, k=k, num_rows=3, num_cols=4, align=align).numpy()
+    np.testing.assert_array_equal(rebuilt, np.triu(np.tril(x, k[1]), k[0]))
+    check_gradients(lambda x: tf.linalg.diag_part(x, k=k, align=align), x)
+    check_gradients(lambda x, d: tf.linalg.set_diag(x, d, k=k, align=align), x, parts.numpy())
+
+
+def test_several_diagonals_that_do_not_fit():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="lowest and the highest"):
+        tf.linalg.diag_part(real(3, 3), k=(1, 0))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="2 rows"):
+        tf.linalg.diag([[1, 2]], k=(0, 1))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="align"):
+        tf.linalg.diag_part(real(3, 3), k=(0, 1), align="MIDDLE")
 
 
 @pytest.mark.parametrize("lower", [-1, 0, 1])

@@ -16,6 +16,7 @@ from tests.primitives.samples import (
     Reference,
     Sample,
     bools,
+    cplx,
     ints,
     mismatched,
     pairs,
@@ -80,6 +81,12 @@ SAMPLES["power"].append(Sample((ints(2, 3), ints(3))))
 SAMPLES["power"].append(Sample((np.array([-1.3, 0.7]), np.array(2.0)), first_order=False))
 for name in ("xlogy", "xlog1py", "xdivy"):  # a factor of 0 wins over what is undefined
     SAMPLES[name].append(Sample((np.array([0.0, 0.0]), np.array([0.0, np.nan])), first_order=False))
+# Of complex numbers it is real, in a complex dtype: as in TensorFlow, the imaginary part of its
+# gradient is not told apart.
+for row in SAMPLES["squared_difference"]:
+    row.also_complex = False
+SAMPLES["squared_difference"].append(Sample((cplx(2, 3), cplx(3)), first_order=False))
+SAMPLES["xlog1py"].append(Sample((real(2), np.array([1e-9, -3e-12])), low_precision=False))
 for name in ("divide_no_nan", "multiply_no_nan"):
     SAMPLES[name].append(Sample((np.array([1.5, np.nan]), np.zeros(2)), first_order=False))
 for name in ("equal", "not_equal"):
@@ -98,11 +105,11 @@ REFERENCES: dict[str, Reference] = {
     "divide_no_nan": lambda a, b: zero_where(b == 0, a * (1 / np.where(b == 0, 1, b))),
     "multiply_no_nan": lambda a, b: zero_where(b == 0, a * b),
     "xlogy": lambda a, b: zero_where(a == 0, a * np.log(b)),
-    "xlog1py": lambda a, b: zero_where(a == 0, a * np.log(1 + b)),
+    "xlog1py": lambda a, b: zero_where(a == 0, a * np.log1p(b)),
     "xdivy": lambda a, b: zero_where(a == 0, a / b),
     "maximum": lambda a, b: np.where(a > b, a, b),
     "minimum": lambda a, b: np.where(a < b, a, b),
-    "squared_difference": lambda a, b: a * a - 2 * a * b + b * b,
+    "squared_difference": lambda a, b: abs(a - b) ** 2,
     "atan2": lambda a, b: np.angle(b + 1j * a),
     "complex": lambda a, b: a + 1j * b,
     "power": lambda a, b: np.power(a, b),

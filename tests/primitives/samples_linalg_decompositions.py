@@ -69,9 +69,13 @@ SAMPLES: dict[str, list[Sample]] = {
         for x in (TALL, WIDE, steady(2, 2, 2))
     ],
     "tridiagonal_solve": [
-        Sample((real(3, 4) + [[0], [5], [0]], real(4, 2)), {"pivoting": True}, rtol=1e-11),
+        Sample(
+            (real(3, 4) + np.array([[0], [5], [0]]), real(4, 2)), {"pivoting": True}, rtol=1e-11
+        ),
         Sample((real(2, 3, 3), real(2, 3, 1)), {"pivoting": True}, low_precision=False, rtol=1e-9),
-        Sample((real(3, 4) + [[0], [5], [0]], real(4, 1)), {"pivoting": False}, rtol=1e-11),
+        Sample(
+            (real(3, 4) + np.array([[0], [5], [0]]), real(4, 1)), {"pivoting": False}, rtol=1e-11
+        ),
         Sample((real(3, 1) + 3, real(1, 1)), {"pivoting": True}),
     ],
     "qr": [

@@ -96,6 +96,18 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample((np.zeros(0, np.int32), SINGLE[:0]), {"k": 3}),
     ],
 }
+FAR = np.array([[1000.3, 999.6, -4.0], [-1000.2, -1001.7, -999.0]])
+for name in ("softmax", "log_softmax"):
+    SAMPLES[name].append(Sample((FAR,), {"axis": 1}, low_precision=False, first_order=False))
+SAMPLES["softmax_cross_entropy"].append(
+    Sample((FAR, shares(2, 3)), {"axis": 1}, low_precision=False, first_order=False)
+)
+SAMPLES["sparse_softmax_cross_entropy"].append(
+    Sample((FAR, np.array([2, 0])), low_precision=False, first_order=False)
+)
+SAMPLES["sigmoid_cross_entropy"].append(
+    Sample((FAR, shares(2, 3)), low_precision=False, first_order=False)
+)
 for name in (  # what only gradients call is not asked for complex numbers
     "softmax_gradient",
     "softmax_cross_entropy_gradient",

@@ -96,6 +96,14 @@ SAMPLES: dict[str, list[Sample]] = {
 }
 for row in SAMPLES["count_nonzero"]:
     row.attrs |= INT64
+SAMPLES["logsumexp"].append(  # exp would overflow in the first row, and vanish in the second
+    Sample(
+        (np.array([[1000.3, 999.6], [-1000.2, -1001.7]]),),
+        {"axis": (1,), "keepdims": False},
+        low_precision=False,
+        first_order=False,
+    )
+)
 # The norm of complex numbers is real, in a complex dtype: as in TensorFlow, the imaginary part of its
 # gradient is not told apart.
 for row in SAMPLES["euclidean_norm"]:

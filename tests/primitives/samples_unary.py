@@ -77,6 +77,14 @@ for whole in ("negative", "square", "sign", "abs", "round", "relu", "conj"):
     SAMPLES[whole] = [*SAMPLES[whole], Sample((ints(2, 3, low=-4, high=5),))]
 for question in ("is_nan", "is_inf", "is_finite"):
     SAMPLES[question] = [*SAMPLES[question], Sample((np.array([np.nan, np.inf, -np.inf, 1.0]),))]
+# Close to 0 a careless formula loses all digits, and far out it overflows.
+TINY, HUGE = np.array([1e-9, -3e-12, 2e-7]), np.array([-800.0, 750.0, -40.0])
+for precise in ("expm1", "log1p", "sin", "tan", "atan", "asin", "tanh", "asinh", "atanh", "sinh"):
+    SAMPLES[precise].append(Sample((TINY,), low_precision=False, also_complex=False))
+for steady in ("sigmoid", "softplus", "softsign", "tanh"):
+    SAMPLES[steady].append(
+        Sample((HUGE,), low_precision=False, also_complex=False, first_order=False)
+    )
 
 REFERENCES: dict[str, Reference] = {
     "negative": lambda x: 0 - x,
@@ -94,12 +102,16 @@ REFERENCES: dict[str, Reference] = {
     "atan": np.arctan,
     "asin": np.arcsin,
     "acos": np.arccos,
-    "sinh": lambda x: (np.exp(x) - np.exp(-x)) / 2,
+    "sinh": lambda x: -1j * np.sin(1j * x) if x.dtype.kind == "c" else np.sinh(x),
     "cosh": lambda x: (np.exp(x) + np.exp(-x)) / 2,
     "tanh": np.tanh,
-    "asinh": lambda x: np.log(x + np.sqrt(x * x + 1)),
+    "asinh": lambda x: np.log(x + np.sqrt(x * x + 1)) if x.dtype.kind == "c" else np.arcsinh(x),
     "acosh": lambda x: np.log(x + np.sqrt(x - 1) * np.sqrt(x + 1)),
-    "atanh": lambda x: (np.log(1 + x) - np.log(1 - x)) / 2,
+    "atanh": lambda x: (
+        (np.log(1 + x) - np.log(1 - x)) / 2
+        if x.dtype.kind == "c"
+        else (scipy.special.log1p(x) - scipy.special.log1p(-x)) / 2
+    ),
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)) if x.dtype.kind == "c" else scipy.special.expit(x),
     "softplus": lambda x: np.logaddexp(0.0, x),
     "softsign": lambda x: x / (1 + np.abs(x)),

@@ -46,7 +46,7 @@ def batches() -> list[Any]:
         primitive, sample = case.values
         count = len(sample.inputs)
         subsets = [(i,) for i in range(count)]
-        if 1 < count:
+        if count > 1:
             subsets.append(tuple(range(count)))
         cases += [
             pytest.param(primitive, sample, subset, id=f"{case.id}-{''.join(map(str, subset))}")
@@ -67,9 +67,7 @@ def test_batch_agrees_with_a_loop(primitive: Primitive, sample: Sample, batched:
         for i, x in enumerate(sample.inputs)
     ]
     batch = Batch(EXAMPLES)
-    inputs = [
-        batch.wrap(x) if i in batched else x for i, x in enumerate(tensors(full))
-    ]
+    inputs = [batch.wrap(x) if i in batched else x for i, x in enumerate(tensors(full))]
     with batch.entered():
         if refuses(primitive.name, sample.attrs, batched):
             with pytest.raises(tf.errors.UnimplementedError, match="vectorized_map"):
@@ -138,7 +136,9 @@ def test_gradients_of_a_batch_agree_with_those_of_a_loop(primitive: Primitive, s
         with batch.entered():
             inputs = [batch.wrap(x) if i in positions else x for i, x in enumerate(full)]
             inside = [batch.outer(g) for g in gradients(inputs)]
-            outputs = [batch.outer(y) for y in run(primitive, sample, inputs) if y.dtype.is_differentiable]
+            outputs = [
+                batch.outer(y) for y in run(primitive, sample, inputs) if y.dtype.is_differentiable
+            ]
     through = outside.gradient(outputs, watched, unconnected_gradients="zero")
     expected = [gradients(tensors(e)) for e in examples]
     for a, b, rows in zip(inside, through, zip(*expected, strict=True), strict=True):

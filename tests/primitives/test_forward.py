@@ -30,7 +30,9 @@ def directions(arrays: list[np.ndarray]) -> list[np.ndarray]:
     found = []
     for x in arrays:
         d = rng.normal(size=x.shape)
-        found.append((d + 1j * rng.normal(size=x.shape) if x.dtype.kind == "c" else d).astype(x.dtype))
+        found.append(
+            (d + 1j * rng.normal(size=x.shape) if x.dtype.kind == "c" else d).astype(x.dtype)
+        )
     return found
 
 

@@ -24,7 +24,9 @@ from tapeflow.primitives.checks import count_text
 
 # They only move values that are there already: the op that made them is the one to name.
 _MOVERS = frozenset(
-    ["identity", "stop_gradient", "reshape", "transpose", "broadcast_to", "stack", "unstack", "concat", "split", "pad", "select", "bitcast", "gather", "gather_nd", "getitem", "reverse", "roll", "tile", "repeat", "take_along", "diag_part"]
+    {"identity", "stop_gradient", "reshape", "transpose", "broadcast_to", "stack", "unstack"}
+    | {"concat", "split", "pad", "select", "bitcast", "gather", "gather_nd", "getitem"}
+    | {"reverse", "roll", "tile", "repeat", "take_along", "diag_part"}
 )
 _REMEMBERED = 100_000  # operations whose place is kept for the backward pass
 

@@ -159,9 +159,7 @@ class ForwardAccumulator:
 
     # Asking.
 
-    def jvp(
-        self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE
-    ) -> Any:
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The Jacobian-vector product of each of `primals`: how it moves when the watched ones do.
 
         >>> x = tf.constant(3.0)

@@ -24,10 +24,26 @@ Tangents = list[Tensor | None]
 _LINEAR = {
     **dict.fromkeys(
         [
-            *("identity", "reshape", "transpose", "broadcast_to", "getitem", "put", "reverse", "roll"),
+            *(
+                "identity",
+                "reshape",
+                "transpose",
+                "broadcast_to",
+                "getitem",
+                "put",
+                "reverse",
+                "roll",
+            ),
             *("tile", "repeat", "mirror_pad", "mirror_fold", "sum", "mean", "cumsum", "diag"),
             *("diag_part", "cast", "real", "imag", "unstack", "split", "gather", "scatter_rows"),
-            *("gather_nd", "take_along", "put_along", "reverse_sequence", "segment_sum", "segment_pick"),
+            *(
+                "gather_nd",
+                "take_along",
+                "put_along",
+                "reverse_sequence",
+                "segment_sum",
+                "segment_pick",
+            ),
             "dropout",
         ],
         ("x",),
@@ -53,9 +69,7 @@ def tangent_of(
 ) -> Any:
     """The tangent of the output of an operation (a list, if it has several), or None if there is none."""
     moved = [
-        i
-        for i, t in enumerate(tangents)
-        if t is not None and primitive.gradients[i] is not None
+        i for i, t in enumerate(tangents) if t is not None and primitive.gradients[i] is not None
     ]
     if not moved:
         return None
@@ -109,7 +123,8 @@ def _elementwise(
             # Of an input with the shape of the output the gradient is not summed.
             t = array.broadcast_to(t, shape=shape)
             inputs = _with(inputs, i, array.broadcast_to(inputs[i], shape=shape))
-        rule, kept = primitive.gradients[i](i, tuple(inputs), output, None)
+        edge: Any = primitive.gradients[i]
+        rule, kept = edge(i, tuple(inputs), output, None)
         parts.append(rule(t, *kept))
     return _added(parts)
 
@@ -128,7 +143,8 @@ def _transposed(
     def pullback(*g: Tensor) -> list[Any]:
         parts: list[Any] = [None] * len(inputs)
         for i in moved:
-            rule, kept = primitive.gradients[i](i, inputs, output, attrs)
+            edge: Any = primitive.gradients[i]
+            rule, kept = edge(i, inputs, output, attrs)
             parts[i] = rule(g if several else g[0], *kept)
         return parts
 

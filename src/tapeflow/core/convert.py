@@ -355,6 +355,8 @@ def constant(
     if shape is None:
         return tensor
     shape = tuple(int(d) for d in shape) if hasattr(shape, "__iter__") else (int(shape),)
+    if shape and min(shape) < 0:
+        raise ValueError(f"tf.constant: the dimensions of shape {shape} must be >= 0")
     array = tensor._array
     if array.shape == shape:
         return tensor

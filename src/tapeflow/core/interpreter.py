@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tapeflow.core.context import recorders
+from tapeflow.core.context import context, recorders
 
 if TYPE_CHECKING:
     from tapeflow.core.tensor import Tensor
@@ -38,6 +38,10 @@ class Interpreter:
         for recorder in recorders():
             recorder.record_call(call)
 
+    def states(self, state: Tensor) -> Tensor:
+        """What a random op is to draw from that has taken `state` from a generator."""
+        return state
+
 
 def innermost(tensors: Iterable[Tensor]) -> Interpreter | None:
     """The interpreter that takes over a primitive with these inputs, if any does."""
@@ -47,6 +51,20 @@ def innermost(tensors: Iterable[Tensor]) -> Interpreter | None:
         if interpreter is not None and (found is None or interpreter.depth > found.depth):
             found = interpreter
     return found
+
+
+def own_states(state: Tensor) -> Tensor:
+    """A random state, or inside `tf.vectorized_map` one for each example."""
+    for interpreter in context.interpreters:
+        state = interpreter.states(state)
+    return state
+
+
+def concrete(tensor: Tensor) -> Tensor:
+    """The tensor, if it has a value; else an error that says why not."""
+    if tensor.interpreter is not None:
+        raise TypeError(tensor._array.why)
+    return tensor
 
 
 class AbstractArray:

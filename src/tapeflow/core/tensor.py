@@ -16,9 +16,6 @@ from tapeflow.core.context import recorders
 from tapeflow.core.dtypes import DType
 from tapeflow.core.shapes import TensorShape
 
-if TYPE_CHECKING:
-    from tapeflow.core.interpreter import Interpreter
-
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
@@ -79,8 +76,8 @@ class Tensor(Operators):
     # NumPy asks who answers `ndarray + tensor`: the tensor does.
     __array_priority__ = 100
 
-    # Subclasses may hand the primitives they meet to someone else: see `tapeflow.core.interpreter`.
-    interpreter: Interpreter | None = None
+    # Tensors of a subclass may hand the primitives they meet to an `Interpreter`: see there.
+    interpreter: Any = None
 
     def __init__(self, array: Any) -> None:
         self._array = array  # ndarray, or a NumPy scalar for rank 0: NumPy's ufuncs return those

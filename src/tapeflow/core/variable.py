@@ -17,6 +17,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import invalid
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.interpreter import concrete
 from tapeflow.core.rows import INDEX_DTYPES, add_rows, places
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Operators, Reference, Tensor
@@ -74,7 +75,7 @@ class Variable(Operators):
             )
         if callable(initial_value) and not hasattr(initial_value, "__tf_tensor__"):
             initial_value = initial_value()
-        tensor = convert_to_tensor(initial_value, dtype)
+        tensor = concrete(convert_to_tensor(initial_value, dtype))
         self._value = Tensor(tensor._array)
         self._shape = TensorShape._of(tensor._array.shape)
         if shape is not None:
@@ -217,7 +218,7 @@ class Variable(Operators):
     def _operand(self, op: str, value: Any) -> Any:
         """`value` as an array that may go where the variable's value is."""
         if type(value) is not Tensor:
-            value = self._converted(value)
+            value = concrete(self._converted(value))
         array = value._array
         held = self._value._array
         if array.dtype is not held.dtype and array.dtype != held.dtype:

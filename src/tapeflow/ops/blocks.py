@@ -127,6 +127,9 @@ def space_to_batch_nd(
     return array.reshape(x, shape=(batch * math.prod(block), *counts, *inner))
 
 
+space_to_batch = space_to_batch_nd
+
+
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
     """Gathers the pixels of blocks from separate examples, and crops: the reverse of `space_to_batch_nd`.
 

@@ -154,7 +154,9 @@ def _numbered(branch_fns: Any) -> list[Branch]:
                 f"tf.switch_case: each of branch_fns must be a function or a pair (number, function), got {item!r}"
             )
         if not isinstance(item[0], int):
-            raise TypeError(f"tf.switch_case: the number of a branch must be an int, got {item[0]!r}")
+            raise TypeError(
+                f"tf.switch_case: the number of a branch must be an int, got {item[0]!r}"
+            )
         _check_callable("switch_case", f"branch {item[0]}", item[1])
     functions = dict(items)
     if len(functions) != len(items) or set(functions) != set(range(len(items))):

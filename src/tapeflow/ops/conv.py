@@ -7,11 +7,10 @@ from typing import Any
 
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
-from tapeflow.ops.windowing import Layout, layout, padding_pairs, spatial
+from tapeflow.ops.windowing import layout, padding_pairs, spatial
 from tapeflow.primitives import array, conv as primitives
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
-from tapeflow.primitives.windows import Sizes
 
 
 def conv1d(
@@ -136,8 +135,6 @@ def convolution(
             "convolution: filters must have 1, 2 or 3 spatial dimensions besides their in and out channels, got "
             f"shape {filters.shape}"
         )
-    if isinstance(padding, str):
-        padding = padding.upper()
     return _convolve("convolution", input, filters, strides, padding, data_format, dilations, rank)
 
 
@@ -150,11 +147,12 @@ def atrous_conv2d(
     >>> tf.nn.atrous_conv2d(image, tf.ones([2, 2, 1, 1]), rate=2, padding="VALID").numpy().item()
     16.0
     """
-    rate = _rate("atrous_conv2d", rate)
+    rate = rate_of("atrous_conv2d", rate)
     return _convolve("atrous_conv2d", value, filters, 1, padding, "NHWC", rate, 2)
 
 
-def _rate(op: str, rate: Any) -> int:
+def rate_of(op: str, rate: Any) -> int:
+    """Reads the rate of an atrous convolution."""
     (rate,) = ints(op, "rate", rate, scalar=True)
     if rate < 1:
         raise ValueError(f"{op}: rate {rate} cannot be less than one")
@@ -199,8 +197,12 @@ def depthwise_conv2d(
             f"{op}: input and filter must have the same depth: {have} vs {channels} (input: {input.shape}, filter: "
             f"{filter.shape}, which is [height, width, channels, multiplier])"
         )
-    if len(ints(op, "strides", strides, scalar=True)) != 4:
-        raise ValueError(
+    if not hasattr(strides, "__len__"):
+        raise TypeError(
+            f"{op}: strides must be a list, one number for each of the 4 dimensions of the input, got {strides!r}"
+        )
+    if len(strides) != 4:
+        raise invalid(
             f"{op}: strides must have one number for each of the 4 dimensions of the input, got {strides}"
         )
     return _convolve(op, input, grouped, strides, padding, data_format, dilations, 2)
@@ -244,7 +246,7 @@ def separable_conv2d(
         )
     channels = middle._array.shape[1 if layout(op, data_format, 2).channels_first else -1]
     if pointwise._array.shape[2] != channels:
-        raise ValueError(
+        raise invalid(
             f"{op}: pointwise_filter takes {pointwise._array.shape[2]} channels (shape {pointwise.shape}), and the "
             f"depthwise convolution gives {channels}"
         )
@@ -263,11 +265,11 @@ def _convolve(
 ) -> Tensor:
     """What all convolutions come down to, for `rank` spatial dimensions."""
     input, filters = coerce(input, filters)
-    where = layout(op, data_format, rank)
+    where = layout(op, data_format, rank, ValueError if op == "conv1d" else invalid)
     strides = spatial(op, "strides", strides, where)
     dilations = spatial(op, "dilations", dilations, where)
-    _check_rank(op, "input", input, rank + 2, at_least=True)
-    _check_rank(op, "filters", filters, rank + 2)
+    check_rank(op, "input", input, rank + 2, at_least=True)
+    check_rank(op, "filters", filters, rank + 2)
     batch = input._array.shape[: -rank - 1]
     if len(batch) > 1:  # all batches in one
         input = array.reshape(input, shape=(math.prod(batch), *input._array.shape[-rank - 1 :]))
@@ -280,13 +282,14 @@ def _convolve(
         strides=strides,
         dilations=dilations,
         padding=pairs,
-        groups=_groups(op, input, filters, shape[-1]),
+        groups=groups_of(op, input, filters, shape[-1]),
     )
     y = where.back(y)
     return array.reshape(y, shape=(*batch, *y._array.shape[1:])) if len(batch) > 1 else y
 
 
-def _groups(op: str, input: Tensor, filters: Tensor, channels: int) -> int:
+def groups_of(op: str, input: Tensor, filters: Tensor, channels: int) -> int:
+    """How many groups the channels are parted in, for filters that take a part of them."""
     taken = filters._array.shape[-2]
     if not taken or channels % taken:
         raise invalid(
@@ -296,232 +299,11 @@ def _groups(op: str, input: Tensor, filters: Tensor, channels: int) -> int:
     return max(channels // taken, 1)
 
 
-def _check_rank(op: str, argument: str, x: Tensor, rank: int, at_least: bool = False) -> None:
+def check_rank(op: str, argument: str, x: Tensor, rank: int, at_least: bool = False) -> None:
+    """Raises unless a tensor has as many dimensions as `op` wants."""
     if x.ndim != rank and not (at_least and x.ndim > rank):
         more = " at least" if at_least else ""
         raise invalid(
             f"{op}: {argument} must have{more} {rank} dimensions, got shape {x.shape}. tf.expand_dims or tf.reshape "
             "adds those that are missing."
         )
-
-
-# Transposed convolutions: what a convolution does to the gradient of its input.
-
-
-def conv1d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str | None = "NWC",
-    dilations: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """The transpose of `conv1d`: it takes what that gives to what that takes.
-
-    >>> x = tf.reshape([1.0, 2.0], [1, 2, 1])
-    >>> filters = tf.reshape([1.0, 10.0], [2, 1, 1])
-    >>> tf.nn.conv1d_transpose(x, filters, [1, 4, 1], strides=2)[0, :, 0].numpy()
-    array([ 1., 10.,  2., 20.], dtype=float32)
-
-    Args:
-      input: a tensor of shape `[batch, width, channels]`, or channels second for `"NCW"`.
-      filters: a tensor of shape `[width, out_channels, in_channels]`, as for the convolution this transposes.
-      output_shape: the whole shape of the result. It must be one that `conv1d` takes to the shape of `input`.
-      strides: as for `conv1d`.
-      padding: `"SAME"` or `"VALID"`, or a list of pairs for all dimensions.
-      data_format: `"NWC"` or `"NCW"`.
-      dilations: as for `conv1d`.
-      name: accepted for compatibility.
-    """
-    return _transposed(
-        "conv1d_transpose",
-        input,
-        filters,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilations,
-        1,
-    )
-
-
-def conv2d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str | None = "NHWC",
-    dilations: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """The transpose of `conv2d`: it takes what that gives to what that takes.
-
-    >>> x = tf.reshape([1.0, 2.0], [1, 1, 2, 1])
-    >>> tf.nn.conv2d_transpose(x, tf.ones([2, 2, 1, 1]), [1, 2, 4, 1], strides=2)[0, :, :, 0].numpy()
-    array([[1., 1., 2., 2.],
-           [1., 1., 2., 2.]], dtype=float32)
-
-    Args:
-      input: a tensor of shape `[batch, height, width, channels]`, or channels second for `"NCHW"`.
-      filters: a tensor of shape `[height, width, out_channels, in_channels]`, as for the convolution this transposes.
-      output_shape: the whole shape of the result. It must be one that `conv2d` takes to the shape of `input`.
-      strides: as for `conv2d`.
-      padding: `"SAME"`, `"VALID"`, or a list of pairs for all dimensions.
-      data_format: `"NHWC"` or `"NCHW"`.
-      dilations: as for `conv2d`.
-      name: accepted for compatibility.
-    """
-    return _transposed(
-        "conv2d_transpose",
-        input,
-        filters,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilations,
-        2,
-    )
-
-
-def conv3d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str | None = "NDHWC",
-    dilations: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """The transpose of `conv3d`: it takes what that gives to what that takes.
-
-    >>> x = tf.ones([1, 1, 1, 1, 1])
-    >>> y = tf.nn.conv3d_transpose(x, tf.ones([2, 2, 2, 1, 1]), [1, 2, 2, 2, 1], strides=2)
-    >>> tf.reduce_sum(y).numpy()
-    np.float32(8.0)
-
-    Args:
-      input: a tensor of shape `[batch, depth, height, width, channels]`, or channels second for `"NCDHW"`.
-      filters: a tensor of shape `[depth, height, width, out_channels, in_channels]`.
-      output_shape: the whole shape of the result. It must be one that `conv3d` takes to the shape of `input`.
-      strides: as for `conv3d`.
-      padding: `"SAME"` or `"VALID"`, or a list of pairs for all dimensions.
-      data_format: `"NDHWC"` or `"NCDHW"`.
-      dilations: as for `conv3d`.
-      name: accepted for compatibility.
-    """
-    return _transposed(
-        "conv3d_transpose",
-        input,
-        filters,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilations,
-        3,
-    )
-
-
-def conv_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str | None = None,
-    dilations: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """The transpose of `convolution`, in as many dimensions as `output_shape` says.
-
-    >>> x = tf.reshape([1.0, 2.0], [1, 2, 1])
-    >>> tf.nn.conv_transpose(x, tf.ones([2, 1, 1]), [1, 4, 1], strides=2)[0, :, 0].numpy()
-    array([1., 1., 2., 2.], dtype=float32)
-    """
-    rank = len(ints("conv_transpose", "output_shape", output_shape)) - 2
-    if rank not in (1, 2, 3):
-        raise ValueError(
-            f"conv_transpose: output_shape must be of length 3, 4 or 5, got {output_shape!r}"
-        )
-    return _transposed(
-        "conv_transpose",
-        input,
-        filters,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilations,
-        rank,
-    )
-
-
-def atrous_conv2d_transpose(
-    value: Any,
-    filters: Any,
-    output_shape: Any,
-    rate: Any,
-    padding: Any,
-    name: str | None = None,
-) -> Tensor:
-    """The transpose of `atrous_conv2d`.
-
-    >>> x = tf.ones([1, 1, 1, 1])
-    >>> y = tf.nn.atrous_conv2d_transpose(x, tf.ones([2, 2, 1, 1]), [1, 3, 3, 1], 2, "VALID")
-    >>> y[0, :, :, 0].numpy()
-    array([[1., 0., 1.],
-           [0., 0., 0.],
-           [1., 0., 1.]], dtype=float32)
-    """
-    op = "atrous_conv2d_transpose"
-    return _transposed(op, value, filters, output_shape, 1, padding, "NHWC", _rate(op, rate), 2)
-
-
-def _transposed(
-    op: str,
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None,
-    dilations: Any,
-    rank: int,
-) -> Tensor:
-    input, filters = coerce(input, filters)
-    where = layout(op, data_format, rank)
-    strides = spatial(op, "strides", strides, where)
-    dilations = spatial(op, "dilations", dilations, where)
-    _check_rank(op, "input", input, rank + 2)
-    _check_rank(op, "filters", filters, rank + 2)
-    shape = _output_shape(op, output_shape, where)
-    g, window = where.to_last(input), filters._array.shape[:-2]
-    if g._array.shape[-1] != filters._array.shape[-1]:
-        raise invalid(
-            f"{op}: the input has {g._array.shape[-1]} channels (shape {input.shape}), and the filters take "
-            f"{filters._array.shape[-1]} (shape {filters.shape}, which ends in [out_channels, in_channels])"
-        )
-    pairs = padding_pairs(op, padding, where, shape[1:-1], window, strides, dilations)
-    y = primitives.conv_input_gradient(
-        g,
-        filters,
-        shape=shape,
-        strides=strides,
-        dilations=dilations,
-        padding=pairs,
-        groups=_groups(op, input, filters, shape[-1]),
-    )
-    return where.back(y)
-
-
-def _output_shape(op: str, output_shape: Any, where: Layout) -> Sizes:
-    shape = ints(op, "output_shape", output_shape)
-    if len(shape) != where.rank + 2:
-        raise invalid(f"{op}: output_shape must have {where.rank + 2} elements, got {list(shape)}")
-    return where.shape_to_last(shape)

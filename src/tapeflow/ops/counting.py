@@ -90,7 +90,9 @@ def confusion_matrix(
     given, found = _alike(convert_to_tensor(labels), convert_to_tensor(predictions))
     dtype = as_dtype(dtype)
     given, found = ops.cast(given, dtypes.int64), ops.cast(found, dtypes.int64)
-    classes = None if num_classes is None else integer("confusion_matrix", "num_classes", num_classes)
+    classes = (
+        None if num_classes is None else integer("confusion_matrix", "num_classes", num_classes)
+    )
     count = 0
     for what, numbers in (("labels", given), ("predictions", found)):
         values = np.asarray(numbers._array)

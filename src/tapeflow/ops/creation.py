@@ -227,10 +227,9 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     start, stop = [
         array.reshape(array.broadcast_to(t, shape=shape), shape=lone) for t in (start, stop)
     ]
-    if count == 1:
-        return start
-    if count == 0:
-        return Tensor(np.zeros((*shape[:at], 0, *shape[at:]), start._array.dtype))
+    if count < 2:
+        both = array.concat(start, stop, axis=at)
+        return both[(*[slice(None)] * at, slice(count))]
     step = (stop - start) / float(count - 1)
     numbers = np.arange(1, count - 1).reshape([-1 if i == at else 1 for i, _ in enumerate(lone)])
     between = start + step * Tensor(numbers.astype(start._array.dtype))

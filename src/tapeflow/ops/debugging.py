@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, invalid
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arithmetic import abs as absolute
 from tapeflow.ops.printing import tensor_text
 from tapeflow.primitives import binary, checks
 from tapeflow.primitives.elementwise import coerce
@@ -196,25 +198,16 @@ def assert_near(
     x, y = coerce(x, y)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise ValueError(f"assert_near: x must hold floats or complex numbers, got {x.dtype.name}")
-    real = x.dtype.real_dtype
-    epsilon = 10.0 * float(np.finfo(real.np_dtype).eps) if real.size > 2 else 10.0 * _epsilon(real)
+    epsilon = 10.0 * float(ml_dtypes.finfo(x.dtype.real_dtype.np_dtype).eps)
     rtol = float(epsilon if rtol is None else rtol)
     atol = float(epsilon if atol is None else atol)
 
     def near(a: Tensor, b: Tensor) -> Tensor:
-        from tapeflow.ops.arithmetic import abs as absolute
-
         return binary.less_equal(absolute(a - b), atol + rtol * absolute(b))
 
-    _compare("assert_near", f"near (rtol={rtol:.3g}, atol={atol:.3g})", near, x, y, message, summarize)
-
-
-def _epsilon(dtype: Any) -> float:
-    one = np.ones((), dtype.np_dtype)
-    step = 1.0
-    while np.asarray(one + np.asarray(step / 2, dtype.np_dtype)) != one:
-        step /= 2
-    return step
+    _compare(
+        "assert_near", f"near (rtol={rtol:.3g}, atol={atol:.3g})", near, x, y, message, summarize
+    )
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:

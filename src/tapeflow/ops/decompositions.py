@@ -20,7 +20,7 @@ from tapeflow.primitives import (
     ordering,
     reduction,
 )
-from tapeflow.primitives.matrices import adjoint, identity, lower, upper
+from tapeflow.primitives.matrices import adjoint, as_dtype_of, identity, lower, upper
 from tapeflow.primitives.solvers import triangular_solve
 
 
@@ -142,7 +142,8 @@ def lu_solve(
     b = spread_rhs(x, b)
     p = array.broadcast_to(p, shape=b._array.shape[:-1])
     below = lower(x, -1) + identity(x._array.shape[-1], x)
-    inner = triangular_solve(below, _rows(b, p), lower=True, adjoint=False)
+    # All rows are taken, so the gradient had better be dense, which it is before an identity.
+    inner = triangular_solve(below, _rows(array.identity(b), p), lower=True, adjoint=False)
     return triangular_solve(x, inner, lower=False, adjoint=False)
 
 
@@ -239,9 +240,11 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     array([1., 3.], dtype=float32)
 
     Only the lower triangle is read. The columns of `vectors` are the eigenvectors; each may be multiplied by a number
-    of size one, so only what does not depend on that has a meaningful gradient.
+    of size one, so only what does not depend on that has a meaningful gradient. The eigenvalues are real; their dtype
+    is that of the matrix.
     """
-    return primitives.eigh(tensor)
+    values, vectors = primitives.eigh(tensor)
+    return as_dtype_of(values, vectors), vectors
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
@@ -250,7 +253,8 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
     >>> tf.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]]).numpy().round(4)
     array([1., 3.], dtype=float32)
     """
-    return primitives.eigvalsh(tensor)
+    x = convert_to_tensor(tensor)
+    return as_dtype_of(primitives.eigvalsh(x), x)
 
 
 def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -307,9 +311,9 @@ def eigh_tridiagonal(
         matrix = matrix + above + adjoint(above)
     vectors = None
     if eigvals_only:
-        values = eigvalsh(matrix)
+        values = primitives.eigvalsh(matrix)
     else:
-        values, vectors = eigh(matrix)
+        values, vectors = primitives.eigh(matrix)
     chosen = _selected(values, select, select_range)
     if chosen is not None:
         values = indexing.getitem(values, index=(Ellipsis, chosen))

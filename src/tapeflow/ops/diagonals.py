@@ -9,9 +9,9 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, linalg, reduction
+from tapeflow.ops.arguments import ints
+from tapeflow.primitives import array, binary, indexing, linalg, reduction
 from tapeflow.primitives.rules import invalid
 
 
@@ -33,28 +33,33 @@ def diag(
     Args:
       diagonal: the diagonals, along the last dimension.
       name: accepted for compatibility.
-      k: which diagonal: 0 is the main one, positive ones are above it. Several at once are not
-        supported.
+      k: which diagonal: 0 is the main one, positive ones are above it. A pair is a range, the
+        lowest and the highest: then the diagonals are rows, from the highest one down.
       num_rows: how many rows; by default as few as hold the diagonal.
       num_cols: how many columns, likewise.
       padding_value: what to put elsewhere.
-      align: makes a difference only for several diagonals.
+      align: at which end of their rows shorter diagonals are: those above the main one, then
+        those below it.
     """
     x = convert_to_tensor(diagonal)
-    k = _one_diagonal("diag", k)
+    low, high = _range_of_diagonals("diag", k)
+    if low != high and (x._array.ndim < 2 or x._array.shape[-2] != high - low + 1):
+        raise invalid(
+            f"diag: diagonal must have {high - low + 1} rows, one for each of the diagonals "
+            f"{low} to {high}, got shape {list(x._array.shape)}"
+        )
     n = x._array.shape[-1] if x._array.ndim else 0
+    least_rows, least_columns = n - min(high, 0), n + max(low, 0)
     rows, columns = int(num_rows), int(num_cols)
     if rows < 0 and columns < 0:
-        rows = columns = n + abs(k)
-    elif rows < 0:
-        rows = n + max(-k, 0)
-    elif columns < 0:
-        columns = n + max(k, 0)
-    out = linalg.diag(x, rows=rows, columns=columns, k=k)
+        rows = columns = max(least_rows, least_columns)
+    rows = least_rows if rows < 0 else rows
+    columns = least_columns if columns < 0 else columns
+    out = _placed("diag", x, rows, columns, (low, high), align)
     padding = convert_to_tensor(padding_value, x.dtype)
     if not padding._array:
         return out
-    return array.select(_on_diagonal(rows, columns, k), out, padding)
+    return array.select(_on_diagonals(rows, columns, low, high), out, padding)
 
 
 def diag_part(
@@ -72,12 +77,28 @@ def diag_part(
     Args:
       input: a tensor with at least two dimensions.
       name: accepted for compatibility.
-      k: which diagonal: 0 is the main one, positive ones are above it. Several at once are not
-        supported.
-      padding_value: makes a difference only for several diagonals.
-      align: the same.
+      k: which diagonal: 0 is the main one, positive ones are above it. A pair is a range, the
+        lowest and the highest: then the diagonals are rows, from the highest one down.
+      padding_value: what to fill the rows of shorter diagonals with.
+      align: at which end of their rows shorter diagonals are: those above the main one, then
+        those below it.
     """
-    return linalg.diag_part(input, k=_one_diagonal("diag_part", k))
+    low, high = _range_of_diagonals("diag_part", k)
+    if low == high:
+        return linalg.diag_part(input, k=low)
+    x = convert_to_tensor(input)
+    _check_matrix("diag_part", x)
+    rows, columns = x._array.shape[-2:]
+    longest = _longest(rows, columns, low, high)
+    padding = convert_to_tensor(padding_value, x.dtype)
+    lead = ((0, 0),) * (x._array.ndim - 2)
+    parts = []
+    for d in range(high, low - 1, -1):
+        part = linalg.diag_part(x, k=d)
+        missing = longest - part._array.shape[-1]
+        edge = (missing, 0) if _at_the_right("diag_part", align, d) else (0, missing)
+        parts.append(array.pad(part, padding, paddings=(*lead, edge)))
+    return array.stack(*parts, axis=x._array.ndim - 2)
 
 
 def set_diag(
@@ -97,38 +118,67 @@ def set_diag(
       input: a tensor with at least two dimensions.
       diagonal: the new diagonals, along the last dimension.
       name: accepted for compatibility.
-      k: which diagonal: 0 is the main one, positive ones are above it. Several at once are not
-        supported.
-      align: makes a difference only for several diagonals.
+      k: which diagonal: 0 is the main one, positive ones are above it. A pair is a range, the
+        lowest and the highest: then the diagonals are rows, from the highest one down.
+      align: at which end of their rows shorter diagonals are: those above the main one, then
+        those below it.
     """
     x = convert_to_tensor(input)
     new = convert_to_tensor(diagonal, dtype_hint=x.dtype)
-    k = _one_diagonal("set_diag", k)
+    low, high = _range_of_diagonals("set_diag", k)
     _check_matrix("set_diag", x)
     shape = x._array.shape
     rows, columns = shape[-2:]
-    wanted = (*shape[:-2], linalg.diagonal_size(rows, columns, k))
+    longest = _longest(rows, columns, low, high)
+    wanted = (*shape[:-2], *((high - low + 1,) if high > low else ()), longest)
     if new._array.shape != wanted:
+        which = f"diagonal {low}" if low == high else f"diagonals {low} to {high}"
         raise invalid(
-            f"set_diag: the diagonal {k} of input with shape {list(shape)} has shape "
-            f"{list(wanted)}, got diagonal "
-            f"with shape {list(new._array.shape)}"
+            f"set_diag: the {which} of input with shape {list(shape)} must have shape "
+            f"{list(wanted)}, got diagonal with shape {list(new._array.shape)}"
         )
-    placed = linalg.diag(new, rows=rows, columns=columns, k=k)
-    return array.select(_on_diagonal(rows, columns, k), placed, x)
+    placed = _placed("set_diag", new, rows, columns, (low, high), align)
+    return array.select(_on_diagonals(rows, columns, low, high), placed, x)
 
 
-def _one_diagonal(op: str, k: Any) -> int:
-    if isinstance(k, Tensor):
-        k = k.numpy()
-    ks = np.unique(np.ravel(k))
-    if len(ks) != 1:
-        raise UnimplementedError(
-            None,
-            None,
-            f"{op}: several diagonals at once (k={k}) are not supported yet; give one k.",
+def _placed(
+    op: str, x: Tensor, rows: int, columns: int, span: tuple[int, int], align: str
+) -> Tensor:
+    """Matrices with the given diagonals, and zeros elsewhere."""
+    low, high = span
+    if low == high:
+        return linalg.diag(x, rows=rows, columns=columns, k=low)
+    longest = x._array.shape[-1]
+    parts = []
+    for i, d in enumerate(range(high, low - 1, -1)):
+        size = linalg.diagonal_size(rows, columns, d)
+        start = longest - size if _at_the_right(op, align, d) else 0
+        part = indexing.getitem(x, index=(Ellipsis, i, slice(start, start + size)))
+        parts.append(linalg.diag(part, rows=rows, columns=columns, k=d))
+    return binary.add_n(*parts)
+
+
+def _range_of_diagonals(op: str, k: Any) -> tuple[int, int]:
+    """The lowest and the highest diagonal: `k` is one number, or both."""
+    ks = ints(op, "k", k, scalar=True)
+    if len(ks) not in (1, 2) or ks[0] > ks[-1]:
+        raise invalid(f"{op}: k must be one diagonal, or the lowest and the highest, got {k}")
+    return ks[0], ks[-1]
+
+
+def _longest(rows: int, columns: int, low: int, high: int) -> int:
+    return max(linalg.diagonal_size(rows, columns, d) for d in range(low, high + 1))
+
+
+def _at_the_right(op: str, align: str, k: int) -> bool:
+    """Whether a diagonal that is shorter than the others ends, and does not begin, where they do."""
+    sides = align.split("_") if isinstance(align, str) else []
+    if len(sides) != 2 or not {*sides} <= {"LEFT", "RIGHT"}:
+        raise invalid(
+            f"{op}: align must be 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or 'RIGHT_RIGHT' "
+            f"(superdiagonals, then subdiagonals), got {align!r}"
         )
-    return int(ks[0])
+    return sides[k < 0] == "RIGHT"
 
 
 def _check_matrix(op: str, x: Tensor) -> None:
@@ -136,8 +186,9 @@ def _check_matrix(op: str, x: Tensor) -> None:
         raise invalid(f"{op}: input must be at least 2-dim, received shape {list(x._array.shape)}")
 
 
-def _on_diagonal(rows: int, columns: int, k: int) -> Tensor:
-    return Tensor(np.eye(rows, columns, k, dtype=np.bool_))
+def _on_diagonals(rows: int, columns: int, low: int, high: int) -> Tensor:
+    distance = np.arange(columns) - np.arange(rows)[:, None]
+    return Tensor((distance >= low) & (distance <= high))
 
 
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
@@ -188,6 +239,8 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
     """
     x = convert_to_tensor(diagonal)
     n, shape = x._array.size, x._array.shape
+    if not shape:
+        raise invalid("tensor_diag: diagonal must have at least one dimension, got a scalar")
     square = linalg.diag(array.reshape(x, shape=(n,)), rows=n, columns=n, k=0)
     return array.reshape(square, shape=(*shape, *shape))
 

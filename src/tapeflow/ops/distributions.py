@@ -192,8 +192,6 @@ def stateless_parameterized_truncated_normal(
     means, stddevs = coerce(means, stddevs)
     _, minvals = coerce(means, minvals)
     _, maxvals = coerce(means, maxvals)
-    if not bool(np.all(np.asarray(stddevs._array) > 0)):
-        raise invalid("stateless_parameterized_truncated_normal: stddevs must be > 0")
     noise = distributions.bounded_normal(
         random.stateless(seed),
         (minvals - means) / stddevs,
@@ -259,5 +257,3 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
 
 def _shape(op: str, shape: Any) -> tuple[int, ...]:
     return ints(op, "shape", shape)
-
-

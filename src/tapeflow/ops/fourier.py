@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, ints
@@ -179,7 +180,7 @@ def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
 
 
 def _real_transform(op: str, input: Any, fft_length: Any, dimensions: int) -> Tensor:
-    x = convert_to_tensor(input)
+    x = convert_to_tensor(input, dtype_hint=dtypes.float32)
     if not x.dtype.is_floating:
         raise ValueError(f"{op}: requires tf.float32 or tf.float64 inputs, got {x.dtype.name}.")
     axes = _last(op, x, dimensions)
@@ -188,7 +189,7 @@ def _real_transform(op: str, input: Any, fft_length: Any, dimensions: int) -> Te
 
 
 def _real_inverse(op: str, input: Any, fft_length: Any, dimensions: int) -> Tensor:
-    x = convert_to_tensor(input)
+    x = convert_to_tensor(input, dtype_hint=dtypes.complex64)
     axes = _last(op, x, dimensions)
     return _to_real(op, x, axes, _lengths(op, fft_length, axes), "backward")
 
@@ -293,7 +294,7 @@ def rfftnd(
       norm: as for `tf.signal.fftnd`.
       name: accepted for compatibility.
     """
-    x = convert_to_tensor(input_tensor)
+    x = convert_to_tensor(input_tensor, dtype_hint=dtypes.float32)
     if not x.dtype.is_floating:
         raise ValueError(f"rfftnd: requires tf.float32 or tf.float64 inputs, got {x.dtype.name}.")
     which, lengths = _axes_and_lengths("rfftnd", x, axes, fft_length)
@@ -320,7 +321,7 @@ def irfftnd(
       norm: as for `tf.signal.fftnd`.
       name: accepted for compatibility.
     """
-    x = convert_to_tensor(input_tensor)
+    x = convert_to_tensor(input_tensor, dtype_hint=dtypes.complex64)
     which, lengths = _axes_and_lengths("irfftnd", x, axes, fft_length)
     return _to_real("irfftnd", x, which, lengths, _norm("irfftnd", norm))
 
@@ -328,7 +329,7 @@ def irfftnd(
 def _transform_nd(
     op: str, input: Any, fft_length: Any, axes: Any, norm: str | None, *, inverse: bool
 ) -> Tensor:
-    x = convert_to_tensor(input)
+    x = convert_to_tensor(input, dtype_hint=dtypes.complex64)
     which, lengths = _axes_and_lengths(op, x, axes, fft_length)
     x = _cut_or_padded(x, which, lengths)
     return fourier.fft(x, axes=which, inverse=inverse, norm=_norm(op, norm))
@@ -342,9 +343,7 @@ def _norm(op: str, norm: str | None) -> str:
     return norm or "backward"
 
 
-def _axes_and_lengths(
-    op: str, x: Tensor, axes: Any, fft_length: Any
-) -> tuple[Axes, Axes | None]:
+def _axes_and_lengths(op: str, x: Tensor, axes: Any, fft_length: Any) -> tuple[Axes, Axes | None]:
     rank = x._array.ndim
     if axes is None:
         count = rank if fft_length is None else len(ints(op, "fft_length", fft_length))

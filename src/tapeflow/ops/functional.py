@@ -116,9 +116,7 @@ def scan(
         wanted = [TensorSpec(x.shape, x.dtype) for x in value]
         kept = [value] if initializer is None else []
         for row in rows:
-            result = fn(
-                nest.pack_sequence_as(structure, value), nest.pack_sequence_as(elems, row)
-            )
+            result = fn(nest.pack_sequence_as(structure, value), nest.pack_sequence_as(elems, row))
             nest.assert_same_structure(structure, result)
             value = nest.flatten(result)
             kept.append(value)
@@ -239,7 +237,7 @@ def _stacked(op: str, values: list[Any], spec: TensorSpec) -> Tensor:
         shape = shape.merge_with(tensor.shape)
         tensors.append(tensor)
     if not tensors:
-        known = shape.as_list() if shape.is_fully_defined() else []
+        known = [int(d or 0) for d in shape.as_list()] if shape.is_fully_defined() else []
         return Tensor(np.zeros((0, *known), spec.dtype.np_dtype))
     return array.stack(*tensors, axis=0)
 
@@ -247,7 +245,9 @@ def _stacked(op: str, values: list[Any], spec: TensorSpec) -> Tensor:
 def _spec(value: Any) -> TensorSpec:
     if isinstance(value, TensorSpec):
         return value
-    return TensorSpec(TensorShape(None), value.dtype if isinstance(value, Tensor) else as_dtype(value))
+    return TensorSpec(
+        TensorShape(None), value.dtype if isinstance(value, Tensor) else as_dtype(value)
+    )
 
 
 def _tracked(back_prop: bool) -> Any:

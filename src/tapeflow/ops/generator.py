@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.interpreter import own_states
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import integer, ints
@@ -30,20 +31,18 @@ class Algorithm(enum.Enum):
     AUTO_SELECT = 3
 
 
-_LENGTH = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}
+_LENGTH = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2, Algorithm.AUTO_SELECT: 3}
 
 
 def _algorithm(alg: Any) -> Algorithm:
     if isinstance(alg, str):
         try:
-            found = Algorithm[alg.upper()]
+            return Algorithm[alg.upper()]
         except KeyError:
             raise ValueError(
                 f"Unsupported algorithm {alg!r}. There are 'philox', 'threefry' and 'auto_select'."
             ) from None
-    else:
-        found = Algorithm(int(alg) if not isinstance(alg, Algorithm) else alg)
-    return Algorithm.PHILOX if found is Algorithm.AUTO_SELECT else found
+    return alg if isinstance(alg, Algorithm) else Algorithm(int(alg))
 
 
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
@@ -63,7 +62,9 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
         return Tensor(np.array(words, np.uint64).view(np.int64))
     tensor = convert_to_tensor(seed)
     if not tensor.dtype.is_integer:
-        raise TypeError(f"create_rng_state: seed must be an integer or a vector of them, got {seed!r}")
+        raise TypeError(
+            f"create_rng_state: seed must be an integer or a vector of them, got {seed!r}"
+        )
     values = np.asarray(tensor._array).reshape(-1).astype(np.int64)
     if not tensor.ndim or values.size == 1:
         return create_rng_state(int(values[0]), alg)
@@ -87,7 +88,9 @@ class Generator:
       alg: a `tf.random.Algorithm`, or its name or number.
     """
 
-    def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
+    def __init__(
+        self, copy_from: Generator | None = None, state: Any = None, alg: Any = None
+    ) -> None:
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise ValueError("Generator: give copy_from, or state and alg, and not both")
@@ -205,12 +208,14 @@ class Generator:
         """
         before = self._state.value()
         step = _PER_NUMBER * integer("Generator.skip", "delta", delta)
-        self._state.assign(distributions.generator_skip(before, convert_to_tensor(step, dtypes.int64)))
+        self._state.assign(
+            distributions.generator_skip(before, convert_to_tensor(step, dtypes.int64))
+        )
         return before
 
     def _draw(self, shape: tuple[int, ...]) -> Tensor:
         """A state of the primitives to draw from, for as many numbers."""
-        return distributions.generator_state(self.skip(math.prod(shape)))
+        return own_states(distributions.generator_state(self.skip(math.prod(shape))))
 
     # Numbers.
 

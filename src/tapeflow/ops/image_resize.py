@@ -74,9 +74,7 @@ def resize(
         scale = min(np.float32(n) / np.float32(d) for n, d in zip(wanted, have, strict=True))
         wanted = tuple(int(np.rint(np.float32(scale) * np.float32(d))) for d in have)
     if method == ResizeMethod.NEAREST_NEIGHBOR:
-        for axis, count in zip((first, first + 1), wanted, strict=True):
-            images = _nearest(images, axis, count)
-        return images
+        return _nearest(images, wanted)
     if method not in _METHODS:
         raise ValueError(
             f"resize: there is no method {method!r}; it is one of "
@@ -101,18 +99,24 @@ def _size_of(size: Any) -> tuple[int, ...]:
     return wanted
 
 
-def _nearest(images: Tensor, axis: int, count: int) -> Tensor:
-    have = images._array.shape[axis]
-    if count < 1 or not have:
-        raise invalid(
-            f"resize: the sizes must be positive, got {count} for dimension {axis} of images of "
-            f"shape {list(images._array.shape)}"
-        )
-    # In float32, so that what lies between two pixels goes to the same one as in TensorFlow.
-    scale = np.float32(have) / np.float32(count)
-    place = np.floor((np.arange(count, dtype=np.float32) + np.float32(0.5)) * scale)
-    rows = np.minimum(place.astype(np.int64), have - 1)
-    return indexing.gather(images, Tensor(rows), axis=axis, batch_dims=0)
+def _nearest(images: Tensor, wanted: tuple[int, ...]) -> Tensor:
+    shape = images._array.shape
+    first = len(shape) - 3
+    for axis, count in zip((first, first + 1), wanted, strict=True):
+        have = shape[axis]
+        if count < 1 or not have:
+            raise invalid(
+                f"resize: the sizes must be positive, got {count} for dimension {axis} of images "
+                f"of shape {list(shape)}"
+            )
+        # In float32, so that what lies between two pixels goes to the same one as in TensorFlow.
+        scale = np.float32(have) / np.float32(count)
+        place = np.floor((np.arange(count, dtype=np.float32) + np.float32(0.5)) * scale)
+        index = Tensor(np.minimum(place.astype(np.int64), have - 1))
+        lead = array.reshape(images, shape=(1, *images._array.shape))  # rows have dense gradients
+        images = indexing.gather(lead, index, axis=axis + 1, batch_dims=0)
+        images = array.reshape(images, shape=images._array.shape[1:])
+    return images
 
 
 def resize_with_pad(
@@ -134,7 +138,9 @@ def resize_with_pad(
     rows, columns = (np.float32(d) for d in image._array.shape[first : first + 2])
     ratio = max(columns / np.float32(width), rows / np.float32(height))
     inner = rows / ratio, columns / ratio
-    before = [max(0, int(np.floor((t - i) / 2))) for t, i in zip((height, width), inner, strict=True)]
+    before = [
+        max(0, int(np.floor((t - i) / 2))) for t, i in zip((height, width), inner, strict=True)
+    ]
     resized = resize(image, [int(np.floor(i)) for i in inner], method, antialias=antialias)
     return pad_to_bounding_box(resized, before[0], before[1], height, width)
 
@@ -217,7 +223,8 @@ def _places(boxes: Tensor, side: int, count: int, pixels: int) -> Tensor:
     if count == 1:
         return (start + end) * (0.5 * (pixels - 1))
     steps = Tensor(np.arange(count, dtype=np.float32))
-    return start * float(pixels - 1) + steps * ((end - start) * ((pixels - 1) / (count - 1)))
+    apart = (end - start) * float(pixels - 1) / float(count - 1)
+    return start * float(pixels - 1) + steps * apart
 
 
 def _within(places: Tensor, pixels: int) -> Tensor:

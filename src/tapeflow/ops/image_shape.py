@@ -181,9 +181,11 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     first = image._array.ndim - 3
     have = image._array.shape[first : first + 2]
     more = [t - h for t, h in zip(target, have, strict=True)]
-    kept = [min(t, h) for t, h in zip(target, have, strict=True)]
-    image = crop_to_bounding_box(image, *[max(-m // 2, 0) for m in more], *kept)
-    return pad_to_bounding_box(image, *[max(m // 2, 0) for m in more], *target)
+    kept = min(target[0], have[0]), min(target[1], have[1])
+    up, left = (max(-m // 2, 0) for m in more)
+    image = crop_to_bounding_box(image, up, left, *kept)
+    down, right = (max(m // 2, 0) for m in more)
+    return pad_to_bounding_box(image, down, right, *target)
 
 
 def crop_or_pad_sizes(op: str, height: Any, width: Any) -> tuple[int, int]:
@@ -221,7 +223,7 @@ def extract_patches(
     if images._array.ndim != 4:
         raise invalid(f"{op}: images must have 4 dimensions, got {list(images._array.shape)}")
     if padding not in ("VALID", "SAME"):
-        raise ValueError(f"{op}: padding must be 'VALID' or 'SAME', got {padding!r}")
+        raise invalid(f"{op}: padding must be 'VALID' or 'SAME', got {padding!r}")
     size, stride, rate = (
         _two(op, name, value)
         for name, value in (("sizes", sizes), ("strides", strides), ("rates", rates))

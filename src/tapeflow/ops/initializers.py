@@ -98,7 +98,7 @@ class random_uniform_initializer(Initializer):
     Args:
       minval: the lower bound.
       maxval: the upper bound.
-      seed: see `tf.random.set_seed`.
+      seed: with one, every call gives the same numbers.
     """
 
     def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: Any = None) -> None:
@@ -110,8 +110,13 @@ class random_uniform_initializer(Initializer):
         """Random numbers of `shape`."""
         dtype = as_dtype(dtype)
         if not (dtype.is_floating or dtype.is_integer):
-            raise ValueError(f"random_uniform_initializer: expected a numeric dtype, got {dtype.name}")
-        return random.uniform(_part(shape, kwargs), self.minval, self.maxval, dtype, self.seed)
+            raise ValueError(
+                f"random_uniform_initializer: expected a numeric dtype, got {dtype.name}"
+            )
+        shape = _part(shape, kwargs)
+        if self.seed is None:
+            return random.uniform(shape, self.minval, self.maxval, dtype)
+        return random.stateless_uniform(shape, [self.seed, 0], self.minval, self.maxval, dtype)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make an equal initializer."""
@@ -127,7 +132,7 @@ class random_normal_initializer(Initializer):
     Args:
       mean: the mean.
       stddev: the standard deviation.
-      seed: see `tf.random.set_seed`.
+      seed: with one, every call gives the same numbers.
     """
 
     def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None) -> None:
@@ -142,7 +147,10 @@ class random_normal_initializer(Initializer):
             raise ValueError(
                 f"random_normal_initializer: expected a floating-point dtype, got {dtype.name}"
             )
-        return random.normal(_part(shape, kwargs), self.mean, self.stddev, dtype, self.seed)
+        shape = _part(shape, kwargs)
+        if self.seed is None:
+            return random.normal(shape, self.mean, self.stddev, dtype)
+        return random.stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make an equal initializer."""

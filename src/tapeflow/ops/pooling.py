@@ -91,7 +91,7 @@ def max_pool(
     array([3., 3., 4.], dtype=float32)
     """
     input = convert_to_tensor(input)
-    rank = _spatial_rank("max_pool", input, data_format)
+    rank = _spatial_rank("max_pool", input)
     return _max("max_pool", input, ksize, strides, padding, data_format, rank)
 
 
@@ -219,7 +219,7 @@ def avg_pool(
     array([2. , 2.5, 3. ], dtype=float32)
     """
     input = convert_to_tensor(input)
-    rank = _spatial_rank("avg_pool", input, data_format)
+    rank = _spatial_rank("avg_pool", input)
     return _average("avg_pool", input, ksize, strides, padding, data_format, rank)
 
 
@@ -244,7 +244,7 @@ def pool(
       window_shape: the size of the window, a number for each spatial dimension.
       pooling_type: `"MAX"` or `"AVG"`.
       strides: how far the window moves, 1 by default.
-      padding: `"SAME"` or `"VALID"`. With dilations, padding is zeros that count, as in TensorFlow.
+      padding: `"SAME"`, or `"VALID"`, which alone goes with dilations.
       data_format: as for `tf.nn.convolution`.
       dilations: the distance between the elements that a window looks at, 1 by default. It excludes strides.
       name: accepted for compatibility.
@@ -253,9 +253,8 @@ def pool(
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f'pool: pooling_type must be "MAX" or "AVG", got {pooling_type!r}')
     input = convert_to_tensor(input)
-    where = layout(op, data_format, _spatial_rank(op, input, data_format))
+    where = layout(op, data_format, _spatial_rank(op, input))
     x = where.to_last(input)
-    padding = padding.upper() if isinstance(padding, str) else padding
     attrs = _window(op, x, where, window_shape, strides, padding, dilations, explicit=False)
     if any(d > 1 for d in attrs["dilations"]):
         if any(s > 1 for s in attrs["strides"]):
@@ -263,9 +262,11 @@ def pool(
                 f"pool: strides {attrs['strides']} > 1 not supported in conjunction with dilations "
                 f"{attrs['dilations']} > 1"
             )
-        zero = Tensor(x._array.dtype.type(0))
-        x = array.pad(x, zero, paddings=((0, 0), *attrs["padding"], (0, 0)))
-        attrs["padding"] = ((0, 0),) * where.rank
+        if padding != "VALID":
+            raise ValueError(
+                f"pool: pooling with {padding!r} padding is not implemented for dilations > 1, got "
+                f"{attrs['dilations']}. Pad the input with tf.pad first."
+            )
     if pooling_type == "MAX":
         return where.back(primitives.max_pool(x, **attrs))
     return where.back(primitives.sum_pool(x, mean=True, **attrs))
@@ -317,7 +318,7 @@ def _window(
     return {"window": window, "strides": steps, "dilations": apart, "padding": pairs}
 
 
-def _spatial_rank(op: str, input: Tensor, data_format: str | None) -> int:
+def _spatial_rank(op: str, input: Tensor) -> int:
     rank = input.ndim - 2
     if rank not in (1, 2, 3):
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pprint
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +22,6 @@ def print_(
     sep: str = " ",
     summarize: int | None = None,
     name: str | None = None,
-    **unknown: Any,
 ) -> None:
     """Prints tensors, texts and structures of them.
 
@@ -40,8 +38,6 @@ def print_(
       summarize: how many elements to show at both ends of each dimension; 3 by default, -1 for all.
       name: accepted for compatibility.
     """
-    if unknown:
-        raise ValueError(f"Unrecognized keyword arguments for tf.print: {unknown}")
     if summarize is not None and not isinstance(summarize, int):
         raise TypeError(f"tf.print: summarize must be an int, got {summarize!r}")
     write = _writer(sys.stderr if output_stream is None else output_stream)
@@ -52,8 +48,8 @@ def print_(
 def tensor_text(value: Any, summarize: int = _EDGE) -> str:
     """A tensor as `tf.print` shows it.
 
-    >>> tensor_text(tf.constant([[1.0, 2.5], [3.0, 4.0]]))
-    '[[1 2.5]\\n [3 4]]'
+    >>> tensor_text(tf.constant([1.0, 2.5]))
+    '[1 2.5]'
     """
     tensor = convert_to_tensor(value)
     array = np.asarray(tensor._array)
@@ -72,6 +68,8 @@ def _text(value: Any, edge: int) -> str:
             return leaf
         shown.append(tensor_text(leaf, edge))
         return _Mark()
+
+    import pprint  # few programs print structures
 
     if not nest.is_nested(value):
         return pprint.pformat(value)

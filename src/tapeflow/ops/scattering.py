@@ -159,6 +159,9 @@ def dynamic_partition(
             f"dynamic_partition: partitions must be in [0, {num_partitions}), got "
             f"{numbers.tolist()}"
         )
+    if not numbers.ndim:  # the whole of data is one row
+        data = array.reshape(data, shape=(1, *data._array.shape))
+        partitions = array.reshape(partitions, shape=(1,))
     return [slicing.boolean_mask(data, binary.equal(partitions, i)) for i in range(num_partitions)]
 
 

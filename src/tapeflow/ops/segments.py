@@ -163,9 +163,7 @@ def _unsorted(
     return reduce(rows, ids, size=size)
 
 
-def _flat(
-    name: str, data: Any, segment_ids: Any, num_segments: Any
-) -> tuple[Tensor, Tensor, int]:
+def _flat(name: str, data: Any, segment_ids: Any, num_segments: Any) -> tuple[Tensor, Tensor, int]:
     """The dimensions that `segment_ids` has, laid flat, so that there is one id for each row."""
     op = f"unsorted_segment_{name}"
     data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
@@ -173,8 +171,7 @@ def _flat(
     shape, lead = data._array.shape, ids._array.shape
     if shape[: len(lead)] != lead:
         raise invalid(
-            f"{op}: data.shape = {list(shape)} does not start with segment_ids.shape = "
-            f"{list(lead)}"
+            f"{op}: data.shape = {list(shape)} does not start with segment_ids.shape = {list(lead)}"
         )
     if len(lead) != 1:
         data = array.reshape(data, shape=(ids._array.size, *shape[len(lead) :]))

@@ -164,7 +164,9 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     np.float32(11.0)
     """
     if not isinstance(coeffs, list):
-        raise ValueError(f"polyval: coeffs must be a list of numbers or tensors, got {type(coeffs)}")
+        raise ValueError(
+            f"polyval: coeffs must be a list of numbers or tensors, got {type(coeffs)}"
+        )
     x = convert_to_tensor(x)
     if not coeffs:
         return array.zeros_like(x)

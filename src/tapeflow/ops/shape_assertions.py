@@ -82,9 +82,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         )
 
 
-def assert_same_float_dtype(
-    tensors: Sequence[Any] | None = None, dtype: Any = None
-) -> DType:
+def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> DType:
     """Asserts that all tensors have one floating-point dtype, and returns it.
 
     >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
@@ -164,13 +162,19 @@ def _symbols(message: str | None, number: int, tensor: Tensor, shape: Any) -> li
         return shape.as_list()
     if not hasattr(shape, "__iter__"):
         raise ValueError(
-            _with(message, f"{_which(number, tensor)}: its shape must be a list of dimensions, got {shape!r}")
+            _with(
+                message,
+                f"{_which(number, tensor)}: its shape must be a list of dimensions, got {shape!r}",
+            )
         )
     symbols = list(shape)
     for i, symbol in enumerate(symbols):
         if i and symbol in (..., "*"):
             raise ValueError(
-                _with(message, f"{_which(number, tensor)}: '...' or '*' may only be the first dimension")
+                _with(
+                    message,
+                    f"{_which(number, tensor)}: '...' or '*' may only be the first dimension",
+                )
             )
     return symbols
 
@@ -194,7 +198,9 @@ def _match(
     if not fits:
         wanted = f"at least {len(symbols)}" if open_front else str(len(symbols))
         raise ValueError(
-            _with(message, f"{_which(number, tensor)} must have rank {wanted}, and has {len(shape)}")
+            _with(
+                message, f"{_which(number, tensor)} must have rank {wanted}, and has {len(shape)}"
+            )
         )
     if not shape:
         shape = (1,) * len(symbols)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import ints
-from tapeflow.primitives import array, indexing
+from tapeflow.primitives import array, binary, indexing
 from tapeflow.primitives.rules import DTypeError, invalid
 
 
@@ -21,7 +22,20 @@ def getitem(x: Any, key: Any) -> Tensor:
     mask = _mask(key)
     if mask is not None:
         return boolean_mask(convert_to_tensor(x), mask)
+    if isinstance(key, Tensor) and key.interpreter is not None:
+        return _row(x, key)
     return indexing.getitem(x, index=_normalised(key))
+
+
+def _row(x: Tensor, number: Tensor) -> Tensor:
+    """`x[number]` where the number has no value yet: an op has to look it up."""
+    shape = x._array.shape
+    if not shape or number._array.ndim or number.dtype not in (dtypes.int32, dtypes.int64):
+        raise invalid(
+            f"slice: only a scalar int32 or int64 tensor can pick a row, got {number!r} for shape {list(shape)}"
+        )
+    counted = binary.floor_mod(number, shape[0])  # from the end, if it is negative
+    return indexing.gather(x, counted, axis=0, batch_dims=0)
 
 
 class VariableSlice(Tensor):

@@ -8,6 +8,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import bessel, incomplete, reduction, special, special_functions
 from tapeflow.primitives.elementwise import coerce
+from tapeflow.primitives.rules import invalid
 
 # The gamma function and its relatives.
 
@@ -69,6 +70,10 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     """
     a, b = coerce(a, b)
     a, x = coerce(a, x)
+    shapes = [v._array.shape for v in (a, b, x)]
+    if len({shape for shape in shapes if shape}) > 1:
+        texts = ", ".join(str(list(shape)) for shape in shapes)
+        raise invalid(f"betainc: a, b and x must have one shape, or be scalars; got {texts}")
     return incomplete.betainc(a, b, x)
 
 

@@ -59,7 +59,9 @@ class TensorArray:
         if handle is not None or flow is not None:
             raise ValueError("TensorArray: handle and flow are not supported; give a size")
         if size is None:
-            raise ValueError("TensorArray: size must be given; use size=0, dynamic_size=True to grow")
+            raise ValueError(
+                "TensorArray: size must be given; use size=0, dynamic_size=True to grow"
+            )
         self._dtype = as_dtype(dtype)
         self._dynamic_size = bool(dynamic_size)
         self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
@@ -155,7 +157,7 @@ class TensorArray:
                [5, 6]], dtype=int32)
         """
         if not self._values:
-            inner = self._element_shape.as_list() if self._element_shape.is_fully_defined() else []
+            inner = self._known_shape() if self._element_shape.is_fully_defined() else ()
             return Tensor(np.zeros((0, *inner), self._dtype.np_dtype))
         return array.stack(*[self._element(i) for i in range(len(self._values))], axis=0)
 
@@ -281,4 +283,4 @@ class TensorArray:
                 f"TensorArray: an element that was not written is read as zeros, and its shape {self._element_shape} "
                 "is not known. Give element_shape, or write first."
             )
-        return tuple(self._element_shape.as_list())
+        return tuple(int(d or 0) for d in self._element_shape.as_list())

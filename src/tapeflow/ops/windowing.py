@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.core.errors import UnimplementedError
@@ -44,12 +44,14 @@ class Layout(NamedTuple):
         return (shape[0], *shape[2:], shape[1]) if self.channels_first else shape
 
 
-def layout(op: str, data_format: str | None, rank: int) -> Layout:
+def layout(
+    op: str, data_format: str | None, rank: int, error: Callable[[str], Exception] = invalid
+) -> Layout:
     """Reads `data_format`, which must be one of the two for this rank."""
     last, first = CHANNELS_LAST[rank], CHANNELS_FIRST[rank]
     if data_format is None or data_format in (last, first):
         return Layout(rank, data_format == first)
-    raise ValueError(f"{op}: `data_format` must be {last!r} or {first!r}, got {data_format!r}")
+    raise error(f"{op}: `data_format` must be {last!r} or {first!r}, got {data_format!r}")
 
 
 def spatial(op: str, argument: str, value: Any, where: Layout) -> Sizes:
@@ -63,7 +65,11 @@ def spatial(op: str, argument: str, value: Any, where: Layout) -> Sizes:
     elif len(found) == rank + 2:
         inner = where.spatial
         if any(n != 1 for n in (*found[: inner.start], *found[inner.stop :])):
-            raise _not_spatial(op, argument, found)
+            raise UnimplementedError(
+                None,
+                None,
+                f"{op}: {argument} in the batch and channel dimensions must be 1, got {list(found)}",
+            )
         found = found[inner]
     elif len(found) != rank:
         raise ValueError(
@@ -73,13 +79,6 @@ def spatial(op: str, argument: str, value: Any, where: Layout) -> Sizes:
     if any(n < 1 for n in found):
         raise invalid(f"{op}: {argument} must be positive, got {list(found)}")
     return found
-
-
-def _not_spatial(op: str, argument: str, found: Sizes) -> Exception:
-    message = f"{op}: {argument} in the batch and channel dimensions must be 1, got {list(found)}"
-    if "pool" in op:
-        return UnimplementedError(None, None, message)
-    return invalid(message)
 
 
 def padding_pairs(
@@ -106,7 +105,7 @@ def padding_pairs(
             else f'{op}: padding must be "SAME" or "VALID", got {padding!r}'
         )
     if not explicit:
-        raise ValueError(f'{op}: padding must be "SAME" or "VALID", got {padding!r}')
+        raise TypeError(f'{op}: padding must be "SAME" or "VALID", got {padding!r}')
     return _explicit(op, padding, where)
 
 

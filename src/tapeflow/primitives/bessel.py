@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.primitives import array, binary
-from tapeflow.primitives import unary as elementary
+from tapeflow.primitives import array, binary, unary as elementary
 from tapeflow.primitives.elementwise import unary
 from tapeflow.primitives.rules import FLOAT
 from tapeflow.primitives.special import by_region, in_double
@@ -232,9 +231,7 @@ _i0e, _i1e = _modified_scaled(0), _modified_scaled(1)
 _k0e, _k1e = _second_modified_scaled(0), _second_modified_scaled(1)
 
 bessel_i0 = _function("bessel_i0", _unscaled(_i0e), lambda x: bessel_i1(x))
-bessel_i1 = _function(
-    "bessel_i1", _unscaled(_i1e), lambda x: bessel_i0(x) - _over(bessel_i1(x), x)
-)
+bessel_i1 = _function("bessel_i1", _unscaled(_i1e), lambda x: bessel_i0(x) - _over(bessel_i1(x), x))
 bessel_i0e = _function(
     "bessel_i0e", _i0e, lambda x: bessel_i1e(x) - elementary.sign(x) * bessel_i0e(x)
 )
@@ -246,9 +243,7 @@ bessel_i1e = _function(
 bessel_k0 = _function("bessel_k0", _damped(_k0e), lambda x: -bessel_k1(x))
 bessel_k1 = _function("bessel_k1", _damped(_k1e), lambda x: -bessel_k0(x) - bessel_k1(x) / x)
 bessel_k0e = _function("bessel_k0e", _k0e, lambda x: bessel_k0e(x) - bessel_k1e(x))
-bessel_k1e = _function(
-    "bessel_k1e", _k1e, lambda x: bessel_k1e(x) * (1 - 1 / x) - bessel_k0e(x)
-)
+bessel_k1e = _function("bessel_k1e", _k1e, lambda x: bessel_k1e(x) * (1 - 1 / x) - bessel_k0e(x))
 bessel_j0 = _function("bessel_j0", _first(0), lambda x: -bessel_j1(x))
 bessel_j1 = _function("bessel_j1", _first(1), lambda x: bessel_j0(x) - _over(bessel_j1(x), x))
 bessel_y0 = _function("bessel_y0", _second(0), lambda x: -bessel_y1(x))

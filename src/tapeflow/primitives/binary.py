@@ -64,11 +64,18 @@ floor_mod = binary(
     a=lambda g: g,
     b=lambda g, a, b: -g * unary.floor(a / b),
 )
+
+
+def _squared_difference_kernel(x: Any, y: Any) -> Any:
+    difference = x - y
+    return difference * np.conj(difference) if x.dtype.kind == "c" else np.square(difference)
+
+
 squared_difference = binary(
     "squared_difference",
-    lambda x, y: np.square(x - y),
-    a=lambda g, a, b: g * conj(a - b) * 2,
-    b=lambda g, a, b: g * conj(b - a) * 2,
+    _squared_difference_kernel,
+    a=lambda g, a, b: g * (a - b) * 2,
+    b=lambda g, a, b: g * (b - a) * 2,
 )
 
 
@@ -179,6 +186,8 @@ relu_gradient = binary(
     lambda g, y: g * (y > 0),
     accepts=REAL,
     a=lambda g, b: relu_gradient(g, b),
+    # Zero, and not None: a second derivative by what only moves the bend is there, too.
+    b=lambda g: array.zeros_like(g),
 )
 
 # Others.

@@ -292,13 +292,14 @@ singular_values = primitive(
 
 @lapack
 def _eigh_kernel(x: Any) -> tuple[Any, Any]:
+    _refuse_nan("eigh", x)
     values, vectors = np.linalg.eigh(x)
-    _refuse_nan("eigh", values)
     return values, vectors
 
 
-def _refuse_nan(op: str, values: Any) -> None:
-    if np.isnan(values).any():
+def _refuse_nan(op: str, x: Any) -> None:
+    """LAPACK would give numbers that mean nothing."""
+    if not np.isfinite(x).all():
         raise invalid(
             f"{op}: the eigenvalues could not be found. The input might not be valid: look for "
             "nan and inf with tf.debugging.check_numerics."
@@ -330,9 +331,8 @@ eigh = primitive(
 
 @lapack
 def _eigvalsh_kernel(x: Any) -> Any:
-    values = np.linalg.eigvalsh(x)
-    _refuse_nan("eigvalsh", values)
-    return values
+    _refuse_nan("eigvalsh", x)
+    return np.linalg.eigvalsh(x)
 
 
 def _eigvalsh_gradient(g: Tensor, x: Tensor) -> Tensor:

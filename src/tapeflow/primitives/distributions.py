@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -112,9 +113,7 @@ def _gamma_kernel(state: Any, alpha: Any, *, shape: Shape) -> Any:
     out = np.where(a < 1, out * boost ** (1 / np.where(good, a, 1.0)), out)
     out = np.where(good, np.where(np.isinf(a), np.inf, out), np.where(a == 0, 0.0, np.nan))
     # Never 0, whose logarithm and derivative do not exist.
-    tiny = np.finfo(np.float32 if alpha.dtype.itemsize < 8 else np.float64).tiny
-    if alpha.dtype.itemsize == 2 and alpha.dtype == np.float16:
-        tiny = np.finfo(np.float16).tiny
+    tiny = float(ml_dtypes.finfo(alpha.dtype).smallest_normal)
     return np.maximum(out, tiny).reshape(shape).astype(alpha.dtype)
 
 
@@ -252,7 +251,10 @@ def _bounded_kernel(state: Any, low: Any, high: Any, *, shape: Shape) -> Any:
     _check_shape("random_bounded_normal", shape, low, high)
     a, b = _spread(low, shape), _spread(high, shape)
     if not (a < b).all():
-        raise invalid("random_bounded_normal: each lower bound must be below its upper bound")
+        raise invalid(
+            "random_bounded_normal: each lower bound must be below its upper bound, counted in "
+            "standard deviations from the mean, which must be positive"
+        )
     u = _unit(state, 0, 1, a.size)[0]
     # The side away from zero is measured by erfc, which is precise where it is tiny.
     mirrored = a <= 0
@@ -301,6 +303,8 @@ _GENERATOR = 0x9E6A8F3C5D1B7E24  # the second key, which keeps generators away f
 
 
 def _words(state: Any) -> list[int]:
+    if state.shape not in ((2,), (3,)) or state.dtype != np.int64:
+        raise ValueError("not a state")
     return [int(w) % 2**64 for w in state]
 
 
@@ -322,7 +326,9 @@ def _skip_kernel(state: Any, delta: Any) -> Any:
 
 def _check_state(state: ArraySpec) -> None:
     if state.shape not in ((2,), (3,)) or state.dtype is not dtypes.int64:
-        raise invalid(f"random_generator: a state has dtype int64 and shape [2] or [3], got {state}")
+        raise invalid(
+            f"random_generator: a state has dtype int64 and shape [2] or [3], got {state}"
+        )
 
 
 def _generator_result(state: ArraySpec) -> ArraySpec:
@@ -338,4 +344,6 @@ def _skip_result(state: ArraySpec, delta: ArraySpec) -> ArraySpec:
 generator_state = primitive(
     "random_generator_state", "state", _generator_kernel, result=_generator_result
 )
-generator_skip = primitive("random_generator_skip", "state delta", _skip_kernel, result=_skip_result)
+generator_skip = primitive(
+    "random_generator_skip", "state delta", _skip_kernel, result=_skip_result
+)

@@ -6,7 +6,7 @@ each other's gradients, and `norm` says which way carries the factor 1/n, in Num
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from tapeflow.primitives.rules import invalid
 from tapeflow.primitives.table import ArraySpec, primitive
 
 Axes = tuple[int, ...]
+
+Norm = Literal["backward", "forward", "ortho"]
 
 _OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 _COMPLEX = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
@@ -47,14 +49,14 @@ def _fits(x: Any, kind: str, axes: Axes) -> None:
 # Complex to complex.
 
 
-def _fft_kernel(x: Any, *, axes: Axes, inverse: bool, norm: str) -> Any:
+def _fft_kernel(x: Any, *, axes: Axes, inverse: bool, norm: Norm) -> Any:
     _fits(x, "c", axes)
     if not x.size:
         return x
     return (np.fft.ifftn if inverse else np.fft.fftn)(x, axes=axes, norm=norm)
 
 
-def _fft_result(x: ArraySpec, *, axes: Axes, inverse: bool, norm: str) -> ArraySpec:
+def _fft_result(x: ArraySpec, *, axes: Axes, inverse: bool, norm: Norm) -> ArraySpec:
     _check("ifft" if inverse else "fft", x, axes, _REAL)
     return x
 
@@ -78,7 +80,7 @@ def _resized(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
-def _rfft_kernel(x: Any, *, axes: Axes, norm: str) -> Any:
+def _rfft_kernel(x: Any, *, axes: Axes, norm: Norm) -> Any:
     _fits(x, "f", axes)
     if not x.size:
         shape = _resized(x.shape, axes[-1], x.shape[axes[-1]] // 2 + 1 if x.shape[axes[-1]] else 0)
@@ -86,7 +88,7 @@ def _rfft_kernel(x: Any, *, axes: Axes, norm: str) -> Any:
     return np.fft.rfftn(x, axes=axes, norm=norm)
 
 
-def _rfft_result(x: ArraySpec, *, axes: Axes, norm: str) -> ArraySpec:
+def _rfft_result(x: ArraySpec, *, axes: Axes, norm: Norm) -> ArraySpec:
     _check("rfft", x, axes, _COMPLEX)
     length = x.shape[axes[-1]]
     half = length // 2 + 1 if length else 0
@@ -103,7 +105,7 @@ def _mirror_weights(like: Tensor, axis: int, length: int, weight: float) -> Tens
     return Tensor(weights.reshape(half, *(1,) * (like._array.ndim - axis - 1)))
 
 
-def _rfft_gradient(g: Tensor, x_shape: tuple[int, ...], axes: Axes, norm: str) -> Tensor:
+def _rfft_gradient(g: Tensor, x_shape: tuple[int, ...], axes: Axes, norm: Norm) -> Tensor:
     length = x_shape[axes[-1]]
     if not length:
         return Tensor(np.zeros(x_shape, g.dtype.real_dtype.np_dtype))
@@ -111,14 +113,12 @@ def _rfft_gradient(g: Tensor, x_shape: tuple[int, ...], axes: Axes, norm: str) -
     return irfft(halved, axes=axes, length=length, norm=_OTHER[norm])
 
 
-rfft = primitive(
-    "rfft", "x", _rfft_kernel, result=_rfft_result, gradients={"x": _rfft_gradient}
-)
+rfft = primitive("rfft", "x", _rfft_kernel, result=_rfft_result, gradients={"x": _rfft_gradient})
 
 # Complex to real: `length` is that of the result along the last of the axes.
 
 
-def _irfft_kernel(x: Any, *, axes: Axes, length: int, norm: str) -> Any:
+def _irfft_kernel(x: Any, *, axes: Axes, length: int, norm: Norm) -> Any:
     _fits(x, "c", axes)
     if x.shape[axes[-1]] != length // 2 + 1:
         raise ValueError("the length does not fit")
@@ -129,7 +129,7 @@ def _irfft_kernel(x: Any, *, axes: Axes, length: int, norm: str) -> Any:
     return np.fft.irfftn(x, s=[*sizes, length], axes=axes, norm=norm)
 
 
-def _irfft_result(x: ArraySpec, *, axes: Axes, length: int, norm: str) -> ArraySpec:
+def _irfft_result(x: ArraySpec, *, axes: Axes, length: int, norm: Norm) -> ArraySpec:
     _check("irfft", x, axes, _REAL)
     if x.shape[axes[-1]] != length // 2 + 1:
         raise invalid(
@@ -139,7 +139,7 @@ def _irfft_result(x: ArraySpec, *, axes: Axes, length: int, norm: str) -> ArrayS
     return ArraySpec(_resized(x.shape, axes[-1], length), _REAL[x.dtype])
 
 
-def _irfft_gradient(g: Tensor, axes: Axes, length: int, norm: str) -> Tensor:
+def _irfft_gradient(g: Tensor, axes: Axes, length: int, norm: Norm) -> Tensor:
     spectrum = rfft(g, axes=axes, norm=_OTHER[norm])
     return spectrum * _mirror_weights(spectrum, axes[-1], length, 2.0)
 
@@ -147,4 +147,3 @@ def _irfft_gradient(g: Tensor, axes: Axes, length: int, norm: str) -> Tensor:
 irfft = primitive(
     "irfft", "x", _irfft_kernel, result=_irfft_result, gradients={"x": _irfft_gradient}
 )
-

@@ -17,10 +17,14 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import binary as arithmetic, reduction, special
-from tapeflow.primitives import unary as elementary
-from tapeflow.primitives.rules import FLOAT, broadcast_or_raise, check_dtype, check_same_dtype, invalid
-from tapeflow.primitives.special_functions import in_double_2
+from tapeflow.primitives import binary as arithmetic, reduction, special, unary as elementary
+from tapeflow.primitives.rules import (
+    FLOAT,
+    broadcast_or_raise,
+    check_dtype,
+    check_same_dtype,
+)
+from tapeflow.primitives.special_functions import in_doubles
 from tapeflow.primitives.table import ArraySpec, primitive
 
 Jet = list[np.ndarray]
@@ -53,7 +57,7 @@ def _exp(f: Jet) -> Jet:
 
 
 def _linear(value: np.ndarray, slope: float, length: int) -> Jet:
-    """value + slope * (a - a0)."""
+    """Value + slope * (a - a0)."""
     zero = np.zeros_like(value)
     return [value, *([zero + slope] if length > 1 else []), *[zero] * (length - 2)]
 
@@ -74,7 +78,7 @@ def _stirling(a: np.ndarray) -> np.ndarray:
 
 
 def _log_density(a: np.ndarray, x: np.ndarray, length: int) -> Jet:
-    """a log(x) - x - lgamma(a + 1), whose large terms cancel when both are large."""
+    """A log(x) - x - lgamma(a + 1), whose large terms cancel when both are large."""
     ratio = (x - a) / a
     far = a * (np.log1p(ratio) - ratio) - 0.5 * np.log(2 * math.pi * a) - _stirling(a)
     near = a * np.log(x) - x - special._lgamma(a + 1)
@@ -148,7 +152,7 @@ def _gamma_kernel(upper: bool) -> Callable[..., Any]:
     def kernel(a: Any, x: Any, *, n: int) -> Any:
         if a.dtype != x.dtype:
             raise TypeError("different dtypes")
-        return in_double_2(lambda a, x: _incomplete_gamma(a, x, upper, n))(a, x)
+        return in_doubles(lambda a, x: _incomplete_gamma(a, x, upper, n))(a, x)
 
     return kernel
 
@@ -250,21 +254,16 @@ def _betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _betainc_kernel(a: Any, b: Any, x: Any) -> Any:
-    shapes = {v.shape for v in (a, b, x) if v.shape}
-    if len({v.dtype for v in (a, b, x)}) > 1 or len(shapes) > 1:
-        raise ValueError("a, b and x do not fit")
-    return in_double_2(_betainc)(a, b, x)
+    if a.dtype != b.dtype or a.dtype != x.dtype:
+        raise TypeError("different dtypes")
+    return in_doubles(_betainc)(a, b, x)
 
 
 def _betainc_result(a: ArraySpec, b: ArraySpec, x: ArraySpec) -> ArraySpec:
     check_same_dtype("betainc", a, b)
     check_same_dtype("betainc", a, x)
     check_dtype("betainc", "a", a, FLOAT)
-    shapes = {v.shape for v in (a, b, x) if v.shape}
-    if len(shapes) > 1:
-        texts = ", ".join(str(list(v.shape)) for v in (a, b, x))
-        raise invalid(f"betainc: a, b and x must have one shape, or be scalars; got {texts}")
-    return ArraySpec(next(iter(shapes), ()), a.dtype)
+    return ArraySpec(broadcast_or_raise("betainc", a, b, x), a.dtype)
 
 
 def _betainc_gradient(g: Tensor, a: Tensor, b: Tensor, x: Tensor) -> Tensor:

@@ -202,16 +202,20 @@ def _gather_nd_result(x: ArraySpec, indices: ArraySpec, *, batch_dims: int) -> A
     return ArraySpec(indices.shape[:-1] + x.shape[batch_dims + indices.shape[-1] :], x.dtype)
 
 
+def _gather_nd_gradient(
+    g: Tensor, indices: Tensor, x_shape: Shape, batch_dims: int
+) -> Tensor | IndexedSlices:
+    if indices.ndim == 2 and indices._array.shape[1] == 1 and batch_dims == 0:
+        return _gather_gradient(g, indices, x_shape, 0, 0)  # rows
+    return scatter_nd(indices, g, shape=x_shape, batch_dims=batch_dims)
+
+
 gather_nd = primitive(
     "gather_nd",
     "x indices",
     _gather_nd_kernel,
     result=_gather_nd_result,
-    gradients={
-        "x": lambda g, indices, x_shape, batch_dims: scatter_nd(
-            indices, g, shape=x_shape, batch_dims=batch_dims
-        )
-    },
+    gradients={"x": _gather_nd_gradient},
 )
 
 

@@ -131,12 +131,17 @@ def product(a: Tensor, b: Tensor, *, adjoint_a: bool = False, adjoint_b: bool = 
 
 def lower(x: Tensor, k: int = 0) -> Tensor:
     """The triangle up to the diagonal `k`; zeros above it."""
-    return _masked(x, np.tri(*x._array.shape[-2:], k, dtype=np.bool_))
+    return _masked(x, _tri(x, k))
 
 
 def upper(x: Tensor, k: int = 0) -> Tensor:
     """The triangle from the diagonal `k`; zeros below it."""
-    return _masked(x, ~np.tri(*x._array.shape[-2:], k - 1, dtype=np.bool_))
+    return _masked(x, ~_tri(x, k - 1))
+
+
+def _tri(x: Tensor, k: int) -> Any:
+    rows, columns = x._array.shape[-2:]
+    return np.tri(rows, columns, k, dtype=np.bool_)
 
 
 def _masked(x: Tensor, mask: Any) -> Tensor:

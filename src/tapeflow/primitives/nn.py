@@ -28,10 +28,6 @@ Axes = tuple[int, ...]
 # anyway.
 
 
-def _zero(x: Any) -> Any:
-    return array.zeros_like(x)
-
-
 _SELU_SCALE = 1.0507009873554805
 _SELU_FLOOR = _SELU_SCALE * 1.6732632423543772  # minus the limit of selu at minus infinity
 
@@ -58,9 +54,7 @@ relu6 = elementwise(
     "relu6",
     unary.refusing("bc", lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6))),
     accepts=REAL,
-    gradient=lambda g, y: array.select(
-        binary.logical_and(binary.greater(y, 0), binary.less(y, 6)), g, _zero(g)
-    ),
+    gradient=lambda g, y: binary.relu_gradient(binary.relu_gradient(g, y), 6 - y),
 )
 elu = elementwise(
     "elu",
@@ -129,7 +123,8 @@ def _leaky_relu_kernel(x: Any, *, alpha: float) -> Any:
 
 
 def _leaky_relu_gradient(g: Tensor, y: Tensor, alpha: float) -> Tensor:
-    return array.select(binary.greater(y, 0.0), g, g * alpha)
+    rising = binary.relu_gradient(g, y)
+    return rising + (g - rising) * alpha
 
 
 # The sign of the output is that of the input only for alpha >= 0.

@@ -47,7 +47,7 @@ def _result(op: str, accepts: frozenset[str]) -> Callable[..., ArraySpec]:
 
 
 def _space(x: Any, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs) -> Sizes:
-    return output_space("pool", x.shape[1:-1], window, strides, dilations, padding)
+    return output_space("max_pool", x.shape[1:-1], window, strides, dilations, padding)
 
 
 # The maximum.
@@ -77,6 +77,8 @@ def _max_pool_kernel(x: Any, **where: Any) -> Any:
 
 def _first_maxima(x: Any, y: Any, **where: Any) -> Iterator[tuple[Any, Any, Any]]:
     """For each cell of the window: what it sees, the results it belongs to, and in which it is the first maximum."""
+    if y.shape != (x.shape[0], *_space(x, **where), x.shape[-1]):
+        raise ValueError("these are not the maxima")
     free = np.ones(y.shape, np.bool_)
     for _, seen, belong in taps(x.shape[1:-1], space=_space(x, **where), **where):
         found = x[seen] == y[belong]
@@ -95,6 +97,8 @@ def _kept(values: Any, mask: Any) -> Any:
 
 
 def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
+    if g.shape != y.shape:
+        raise ValueError("shapes do not fit")
     out = np.zeros(x.shape, g.dtype)
     overlap = any(
         stride < (k - 1) * dilation + 1
@@ -112,6 +116,8 @@ def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
 
 
 def _max_pick_kernel(v: Any, x: Any, y: Any, **where: Any) -> Any:
+    if v.shape != x.shape:
+        raise ValueError("shapes do not fit")
     out = np.zeros(y.shape, v.dtype)
     bits = out.view(f"i{v.itemsize}")
     for seen, belong, found in _first_maxima(x, y, **where):
@@ -127,6 +133,28 @@ def _argmax_kernel(x: Any, *, with_batch: bool, dtype: DType, **where: Any) -> A
     if with_batch:
         out += (np.arange(x.shape[0]) * numbers.size).reshape(-1, *[1] * (x.ndim - 1))
     return out.astype(dtype.np_dtype)
+
+
+def _check_maxima(
+    x: ArraySpec, maxima: ArraySpec, values: ArraySpec, like: ArraySpec, **where: Any
+) -> None:
+    check_dtype("max_pool", "values", values, REAL)
+    pooled = _pooled("max_pool", x, **where)
+    if maxima.shape != pooled.shape or values.shape != like.shape:
+        raise invalid(
+            f"max_pool: the maxima of {x} have shape {list(pooled.shape)}, and its gradient got maxima {maxima} and "
+            f"values {values}"
+        )
+
+
+def _max_spread_result(g: ArraySpec, x: ArraySpec, maxima: ArraySpec, **where: Any) -> ArraySpec:
+    _check_maxima(x, maxima, g, maxima, **where)
+    return ArraySpec(x.shape, g.dtype)
+
+
+def _max_pick_result(v: ArraySpec, x: ArraySpec, maxima: ArraySpec, **where: Any) -> ArraySpec:
+    _check_maxima(x, maxima, v, x, **where)
+    return ArraySpec(maxima.shape, v.dtype)
 
 
 def _argmax_result(x: ArraySpec, *, with_batch: bool, dtype: DType, **where: Any) -> ArraySpec:
@@ -152,7 +180,7 @@ max_pool_spread = primitive(
     "max_pool_spread",
     "g x maxima",
     _max_spread_kernel,
-    result=lambda g, x, maxima, **where: ArraySpec(x.shape, g.dtype),
+    result=_max_spread_result,
     gradients={
         "g": lambda t, x, maxima, window, strides, dilations, padding: max_pool_pick(
             t, x, maxima, **_where(window, strides, dilations, padding)
@@ -164,7 +192,7 @@ max_pool_pick = primitive(
     "max_pool_pick",
     "v x maxima",
     _max_pick_kernel,
-    result=lambda v, x, maxima, **where: ArraySpec(maxima.shape, v.dtype),
+    result=_max_pick_result,
     gradients={
         "v": lambda t, x, maxima, window, strides, dilations, padding: max_pool_spread(
             t, x, maxima, **_where(window, strides, dilations, padding)
@@ -192,7 +220,7 @@ def _wide(x: Any) -> Any:
 
 
 def _sum_pool_kernel(x: Any, *, mean: bool, **where: Any) -> Any:
-    space = _space(x, **where)
+    space = output_space("avg_pool", x.shape[1:-1], **where)
     cells = list(taps(x.shape[1:-1], space=space, **where))
     source = _wide(x)
     out = np.zeros((x.shape[0], *space, x.shape[-1]), source.dtype)
@@ -205,7 +233,9 @@ def _sum_pool_kernel(x: Any, *, mean: bool, **where: Any) -> Any:
 
 
 def _sum_spread_kernel(g: Any, *, shape: Sizes, mean: bool, **where: Any) -> Any:
-    space = g.shape[1:-1]
+    space = output_space("avg_pool", shape[1:-1], **where)
+    if g.shape != (shape[0], *space, shape[-1]):
+        raise ValueError("shapes do not fit")
     cells = list(taps(shape[1:-1], space=space, **where))
     source = _wide(g)
     if mean:
@@ -215,6 +245,15 @@ def _sum_spread_kernel(g: Any, *, shape: Sizes, mean: bool, **where: Any) -> Any
         to = out[seen]
         np.add(to, source[belong], out=to)
     return out.astype(g.dtype, copy=False)
+
+
+def _sum_spread_result(x: ArraySpec, *, shape: Sizes, mean: bool, **where: Any) -> ArraySpec:
+    check_dtype("avg_pool", "gradient", x, FLOAT)
+    source = ArraySpec(tuple(shape), x.dtype)
+    pooled = _pooled("avg_pool", source, **where)
+    if pooled.shape != x.shape:
+        raise invalid(f"avg_pool: {source} is pooled to {pooled}, and the gradient is {x}")
+    return source
 
 
 sum_pool = primitive(
@@ -233,7 +272,7 @@ sum_pool_spread = primitive(
     "sum_pool_spread",
     "x",
     _sum_spread_kernel,
-    result=lambda x, *, shape, mean, **where: ArraySpec(tuple(shape), x.dtype),
+    result=_sum_spread_result,
     gradients={
         "x": lambda g, mean, window, strides, dilations, padding: sum_pool(
             g, mean=mean, **_where(window, strides, dilations, padding)

@@ -36,9 +36,7 @@ def _cumulative_result(x: ArraySpec, *, axis: int, exclusive: bool, reverse: boo
     return x
 
 
-def _cumulative_gradient(
-    g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: bool
-) -> Tensor:
+def _cumulative_gradient(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor:
     """The share of an element in each of the sums it is in.
 
     All factors are shares of a sum in a later sum, so none is above 1 and nothing overflows.
@@ -49,7 +47,9 @@ def _cumulative_gradient(
         g = reduction._shifted(g, axis, not reverse)
     y = cumulative_logsumexp(x, axis=axis, exclusive=False, reverse=reverse)
     y = array.select(unary.is_finite(y), y, array.zeros_like(y))
-    later = unary.exp(y - reduction._shifted(y, axis, not reverse))
+    # Beyond the last sum there is none, and the difference there may be anything.
+    growth = y - reduction._shifted(y, axis, not reverse)
+    later = unary.exp(arithmetic.minimum(growth, array.zeros_like(growth)))
     return unary.exp(x - y) * reduction.recurrence(g, later, axis=axis, reverse=not reverse)
 
 
@@ -129,9 +129,7 @@ def _invert_kernel(x: Any) -> Any:
     return out
 
 
-invert_permutation = primitive(
-    "invert_permutation", "x", _invert_kernel, result=_invert_result
-)
+invert_permutation = primitive("invert_permutation", "x", _invert_kernel, result=_invert_result)
 
 
 def _unravel_result(x: ArraySpec, dims: ArraySpec) -> ArraySpec:
@@ -146,8 +144,8 @@ def _unravel_result(x: ArraySpec, dims: ArraySpec) -> ArraySpec:
 
 
 def _unravel_kernel(x: Any, dims: Any) -> Any:
-    if x.ndim > 1:
-        raise ValueError("not a vector")
+    if x.ndim > 1 or dims.ndim != 1 or x.dtype.kind not in "iu" or dims.dtype.kind not in "iu":
+        raise ValueError("not a vector of integers")
     size = int(np.prod(dims))
     if x.size and (np.min(x) < 0 or np.max(x) >= size):
         raise invalid(
@@ -186,4 +184,10 @@ truncate_mod = binary(
     a=lambda g: g,
     b=lambda g, a, b: arithmetic.multiply(-g, truncate_divide(a, b)),
 )
-next_after = binary("next_after", np.nextafter, accepts=FLOAT)
+next_after = binary(
+    "next_after",
+    np.nextafter,
+    accepts=FLOAT,
+    a=lambda g: g,
+    b=lambda g: array.zeros_like(g),
+)

@@ -290,7 +290,8 @@ def _tridiagonal_kernel(diagonals: Any, rhs: Any, *, pivoting: bool) -> Any:
         if i + 2 < n:
             x[i] -= second[i] * x[i + 2]
         x[i] /= main[i]
-    x[:, ~main.all(0)[..., 0]] = np.nan  # singular
+    singular = np.logical_not(np.all(main[..., 0], axis=0))
+    x[:, singular] = np.nan
     return np.moveaxis(x, 0, -2)
 
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.primitives import array, binary as arithmetic, special
-from tapeflow.primitives import unary as elementary
+from tapeflow.primitives import array, binary as arithmetic, special, unary as elementary
 from tapeflow.primitives.elementwise import binary, unary
 from tapeflow.primitives.rules import FLOAT
 from tapeflow.primitives.special import by_region, in_double
@@ -22,7 +21,7 @@ _BERNOULLI = (*special._BERNOULLI, -174611 / 330, 854513 / 138, -236364091 / 273
 _ROOT_PI = math.sqrt(math.pi)
 
 
-def in_double_2(kernel: Callable[..., np.ndarray]) -> Callable[..., Any]:
+def in_doubles(kernel: Callable[..., np.ndarray]) -> Callable[..., Any]:
     """Runs a kernel of several inputs on vectors of doubles, broadcast against each other."""
 
     def run(*xs: Any) -> Any:
@@ -89,6 +88,8 @@ def _expint_near(x: np.ndarray) -> np.ndarray:
     for k in range(1, 150):
         term = term * x / k
         total = total + term / k
+        if np.all(term <= 1e-18 * total):
+            break
     return total + np.log(x) + np.euler_gamma
 
 
@@ -278,7 +279,7 @@ def _zeta(s: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.where(undefined, np.nan, out)
 
 
-zeta = binary("zeta", in_double_2(_zeta), accepts=FLOAT, b=lambda g, a, b: -g * a * zeta(a + 1, b))
+zeta = binary("zeta", in_doubles(_zeta), accepts=FLOAT, b=lambda g, a, b: -g * a * zeta(a + 1, b))
 
 
 def _polygamma_n(n: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -293,7 +294,7 @@ def _polygamma_n(n: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 polygamma_n = binary(
     "polygamma_n",
-    in_double_2(_polygamma_n),
+    in_doubles(_polygamma_n),
     accepts=FLOAT,
     b=lambda g, a, b: g * polygamma_n(a + 1, b),
 )

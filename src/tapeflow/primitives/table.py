@@ -86,7 +86,7 @@ class Primitive:
         self.edges: Callable[..., list[Any]] = self._edges
         self.call: Callable[..., Any]  # the function that runs it on tensors
         self.outputs = outputs  # None: a number that depends on the inputs
-        self.elementwise = False  # whether each element of the output comes from its own of the (broadcast) inputs
+        self.elementwise = False  # whether it works on each element of its broadcast inputs alone
         if name in TABLE:
             raise ValueError(f"the primitive {name!r} is in the table already")
         TABLE[name] = self

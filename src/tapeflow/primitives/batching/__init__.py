@@ -8,6 +8,7 @@ from tapeflow.primitives.batching import (
     nn,
     random,
     segments,
+    windows,
 )
 from tapeflow.primitives.batching.batch import (
     RULES as RULES,
@@ -15,4 +16,16 @@ from tapeflow.primitives.batching.batch import (
     BatchedTensor as BatchedTensor,
 )
 
-__all__ = ["RULES", "Batch", "BatchedTensor", "indexing", "kinds", "linalg", "moving", "nn", "random", "segments"]
+__all__ = [
+    "RULES",
+    "Batch",
+    "BatchedTensor",
+    "indexing",
+    "kinds",
+    "linalg",
+    "moving",
+    "nn",
+    "random",
+    "segments",
+    "windows",
+]

@@ -11,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
+
+import numpy as np
 
 from tapeflow.core.context import Recorder, context, recorders
 from tapeflow.core.dtypes import from_numpy
@@ -41,6 +43,8 @@ class BatchedTensor(Tensor):
 
     __slots__ = ("_full", "interpreter")
 
+    interpreter: Batch
+
     def __init__(self, full: Tensor, batch: Batch) -> None:
         of = full._array
         self._array = AbstractArray(of.shape[1:], of.dtype, _WHY)
@@ -52,12 +56,11 @@ class BatchedTensor(Tensor):
         """The same value under another identity, to recorders inside and outside of the batch."""
         return type(self)(self._full.__copy__(), self.interpreter)
 
-    __deepcopy__ = __reduce__ = AbstractArray._refuse
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        raise TypeError(_WHY)
 
-    @property
-    def why(self) -> str:
-        """Why there is no value."""
-        return _WHY
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(_WHY)
 
     def __repr__(self) -> str:
         return (
@@ -66,6 +69,26 @@ class BatchedTensor(Tensor):
         )
 
     __str__ = __repr__
+
+
+class OneState(BatchedTensor):
+    """A random state for each example, where nobody has looked yet: all of them can draw from `one` together."""
+
+    __slots__ = ("one",)
+
+    def __init__(self, one: Tensor, batch: Batch, level: int) -> None:
+        # Not a small multiple of the steps that the batches around this one take.
+        step = pow(_GOLDEN, level + 1, 2**64)
+        words = np.zeros((batch.size, 4), np.uint64)
+        words[:, 3] = np.arange(1, batch.size + 1, dtype=np.uint64) * np.uint64(step)
+        super().__init__(one + Tensor(words), batch)
+        self.one = one
+
+    def __copy__(self) -> Tensor:
+        return BatchedTensor(self._full, self.interpreter)
+
+
+_GOLDEN = 0x9E3779B97F4A7C15  # its multiples spread evenly over the words of 64 bits
 
 
 class Shared:
@@ -148,6 +171,17 @@ class Batch(Interpreter):
             return x._full
         return array.reshape(x._full, shape=(self.size, *(1,) * (rank - len(shape)), *shape))
 
+    # Random states.
+
+    def states(self, state: Tensor) -> Tensor:
+        """Makes of a random state one for each example."""
+        active = context.interpreters  # without this one, where its own rules run
+        return OneState(state, self, active.index(self) if self in active else len(active))
+
+    def one_state(self, state: Tensor) -> bool:
+        """Whether the examples can draw from one state together."""
+        return type(state) is OneState and state.interpreter is self
+
     # Interpreting.
 
     def interpret(self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Any) -> Any:
@@ -220,8 +254,7 @@ class Batch(Interpreter):
                 seeds = [self.wrap(each) if self.holds(y) else each for y, each in pairs]
                 parts = call.pullback(*seeds)
                 return [
-                    self._full_gradient(x, part)
-                    for x, part in zip(call.inputs, parts, strict=True)
+                    self._full_gradient(x, part) for x, part in zip(call.inputs, parts, strict=True)
                 ]
 
         full_call = call._replace(

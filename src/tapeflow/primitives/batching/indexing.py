@@ -24,9 +24,7 @@ def _getitem(batch: Batch, x: Tensor, *, index: tuple[Any, ...]) -> Tensor:
 
 @rule("put")
 def _put(batch: Batch, x: Tensor, *, shape: Shape, index: tuple[Any, ...]) -> Tensor:
-    return indexing.put(
-        batch.data(x), shape=(batch.size, *shape), index=(slice(None), *index)
-    )
+    return indexing.put(batch.data(x), shape=(batch.size, *shape), index=(slice(None), *index))
 
 
 # Rows by number. Where either side is shared by all examples, it is not repeated for them.

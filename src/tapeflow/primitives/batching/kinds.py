@@ -47,10 +47,20 @@ def along_axes(call: Call) -> Rule:
     return rule
 
 
+def along_several(call: Call) -> Rule:
+    """Works along `axes`, as Fourier transforms call them."""
+
+    def rule(batch: Batch, x: Tensor, *, axes: tuple[int, ...], **attrs: Any) -> Any:
+        return call(batch.full(x), axes=tuple([i + 1 for i in axes]), **attrs)
+
+    return rule
+
+
 each(
     broadcasting,
     *("abs", "real", "imag", "complex", "angle", "is_nan", "is_inf", "is_finite", "polygamma"),
     *("identity", "stop_gradient", "cast", "cast_to_discrete", "leaky_relu", "dropout", "select"),
+    *("igamma", "igammac", "betainc", "check_numerics"),
 )
 each(
     leading,
@@ -64,6 +74,7 @@ each(
     along_axis,
     *("argmax", "argmin", "cumsum", "cumprod", "recurrence", "concat", "stack", "unstack", "split"),
     *("repeat", "sort", "argsort", "take_along", "put_along", "cumulative_logsumexp"),
+    "resample",
     *("softmax", "softmax_gradient", "log_softmax", "softmax_cross_entropy"),
 )
 each(
@@ -71,3 +82,4 @@ each(
     *("sum", "mean", "prod", "max", "min", "any", "all", "logsumexp", "euclidean_norm"),
     *("count_nonzero", "reverse", "roll"),
 )
+each(along_several, "fft", "rfft", "irfft")

@@ -15,9 +15,7 @@ Call = Callable[..., Any]
 
 
 @rule("matmul")
-def _matmul(
-    batch: Batch, a: Tensor, b: Tensor, *, transpose_a: bool, transpose_b: bool
-) -> Tensor:
+def _matmul(batch: Batch, a: Tensor, b: Tensor, *, transpose_a: bool, transpose_b: bool) -> Tensor:
     if not batch.holds(b) and len(b._array.shape) == 2 and not transpose_a:
         # All rows of all examples meet the same matrix: one product.
         full = batch.data(a)

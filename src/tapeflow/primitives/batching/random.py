@@ -14,40 +14,16 @@ import numpy as np
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, indexing, random
-from tapeflow.primitives.batching.batch import Batch, BatchedTensor, Rule, Shared, rule
+from tapeflow.primitives.batching.batch import Batch, Rule, Shared, rule
+from tapeflow.primitives.batching.moving import to_front
 from tapeflow.primitives.table import TABLE
 
 Shape = tuple[int, ...]
 
 
-class _OneState(BatchedTensor):
-    """A state for each example, of which nobody has asked yet: all of them draw together from one."""
-
-    __slots__ = ("state",)
-
-    def __init__(self, state: Tensor, batch: Batch) -> None:
-        # Each example would have its own number in the upper half of the word that names the stream.
-        words = np.tile(np.asarray(state._array), (batch.size, 1))
-        words[:, 3] += np.arange(1, batch.size + 1, dtype=np.uint64) << np.uint64(32)
-        super().__init__(Tensor(words), batch)
-        self.state = state
-
-
-
-
 @rule("random_next_state")
 def _next_state(batch: Batch, *, op: str, seed: int | None) -> Shared:
-    state = random.next_state(op=op, seed=seed)
-    if state.interpreter is not None:  # a batch in a batch: each outer example has its own
-        size = batch.size
-        states = [random.next_state(op=op, seed=seed) for _ in range(size)]
-        return Shared(batch.wrap(array.stack(*states, axis=0)))
-    return Shared(_OneState(state, batch))
-
-
-@rule("random_stateless")
-def _stateless(batch: Batch, seed: Tensor) -> Tensor:
-    return _one_by_one("random_stateless", batch, (seed,), {})
+    return Shared(batch.states(random.next_state(op=op, seed=seed)))
 
 
 def _one_by_one(name: str, batch: Batch, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Tensor:
@@ -70,9 +46,9 @@ def _one_by_one(name: str, batch: Batch, inputs: tuple[Any, ...], attrs: dict[st
 def _draw(name: str) -> Rule:
     call = TABLE[name].call
 
-    def rule(batch: Batch, state: Tensor, *rest: Tensor, shape: Shape, **attrs: Any) -> Any:
-        if isinstance(state, _OneState) and not any(map(batch.holds, rest)):
-            return call(state.state, *rest, shape=(batch.size, *shape), **attrs)
+    def rule(batch: Batch, state: Any, *rest: Tensor, shape: Shape, **attrs: Any) -> Any:
+        if batch.one_state(state) and not any(map(batch.holds, rest)):
+            return call(state.one, *rest, shape=(batch.size, *shape), **attrs)
         return _one_by_one(name, batch, (state, *rest), {"shape": shape, **attrs})
 
     return rule
@@ -82,19 +58,45 @@ for _name in ("uniform", "normal", "truncated_normal", "integers", "any_integers
     rule(f"random_{_name}")(_draw(f"random_{_name}"))
 
 
-@rule("random_shuffle")
-def _shuffle(batch: Batch, state: Tensor, x: Tensor) -> Tensor:
-    return _one_by_one("random_shuffle", batch, (state, x), {})
+def _distribution(name: str) -> Rule:
+    """The shape of the draw ends with that of the parameters, so there the examples go before them."""
+    call = TABLE[name].call
+
+    def rule(batch: Batch, state: Any, *parameters: Tensor, shape: Shape, **attrs: Any) -> Any:
+        if not batch.one_state(state):
+            return _one_by_one(name, batch, (state, *parameters), {"shape": shape, **attrs})
+        common = np.broadcast_shapes(*[p._array.shape for p in parameters])
+        lead = len(shape) - len(common)
+        lifted = [batch.lifted(p, len(common)) for p in parameters]
+        between = (*shape[:lead], batch.size, *common)
+        return to_front(call(state.one, *lifted, shape=between, **attrs), lead)
+
+    return rule
+
+
+for _name in ("gamma", "poisson", "binomial", "bounded_normal"):
+    rule(f"random_{_name}")(_distribution(f"random_{_name}"))
+
+
+def _each_alone(name: str) -> Rule:
+    def rule(batch: Batch, *inputs: Tensor, **attrs: Any) -> Any:
+        return _one_by_one(name, batch, inputs, attrs)
+
+    return rule
+
+
+for _name in ("stateless", "shuffle", "generator_state", "generator_skip"):
+    rule(f"random_{_name}")(_each_alone(f"random_{_name}"))
 
 
 @rule("random_categorical")
 def _categorical(
-    batch: Batch, state: Tensor, logits: Tensor, *, num_samples: int, dtype: DType
+    batch: Batch, state: Any, logits: Tensor, *, num_samples: int, dtype: DType
 ) -> Tensor:
     attrs = {"num_samples": num_samples, "dtype": dtype}
-    if not isinstance(state, _OneState):
+    if not batch.one_state(state):
         return _one_by_one("random_categorical", batch, (state, logits), attrs)
     rows, classes = logits._array.shape
     flat = array.reshape(batch.full(logits), shape=(batch.size * rows, classes))
-    found = random.categorical(state.state, flat, **attrs)
+    found = random.categorical(state.one, flat, **attrs)
     return array.reshape(found, shape=(batch.size, rows, num_samples))

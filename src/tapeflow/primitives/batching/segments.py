@@ -102,9 +102,7 @@ def _bincount(
 
 
 @rule("histogram_bins")
-def _histogram_bins(
-    batch: Batch, x: Tensor, limits: Tensor, *, bins: int, dtype: DType
-) -> Tensor:
+def _histogram_bins(batch: Batch, x: Tensor, limits: Tensor, *, bins: int, dtype: DType) -> Tensor:
     if not batch.holds(limits):
         return segments.histogram_bins(batch.data(x), limits, bins=bins, dtype=dtype)
     wide = [array.cast(batch.full(each), dtype=dtypes.float64) for each in (x, limits)]

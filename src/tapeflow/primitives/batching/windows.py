@@ -25,9 +25,9 @@ def _folded(batch: Batch, x: Tensor) -> Tensor:
     return array.reshape(batch.full(x), shape=(batch.size * count, *rest))
 
 
-def _unfolded(batch: Batch, x: Tensor) -> Tensor:
-    count, *rest = x._array.shape
-    return array.reshape(x, shape=(batch.size, count // max(batch.size, 1), *rest))
+def _unfolded(batch: Batch, x: Tensor, count: int) -> Tensor:
+    """The reverse of `_folded`."""
+    return array.reshape(x, shape=(batch.size, count, *x._array.shape[1:]))
 
 
 def _into_channels(batch: Batch, x: Tensor, groups: int = 1) -> Tensor:
@@ -66,7 +66,8 @@ def _from_depth(batch: Batch, w: Tensor, shape: Sizes) -> Tensor:
 @rule("conv")
 def _conv(batch: Batch, x: Tensor, w: Tensor, *, groups: int, **where: Any) -> Tensor:
     if not batch.holds(w):
-        return _unfolded(batch, conv.conv(_folded(batch, x), w, groups=groups, **where))
+        y = conv.conv(_folded(batch, x), w, groups=groups, **where)
+        return _unfolded(batch, y, x._array.shape[0])
     channels = w._array.shape[-1]
     if not batch.holds(x):
         y = conv.conv(x, _into_channels(batch, w, groups), groups=groups, **where)
@@ -85,7 +86,7 @@ def _conv_input_gradient(
     if not batch.holds(w):
         folded = (batch.size * shape[0], *shape[1:])
         x = conv.conv_input_gradient(_folded(batch, g), w, shape=folded, groups=groups, **where)
-        return _unfolded(batch, x)
+        return _unfolded(batch, x, shape[0])
     wide = (*rest, batch.size * channels)
     if not batch.holds(g):
         x = conv.conv_input_gradient(g, _into_depth(batch, w), shape=wide, groups=groups, **where)
@@ -132,7 +133,8 @@ def _conv_filter_gradient(
 
 def _imagewise(call: Callable[..., Any]) -> Rule:
     def rule(batch: Batch, *xs: Tensor, **attrs: Any) -> Tensor:
-        return _unfolded(batch, call(*[_folded(batch, x) for x in xs], **attrs))
+        y = call(*[_folded(batch, x) for x in xs], **attrs)
+        return _unfolded(batch, y, xs[0]._array.shape[0])
 
     return rule
 
@@ -143,7 +145,8 @@ each(_imagewise, "max_pool", "max_pool_spread", "max_pool_pick", "sum_pool")
 @rule("sum_pool_spread")
 def _sum_pool_spread(batch: Batch, x: Tensor, *, shape: Sizes, **attrs: Any) -> Tensor:
     folded = (batch.size * shape[0], *shape[1:])
-    return _unfolded(batch, pooling.sum_pool_spread(_folded(batch, x), shape=folded, **attrs))
+    y = pooling.sum_pool_spread(_folded(batch, x), shape=folded, **attrs)
+    return _unfolded(batch, y, shape[0])
 
 
 @rule("max_pool_argmax")
@@ -151,7 +154,7 @@ def _max_pool_argmax(
     batch: Batch, x: Tensor, *, with_batch: bool, dtype: DType, **where: Any
 ) -> Tensor:
     found = pooling.max_pool_argmax(_folded(batch, x), with_batch=False, dtype=dtype, **where)
-    found = _unfolded(batch, found)
+    found = _unfolded(batch, found, x._array.shape[0])
     if not with_batch:
         return found
     count, *image = x._array.shape

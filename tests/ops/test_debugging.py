@@ -1,0 +1,91 @@
+"""Assertions say what did not hold, where, and with which values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+NAN = float("nan")
+
+
+def _message(call, error: type[Exception] = tf.errors.InvalidArgumentError):
+    with pytest.raises(error) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_a_comparison_shows_places_and_values():
+    text = _message(lambda: tf.debugging.assert_equal([[1, 2], [3, 4]], [[1, 5], [3, 6]], "sizes"))
+    assert text.splitlines() == [
+        "sizes",
+        "assert_equal: Condition x == y did not hold for 2 of 4 elements",
+        "  at [0, 1]: x = 2, y = 5",
+        "  at [1, 1]: x = 4, y = 6",
+        "x (shape=(2, 2) dtype=int32) = [[1 2]",
+        " [3 4]]",
+        "y (shape=(2, 2) dtype=int32) = [[1 5]",
+        " [3 6]]",
+    ]
+
+
+def test_a_long_comparison_is_cut():
+    text = _message(lambda: tf.debugging.assert_less(tf.range(100), 0, summarize=2))
+    assert "for 100 of 100 elements" in text
+    assert text.count("  at ") == 2
+    assert "x (shape=(100,) dtype=int32) = [0 1 ... 98 99]" in text
+
+
+def test_nan_is_never_near():
+    tf.debugging.assert_near([1.0], [1.0])
+    assert "at [0]: x = nan" in _message(lambda: tf.debugging.assert_near([NAN], [NAN]))
+
+
+def test_signs_speak_of_zero():
+    text = _message(lambda: tf.debugging.assert_positive([1.0, -2.0]))
+    assert "Condition x > 0 did not hold for 1 of 2" in text
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32, tf.float64])
+def test_near_means_ten_times_the_precision(dtype):
+    epsilon = {2: 2.0**-10, 4: 2.0**-23, 8: 2.0**-52}[dtype.size]
+    epsilon = 2.0**-7 if dtype is tf.bfloat16 else epsilon
+    one = tf.constant(1.0, dtype)
+    tf.debugging.assert_near(one, tf.constant(1.0 + 8 * epsilon, dtype))
+    # Both tolerances are ten times the precision, and their sum about twenty times.
+    _message(lambda: tf.debugging.assert_near(one, tf.constant(1.0 + 32 * epsilon, dtype)))
+
+
+def test_shapes_say_where_a_name_got_its_size():
+    text = _message(
+        lambda: tf.debugging.assert_shapes([(tf.ones([8, 3]), "NM"), (tf.ones([7]), ("N",))]),
+        ValueError,
+    )
+    assert "dimension 0 of tensor 1 (shape=(7,) dtype=float32) must be 8 ('N', from" in text
+
+
+def test_assert_shows_its_data():
+    text = _message(lambda: tf.debugging.Assert(tf.constant(False), ["loss:", tf.range(9)]))
+    assert text.endswith("loss:\n[0 1 2 ... 6 7 8]")
+
+
+def test_check_numerics_looks_at_gradients():
+    x = tf.Variable([4.0, 0.0])
+    with tf.GradientTape() as tape:
+        y = tf.sqrt(tf.debugging.check_numerics(x, "weights"))
+    assert "in the gradient of check_numerics: weights" in _message(lambda: tape.gradient(y, x))
+
+
+def test_switches_remember():
+    tf.debugging.set_log_device_placement(True)
+    assert tf.debugging.get_log_device_placement()
+    tf.debugging.set_log_device_placement(False)
+    tf.debugging.disable_traceback_filtering()
+    assert not tf.debugging.is_traceback_filtering_enabled()
+    tf.debugging.enable_traceback_filtering()
+    assert tf.debugging.is_traceback_filtering_enabled()
+
+
+def test_scalars_of_numpy_are_compared():
+    tf.debugging.assert_equal(np.float32(2.0), tf.constant(2.0))

@@ -1,0 +1,189 @@
+"""Images: gradients of all orders, shapes, randomness, and what is said about mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.ops.finite_differences import check_gradients
+
+import tapeflow as tf
+
+RNG = np.random.default_rng(23)
+IMAGE = RNG.uniform(0.1, 0.9, (4, 5, 3))
+BATCH = RNG.uniform(0.1, 0.9, (2, 4, 5, 3))
+METHODS = [
+    getattr(tf.image.ResizeMethod, name)
+    for name in dir(tf.image.ResizeMethod)
+    if not name.startswith("_")
+]
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_an_image_of_one_colour_stays_one(method: str, antialias: bool) -> None:
+    for size in ([3, 7], [11, 2], [1, 1]):
+        out = tf.image.resize(tf.fill([6, 5, 2], 0.3), size, method, antialias=antialias)
+        assert out.shape == (*size, 2)
+        np.testing.assert_allclose(out.numpy(), 0.3, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_large_images_are_resized_as_small_ones(method: str) -> None:
+    """Many pixels take the way by neighbours, few the one by a matrix; both are the same map."""
+    wide = RNG.uniform(size=(1, 120, 1)).astype(np.float32)
+    x = tf.constant(wide)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.image.resize(x, [1, 90], method)
+    rows = [
+        tf.image.resize(np.eye(120, dtype=np.float32)[i][None, :, None], [1, 90], method)
+        for i in range(120)
+    ]
+    matrix = np.stack([row.numpy()[0, :, 0] for row in rows])
+    np.testing.assert_allclose(y.numpy()[0, :, 0], wide[0, :, 0] @ matrix, rtol=1e-5)
+    np.testing.assert_allclose(tape.gradient(y, x).numpy()[0, :, 0], matrix.sum(1), atol=1e-5)
+
+
+def test_the_gradient_of_resize_is_the_transposed_map() -> None:
+    x = tf.constant(IMAGE.astype(np.float32))
+    g = tf.constant(RNG.normal(size=(7, 3, 3)).astype(np.float32))
+    for method in METHODS:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.image.resize(x, [7, 3], method)
+        back = tape.gradient(y, x, g)
+        np.testing.assert_allclose(np.sum(back * x), np.sum(g * y), rtol=1e-4)
+
+
+GRADIENTS: dict[str, tuple[Callable[..., Any], Any]] = {
+    "rot90": (lambda x: tf.image.rot90(x) ** 2, IMAGE),
+    "crop or pad": (lambda x: tf.image.resize_with_crop_or_pad(x, 2, 8) ** 2, BATCH),
+    "patches": (
+        lambda x: (
+            tf.image.extract_patches(x, [1, 2, 2, 1], [1, 2, 1, 1], [1, 1, 2, 1], "SAME") ** 2
+        ),
+        BATCH,
+    ),
+    "to hsv": (lambda x: tf.image.rgb_to_hsv(x), IMAGE),
+    "from hsv": (lambda x: tf.image.hsv_to_rgb(x), IMAGE),
+    "to yuv": (lambda x: tf.image.rgb_to_yuv(x) ** 2, IMAGE),
+    "sobel": (lambda x: tf.image.sobel_edges(x) ** 2, BATCH),
+    "image gradients": (lambda x: [d**2 for d in tf.image.image_gradients(x)], BATCH),
+    "total variation": (tf.image.total_variation, BATCH),
+}
+
+
+@pytest.mark.parametrize("name", list(GRADIENTS))
+def test_gradients(name: str) -> None:
+    f, x = GRADIENTS[name]
+    check_gradients(f, x)
+
+
+def test_flips_and_turns_come_back() -> None:
+    for turn in (tf.image.flip_left_right, tf.image.flip_up_down, tf.image.transpose):
+        np.testing.assert_array_equal(turn(turn(BATCH)), BATCH)
+    np.testing.assert_array_equal(tf.image.rot90(tf.image.rot90(IMAGE, 3)), IMAGE)
+
+
+def test_colours_come_back() -> None:
+    image = tf.constant(IMAGE.astype(np.float32))
+    for there, back in (
+        (tf.image.rgb_to_hsv, tf.image.hsv_to_rgb),
+        (tf.image.rgb_to_yuv, tf.image.yuv_to_rgb),
+        (tf.image.rgb_to_yiq, tf.image.yiq_to_rgb),
+    ):
+        np.testing.assert_allclose(back(there(image)), image, atol=2e-4)
+
+
+@pytest.mark.parametrize("flip", [tf.image.random_flip_left_right, tf.image.random_flip_up_down])
+def test_about_half_of_a_batch_is_flipped(flip: Any) -> None:
+    tf.random.set_seed(1)
+    image = np.arange(4.0).reshape(1, 2, 2, 1)
+    out = flip(np.repeat(image, 400, 0)).numpy()
+    changed = (out != image).any((1, 2, 3)).sum()
+    assert 140 < changed < 260
+
+
+def test_stateless_changes_depend_on_the_seed_alone() -> None:
+    image = tf.constant(IMAGE.astype(np.float32))
+    for change in (
+        lambda seed: tf.image.stateless_random_brightness(image, 0.4, seed),
+        lambda seed: tf.image.stateless_random_contrast(image, 0.2, 1.8, seed),
+        lambda seed: tf.image.stateless_random_saturation(image, 0.2, 1.8, seed),
+        lambda seed: tf.image.stateless_random_hue(image, 0.4, seed),
+    ):
+        np.testing.assert_array_equal(change([1, 2]), change([1, 2]))
+        assert not np.array_equal(change([1, 2]), change([3, 4]))
+
+
+def test_random_crops_are_parts_of_the_image() -> None:
+    image = np.arange(30).reshape(5, 6)
+    places = set()
+    for i in range(60):
+        crop = tf.image.stateless_random_crop(image, [2, 3], [i, 7]).numpy()
+        row, column = divmod(int(crop[0, 0]), 6)
+        np.testing.assert_array_equal(crop, image[row : row + 2, column : column + 3])
+        places.add((row, column))
+    assert {r for r, _ in places} == {0, 1, 2, 3}
+    assert {c for _, c in places} == {0, 1, 2, 3}
+
+
+def test_equal_images_are_alike() -> None:
+    image = RNG.uniform(size=(2, 24, 25, 3)).astype(np.float32)
+    np.testing.assert_allclose(tf.image.ssim(image, image, 1.0), [1.0, 1.0], rtol=1e-6)
+    similar = tf.image.ssim_multiscale(image, image, 1.0, power_factors=[0.5, 0.5])
+    np.testing.assert_allclose(similar, [1.0, 1.0], rtol=1e-6)
+    assert np.isinf(tf.image.psnr(image, image, 1.0).numpy()).all()
+
+
+MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "rank": (
+        lambda: tf.image.resize([1.0], [1, 1]),
+        ValueError,
+        r"resize: images .* got shape \[1\]",
+    ),
+    "method": (lambda: tf.image.resize(IMAGE, [2, 2], "best"), ValueError, "one of area, bicubic"),
+    "size": (lambda: tf.image.resize(IMAGE, [2]), ValueError, "height and width"),
+    "box": (
+        lambda: tf.image.crop_to_bounding_box(IMAGE, 3, 0, 2, 2),
+        ValueError,
+        r"box of \[2, 2\] pixels|box of \(2, 2\)|is not inside an image of shape \[4, 5, 3\]",
+    ),
+    "pad": (lambda: tf.image.pad_to_bounding_box(IMAGE, 0, 0, 3, 9), ValueError, "does not fit"),
+    "channels": (
+        lambda: tf.image.rgb_to_yuv([[[1.0]]]),
+        tf.errors.InvalidArgumentError,
+        "3 channels",
+    ),
+    "crop": (
+        lambda: tf.image.random_crop(IMAGE, [9, 1, 1]),
+        tf.errors.InvalidArgumentError,
+        r"size \[9, 1, 1\] must not be more than the shape \[4, 5, 3\]",
+    ),
+    "patches": (
+        lambda: tf.image.extract_patches(BATCH, [2, 2, 2, 1], [1] * 4, [1] * 4, "SAME"),
+        ValueError,
+        r"sizes must be \[1, rows, columns, 1\]",
+    ),
+    "different images": (
+        lambda: tf.image.psnr(IMAGE, IMAGE[1:], 1.0),
+        ValueError,
+        r"\[4, 5, 3\] and \[3, 5, 3\]",
+    ),
+    "contrast": (
+        lambda: tf.image.random_contrast(IMAGE, 2.0, 1.0),
+        ValueError,
+        "upper must be > lower",
+    ),
+    "hue": (lambda: tf.image.random_hue(IMAGE, 0.7), ValueError, r"in \[0, 0.5\]"),
+}
+
+
+@pytest.mark.parametrize("name", list(MISTAKES))
+def test_mistake(name: str) -> None:
+    make, error, message = MISTAKES[name]
+    with pytest.raises(error, match=message):
+        make()

@@ -1,0 +1,54 @@
+"""Python functions inside of a computation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.ops.finite_differences import check_gradients
+
+import tapeflow as tf
+
+
+def test_gradients_of_both_orders():
+    check_gradients(
+        lambda x: tf.py_function(lambda a: a * tf.sin(a) if a[0] > 0 else a, [x], tf.float64),
+        [0.7, 2.0],
+    )
+
+
+def test_variables_inside_get_gradients():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = tf.py_function(lambda x: x * v, [tf.constant(2.0)], tf.float32)
+    assert tape.gradient(y, v).numpy() == 2.0
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (KeyError, tf.errors.UnknownError),
+        (ValueError, tf.errors.InvalidArgumentError),
+        (TypeError, tf.errors.InvalidArgumentError),
+        (StopIteration, tf.errors.OutOfRangeError),
+        (NotImplementedError, tf.errors.UnimplementedError),
+        (MemoryError, tf.errors.ResourceExhaustedError),
+    ],
+)
+def test_exceptions_keep_their_cause(error, status):
+    def fails():
+        raise error("why")
+
+    with pytest.raises(status, match=f"fails raised {error.__name__}.*why") as caught:
+        tf.py_function(fails, [], tf.float32)
+    assert isinstance(caught.value.__cause__, error)
+
+
+def test_numpy_function_gets_arrays_of_its_own():
+    x = tf.constant([1, 2])
+
+    def change(a):
+        a += 1
+        return a
+
+    assert tf.numpy_function(change, [x], tf.int32).numpy().tolist() == [2, 3]
+    assert np.array(x).tolist() == [1, 2]
