@@ -3,19 +3,23 @@
 #   make demo     train a small network and leave its plots
 #   make test     lint, type check, tests and doctests
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
+#   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
+#   make docs     write the lists in docs/compatibility.md
 #
-# Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1".
+# Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1",
+# make differential DIFFERENTIAL_ARGS="--ops math.* --seed 3".
 
 PYTHON ?= python3
 VENV ?= .venv
 PEERS ?= .venv-peers
 BENCH_ARGS ?=
+DIFFERENTIAL_ARGS ?=
 
 BIN := $(VENV)/bin
 TORCH := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench differential docs clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -39,6 +43,12 @@ bench: $(VENV)/.installed-plot $(PEERS)/.installed
 	$(BIN)/python benchmarks/run.py --tapeflow-python $(BIN)/python \
 		--peers-python $(PEERS)/bin/python $(BENCH_ARGS)
 
+differential: $(PEERS)/.installed-tapeflow
+	$(PEERS)/bin/python -m tests.differential $(DIFFERENTIAL_ARGS)
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/python scripts/compatibility.py
+
 clean:
 	rm -rf $(VENV) $(PEERS) build dist demo-output .pytest_cache .ruff_cache
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -58,4 +68,8 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 $(PEERS)/.installed: benchmarks/peers.txt Makefile | $(PEERS)/bin/python
 	$(PEERS)/bin/python -m pip install --quiet $(TORCH)
 	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers.txt
+	@touch $@
+
+$(PEERS)/.installed-tapeflow: pyproject.toml $(PEERS)/.installed
+	$(PEERS)/bin/python -m pip install --quiet --editable .
 	@touch $@

@@ -73,26 +73,6 @@ def test_files_that_are_named_exist(page):
         assert (ROOT / name).exists() or (ROOT / "src/tapeflow" / name).exists(), name
 
 
-def is_there(name):
-    found = tf
-    for part in name.split(".")[1:]:
-        if not hasattr(found, part):
-            return False
-        found = getattr(found, part)
-    return True
-
-
-def test_the_lists_of_what_is_there_and_what_is_not_are_true():
-    text = (ROOT / "docs/compatibility.md").read_text()
-    _, there, absent, _ = re.split(r"^## .*\n", text, flags=re.MULTILINE)
-    # The first column of the table; the second says what to use in its place.
-    absent = "\n".join(row.split("|")[1] for row in absent.strip().split("\n"))
-    there, absent = (re.findall(r"`(tf\.[\w.]+)`", part) for part in (there, absent))
-    assert len(there) > 10 and len(absent) > 20
-    assert [name for name in there if not is_there(name)] == []
-    assert [name for name in absent if is_there(name)] == []
-
-
 def test_the_message_that_is_shown_is_the_one_that_is_given():
     shown = blocks(ROOT / "docs/compatibility.md", "text")[0]
     with pytest.raises(AttributeError) as failure:

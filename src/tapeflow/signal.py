@@ -1,6 +1,12 @@
 """`tf.signal`: Fourier and cosine transforms, frames and windows of signals."""
 
 from tapeflow.core.missing import Missing as _Missing
+from tapeflow.ops.cosine import (
+    dct as dct,
+    idct as idct,
+    inverse_mdct as inverse_mdct,
+    mdct as mdct,
+)
 from tapeflow.ops.fourier import (
     fft as fft,
     fft2d as fft2d,
@@ -21,16 +27,14 @@ from tapeflow.ops.fourier import (
     rfft3d as rfft3d,
     rfftnd as rfftnd,
 )
+from tapeflow.ops.mel import (
+    linear_to_mel_weight_matrix as linear_to_mel_weight_matrix,
+    mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms,
+)
 from tapeflow.ops.signal import (
-    dct as dct,
     frame as frame,
-    idct as idct,
-    inverse_mdct as inverse_mdct,
     inverse_stft as inverse_stft,
     inverse_stft_window_fn as inverse_stft_window_fn,
-    linear_to_mel_weight_matrix as linear_to_mel_weight_matrix,
-    mdct as mdct,
-    mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms,
     overlap_and_add as overlap_and_add,
     stft as stft,
 )

@@ -10,8 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
-from tests.differential.compare import Difference, Failure, Looseness, Slices, differing, is_rounding
+from tests.differential.compare import (
+    Difference,
+    Failure,
+    Looseness,
+    Slices,
+    differing,
+    is_rounding,
+)
 
 SIGNATURES: dict[str, str] = {
     "tf.meshgrid": "its `indexing` is among TensorFlow's `**kwargs`",
@@ -100,7 +106,13 @@ def in_gradient(difference: Difference) -> bool:
 
 
 NO_KERNEL = "Could not find device for node"
-USAGE = {"InvalidArgumentError", "ValueError", "TypeError", "UnimplementedError", "FailedPreconditionError"}
+USAGE = {
+    "InvalidArgumentError",
+    "ValueError",
+    "TypeError",
+    "UnimplementedError",
+    "FailedPreconditionError",
+}
 
 ACCEPTED: tuple[Accepted, ...] = (
     Accepted(
@@ -165,10 +177,10 @@ ACCEPTED: tuple[Accepted, ...] = (
         ("math.cumprod", "reduce_prod", "linalg.det", "linalg.slogdet"),
     ),
     Accepted(
-        "Gradient of cumprod at zero and infinity",
-        "TensorFlow divides by the input, and so loses what a zero hides.",
+        "Gradients of products at zero and infinity",
+        "TensorFlow divides by the input, and so loses what a zero or an infinity hides.",
         in_gradient,
-        ("math.cumprod",),
+        ("math.cumprod", "math.*segment_prod"),
     ),
     Accepted(
         "Second derivative of cross-entropy by its labels",
@@ -262,7 +274,19 @@ ACCEPTED: tuple[Accepted, ...] = (
         "NumPy arrays in double precision",
         "A few functions of TensorFlow make single precision of them. Here they stay what they are.",
         lambda d: d.aspect == "dtype" and any(a.form == "numpy" for a in d.call.arrays.values()),
-        ("nn.max_pool*", "nn.pool", "signal.*"),
+        ("nn.max_pool*", "nn.pool", "signal.*", "image.*"),
+    ),
+    Accepted(
+        "Nothing to do",
+        "`unravel_index` of no indices, or a histogram of values that are NaN, is refused there.",
+        fails_there("received empty tensor indices", "Histogram values must not contain NaN"),
+        ("unravel_index", "histogram_fixed_width*"),
+    ),
+    Accepted(
+        "Tails of ndtri in float32",
+        "For probabilities below 1e-16, the result is minus infinity.",
+        lambda d: d.aspect == "values",
+        ("math.ndtri",),
     ),
     Accepted(
         "Bools as complex numbers",
@@ -294,20 +318,33 @@ ACCEPTED: tuple[Accepted, ...] = (
         "It rounds an axis or a size of 1.5, takes a bool for a length, and does not look at the "
         "noise shape of a dropout that drops nothing. Here each is a `TypeError`.",
         refused,
-        ("nn.dropout", "squeeze", "sequence_mask", "nn.*pool*", "image.*", "signal.*", "linalg.*"),
+        (
+            "nn.dropout",
+            "squeeze",
+            "sequence_mask",
+            "nn.*pool*",
+            "image.*",
+            "signal.*",
+            "linalg.*",
+            "*slice",
+        ),
     ),
     Accepted(
         "Mistakes that TensorFlow sees",
-        "A fraction as the number of a diagonal, or integers as colours, are taken as they are.",
-        lambda d: d.call.is_bad and fails_there("Cannot convert")(d),
-        ("linalg.diag*", "linalg.set_diag", "image.*"),
+        "A fraction as the number of a diagonal, integers as colours, a number as the hint of a dtype "
+        "that is not needed, or norms that make a tensor larger are taken as they are.",
+        lambda d: d.call.is_bad and fails_there("Cannot convert", "Shapes")(d),
+        ("linalg.diag*", "linalg.set_diag", "image.*", "convert_to_tensor", "clip_by_norm"),
     ),
     Accepted(
         "Kinds of mistakes",
         "Whether a wrong shape or number is a `ValueError`, an `InvalidArgumentError` or a "
         "`TypeError` depends in TensorFlow on who finds it first. In a few ops another does here.",
         lambda d: d.call.is_bad and both_usage(d),
-        ("image.*", "signal.*", "nn.*conv*", "nn.*pool*", "reduce_any", "reduce_all", "math.*segment*", "unstack"),
+        (
+            *("image.*", "signal.*", "nn.*conv*", "nn.*pool*", "math.*segment*"),
+            *("reduce_any", "reduce_all", "logical_*", "math.logical_*", "unstack"),
+        ),
     ),
     Accepted(
         "Variables are tensors",

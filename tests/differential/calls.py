@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
 from tests.differential.draw import Dice, Draw, draw
 from tests.differential.values import Array, Code, arrays_in, written
 
@@ -96,7 +95,17 @@ class Entry:
 
 CATALOGUE: dict[str, Entry] = {}
 
-OPTIONS = {"expression", "label", "positional", "values", "gradients", "second", "bad", "loose", "valid"}
+OPTIONS = {
+    "expression",
+    "label",
+    "positional",
+    "values",
+    "gradients",
+    "second",
+    "bad",
+    "loose",
+    "valid",
+}
 
 
 def op(name: str, **draws: Any) -> None:

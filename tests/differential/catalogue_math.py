@@ -73,8 +73,11 @@ for name in ("math.divide_no_nan", "math.xdivy", "math.multiply_no_nan"):
 op("math.xlogy", x=floats(edges=0.2), y=fits("x", low=0.1, edges=0.2))
 op("math.xlog1py", x=floats(edges=0.2), y=fits("x", low=-0.8, edges=0.2))
 op("add_n", inputs=lists(floats(shape=(2, 3), dtypes=("float32",)), 1, 4))
-op("scalar_mul", scalar=floats(shape=(), dtypes=("float32",), forms=("tensor", "variable")),
-   x=floats(dtypes=("float32",)))  # fmt: skip
+op(
+    "scalar_mul",
+    scalar=floats(shape=(), dtypes=("float32",), forms=("tensor", "variable")),
+    x=floats(dtypes=("float32",)),
+)
 
 for name in ("equal", "not_equal"):
     op(name, x=arrays(ANY) | booleans(), y=fits("x"))
@@ -86,13 +89,26 @@ op("logical_not", x=booleans())
 
 MORE = ("float32", "float64", "int32", "int64", "bool", "complex64", "float16", "bfloat16")
 op("cast", x=arrays(NUMBERS, edges=0.0) | booleans() | complexes(), dtype=dtypes(*MORE))
-op("saturate_cast", value=arrays(NUMBERS, low=-500, high=500, edges=0.0),
-   dtype=dtypes("int8", "uint8", "int16", "float32", "float16"))  # fmt: skip
+op(
+    "saturate_cast",
+    value=arrays(NUMBERS, low=-500, high=500, edges=0.0),
+    dtype=dtypes("int8", "uint8", "int16", "float32", "float16"),
+)
 
 op("clip_by_value", t=floats(), clip_value_min=fits("t", low=-2, high=-1), clip_value_max=1.5)
-op("clip_by_value", t=ints(), clip_value_min=-2, clip_value_max=3, _label="clip_by_value of integers",
-   _valid=lambda t, **_: not t.dtype.startswith("u"))  # fmt: skip
-op("clip_by_norm", t=floats(shape=shapes(1, 3)), clip_norm=1.5 | same("t", low=1.0) | floats(1.0, 2.0, shape=()),
-   _valid=lambda t, clip_norm: clip_norm == 1.5 or clip_norm.dtype == t.dtype)  # fmt: skip
+op(
+    "clip_by_value",
+    t=ints(),
+    clip_value_min=-2,
+    clip_value_max=3,
+    _label="clip_by_value of integers",
+    _valid=lambda t, **_: not t.dtype.startswith("u"),
+)
+op(
+    "clip_by_norm",
+    t=floats(shape=shapes(1, 3)),
+    clip_norm=1.5 | same("t", low=1.0) | floats(1.0, 2.0, shape=()),
+    _valid=lambda t, clip_norm: clip_norm == 1.5 or clip_norm.dtype == t.dtype,
+)
 op("clip_by_global_norm", t_list=lists(floats(dtypes=("float32",))), clip_norm=2.0)
 op("linalg.global_norm", t_list=lists(floats(dtypes=("float32",))))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from tests.differential.calls import Call
 from tests.differential.draw import Dice, numbers
 from tests.differential.values import Array

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from tests.differential.values import Array, Code, numpy_dtype
 
 FLOATS = ("float32",) * 6 + ("float64",) * 4 + ("float16", "bfloat16")

@@ -16,14 +16,37 @@ def draw_program(seed: int, number: int) -> Call:
     return Call(entry, dict(writer.inputs), seed + number)
 
 
-UNARY = ("tf.sin({a})", "tf.tanh({a})", "tf.square({a})", "-{a}", "tf.exp(-tf.abs({a}))",
-         "tf.identity({a})", "tf.stop_gradient({a})", "{a} * 2.0", "tf.nn.relu({a})",
-         "tf.cast(tf.cast({a}, tf.float64) + 1.0, tf.float32)", "tf.round({a})", "tf.cast(tf.cast({a}, tf.int32), tf.float32)",
-         "tf.reduce_sum({a}) + {a}", "tf.gather({a}, [1, 0, 1])", "{a}[::-1]",
-         "tf.where({a} > 0.0, {a}, 0.5)", "tf.reverse({a}, [0])", "tf.nn.softmax({a})")  # fmt: skip
-BINARY = ("{a} + {b}", "{a} * {b}", "{a} - {b}", "tf.maximum({a}, {b})", "tf.atan2({a}, {b})",
-          "{a} / ({b} * {b} + 1.0)", "tf.reduce_sum({a} * {b}) * {a}",
-          "tf.where({a} > {b}, {a}, {b})", "tf.stack([{a}, {b}])[0]")  # fmt: skip
+UNARY = (
+    "tf.sin({a})",
+    "tf.tanh({a})",
+    "tf.square({a})",
+    "-{a}",
+    "tf.exp(-tf.abs({a}))",
+    "tf.identity({a})",
+    "tf.stop_gradient({a})",
+    "{a} * 2.0",
+    "tf.nn.relu({a})",
+    "tf.cast(tf.cast({a}, tf.float64) + 1.0, tf.float32)",
+    "tf.round({a})",
+    "tf.cast(tf.cast({a}, tf.int32), tf.float32)",
+    "tf.reduce_sum({a}) + {a}",
+    "tf.gather({a}, [1, 0, 1])",
+    "{a}[::-1]",
+    "tf.where({a} > 0.0, {a}, 0.5)",
+    "tf.reverse({a}, [0])",
+    "tf.nn.softmax({a})",
+)
+BINARY = (
+    "{a} + {b}",
+    "{a} * {b}",
+    "{a} - {b}",
+    "tf.maximum({a}, {b})",
+    "tf.atan2({a}, {b})",
+    "{a} / ({b} * {b} + 1.0)",
+    "tf.reduce_sum({a} * {b}) * {a}",
+    "tf.where({a} > {b}, {a}, {b})",
+    "tf.stack([{a}, {b}])[0]",
+)
 
 TOTAL = """\
 def total(gradients):

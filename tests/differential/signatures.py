@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from tapeflow.core.missing import namespaces, public_names
 from tests.differential.accepted import SIGNATURES
+
+from tapeflow.core.missing import namespaces, public_names
 
 MISSING = object()
 POSITIONS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tapeflow.core.context import context, recorders
-
-if TYPE_CHECKING:
-    from tapeflow.core.tensor import Tensor
+from tapeflow.core.tensor import Tensor
 
 
 class Interpreter:
@@ -47,7 +45,7 @@ def innermost(tensors: Iterable[Tensor]) -> Interpreter | None:
     """The interpreter that takes over a primitive with these inputs, if any does."""
     found: Interpreter | None = None
     for x in tensors:
-        interpreter = x.interpreter
+        interpreter = None if type(x) is Tensor else x.interpreter
         if interpreter is not None and (found is None or interpreter.depth > found.depth):
             found = interpreter
     return found

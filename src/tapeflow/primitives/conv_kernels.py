@@ -233,7 +233,7 @@ def _spread(g: Any, w: Any, shape: Sizes, strides: Sizes, dilations: Sizes, padd
         back = _backward_padding(g.shape[1:-1], shape[1:-1], window, dilations, padding)
         if back is not None:
             out = np.empty(shape, g.dtype)
-            turned = np.flip(w, range(len(window))).swapaxes(-1, -2)
+            turned = np.flip(w, tuple(range(len(window)))).swapaxes(-1, -2)
             _convolve(g, np.ascontiguousarray(turned), out, strides, dilations, back)
             return out
     space = g.shape[1:-1]

@@ -63,7 +63,7 @@ def unary(
     def call(x: Any) -> Tensor:
         if type(x) is not Tensor:
             x = convert_to_tensor(x)
-            if x.interpreter is not None:
+            if type(x) is not Tensor and x.interpreter is not None:
                 return x.interpreter.interpret(row, (x,), {})
         run, recorders = context.hot
         array = x._array
@@ -136,8 +136,10 @@ def binary(
     def call(a: Any, b: Any) -> Tensor:
         if type(a) is not Tensor or type(b) is not Tensor:
             a, b = coerce(a, b)
-            if a.interpreter is not None or b.interpreter is not None:
-                return interpreted(row, a, b)
+            if type(a) is not Tensor or type(b) is not Tensor:
+                interpreter = innermost((a, b))
+                if interpreter is not None:
+                    return interpreter.interpret(row, (a, b), {})
         run, recorders = context.hot
         x = a._array
         y = b._array
@@ -190,8 +192,10 @@ def comparison(
     def call(a: Any, b: Any) -> Tensor:
         if type(a) is not Tensor or type(b) is not Tensor:
             a, b = coerce(a, b)
-            if a.interpreter is not None or b.interpreter is not None:
-                return interpreted(row, a, b)
+            if type(a) is not Tensor or type(b) is not Tensor:
+                interpreter = innermost((a, b))
+                if interpreter is not None:
+                    return interpreter.interpret(row, (a, b), {})
         run, recorders = context.hot
         x = a._array
         y = b._array
@@ -206,13 +210,6 @@ def comparison(
         return output
 
     return named(call, row)
-
-
-def interpreted(row: Primitive, a: Tensor, b: Tensor) -> Any:
-    """The output of a primitive with an input that has an interpreter."""
-    interpreter = innermost((a, b))
-    assert interpreter is not None
-    return interpreter.interpret(row, (a, b), {})
 
 
 def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,31 @@
+"""Public functions that generated calls cannot compare, with the reason."""
+
+STATE = "changes a setting or reads one, and has no result to compare"
+SCOPE = "opens a scope, which the conformance cases cover"
+ADDITION = "an addition, which TensorFlow does not have"
+RANDOM = "holds state of a random generator; its own tests cover it"
+TYPES = "about types, which the conformance cases cover"
+
+EXCLUDED: dict[str, str] = {
+    "tf.executing_eagerly": STATE,
+    "tf.get_logger": STATE,
+    "tf.as_dtype": TYPES,
+    "tf.control_dependencies": SCOPE,
+    "tf.device": SCOPE,
+    "tf.init_scope": SCOPE,
+    "tf.print": "writes to a stream; its own tests cover it",
+    "tf.autodiff.check_gradients": ADDITION,
+    "tf.autodiff.gauss_newton_product": ADDITION,
+    "tf.autodiff.hessian": ADDITION,
+    "tf.autodiff.hvp": ADDITION,
+    "tf.debugging.enable_check_numerics": STATE,
+    "tf.debugging.disable_check_numerics": STATE,
+    "tf.debugging.enable_traceback_filtering": STATE,
+    "tf.debugging.disable_traceback_filtering": STATE,
+    "tf.debugging.is_traceback_filtering_enabled": STATE,
+    "tf.debugging.get_log_device_placement": STATE,
+    "tf.debugging.set_log_device_placement": STATE,
+    "tf.random.set_seed": STATE,
+    "tf.random.experimental.get_global_generator": RANDOM,
+    "tf.random.experimental.set_global_generator": RANDOM,
+}

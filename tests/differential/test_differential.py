@@ -1,0 +1,122 @@
+"""What can be said of the comparison without TensorFlow: it covers all ops, and finds differences."""
+
+import inspect
+import types
+
+import numpy as np
+import pytest
+from tests.differential.accepted import reason
+from tests.differential.calls import Call, Entry
+from tests.differential.catalogue import CATALOGUE
+from tests.differential.compare import Failure, compare, run
+from tests.differential.draw import floats
+from tests.differential.exclusions import EXCLUDED
+from tests.differential.programs import draw_program
+from tests.differential.values import Array
+
+import tapeflow as tf
+from tapeflow.core.missing import namespaces, public_names
+
+
+def find(name):
+    found = tf
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def public_functions():
+    for place, module in namespaces():
+        for name in public_names(module):
+            value = getattr(module, name)
+            if callable(value) and not inspect.isclass(value):
+                yield f"{place}.{name}", value
+
+
+def test_every_public_function_is_in_the_catalogue_or_excluded():
+    called = {find(entry.name) for entry in CATALOGUE.values() if entry.expression is None}
+    text = "\n".join(entry.expression or "" for entry in CATALOGUE.values())
+    names = {}
+    for name, value in public_functions():
+        names.setdefault(value, []).append(name)
+    absent = [
+        names
+        for value, names in names.items()
+        if value not in called and not any(f"{n}(" in text or n in EXCLUDED for n in names)
+    ]
+    assert absent == []
+
+
+def test_exclusions_are_still_needed():
+    names = {name for name, _ in public_functions()}
+    assert [name for name in EXCLUDED if name not in names] == []
+    assert all(len(why) > 10 for why in EXCLUDED.values())
+
+
+@pytest.mark.parametrize("label", CATALOGUE)
+def test_drawn_calls_run_and_repeat(label):
+    entry = CATALOGUE[label]
+    calls = [entry.draw(7, number, bad=0.0) for number in range(4)]
+    assert [str(call) for call in calls] == [str(entry.draw(7, n, bad=0.0)) for n in range(4)]
+    outcomes = [run(tf, call, with_second=False) for call in calls]
+    works = [not isinstance(outcome["result"], Failure) for outcome in outcomes]
+    may_fail = entry.expression is not None or entry.name.startswith(
+        ("debugging.", "nest.", "Assert")
+    )
+    assert any(works) or may_fail, outcomes[0]["result"]
+
+
+def test_a_line_that_is_shown_makes_the_same_call():
+    call = CATALOGUE["add"].draw(3, 1, bad=0.0)
+    shown = eval(str(call), {"tf": tf, "np": np, "inf": np.inf, "nan": np.nan})
+    assert np.array_equal(shown.numpy(), run(tf, call, False)["result"], equal_nan=True)
+
+
+def test_programs_run():
+    outcomes = [run(tf, draw_program(0, number), False)["result"] for number in range(20)]
+    assert not any(isinstance(outcome, Failure) for outcome in outcomes)
+
+
+def pretender(**changed):
+    """The library with some functions replaced."""
+    other = types.SimpleNamespace(**{name: getattr(tf, name) for name in dir(tf)})
+    for name, value in changed.items():
+        setattr(other, name, value)
+    return other
+
+
+@tf.custom_gradient
+def sin_with_a_wrong_gradient(x):
+    return tf.sin(x), lambda g: g * tf.cos(x) * 1.01
+
+
+def raising(x):
+    raise KeyError(x)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "step", "aspect"),
+    [
+        (lambda x: tf.sin(x) * 1.001, "result", "values"),
+        (lambda x: tf.cast(tf.sin(x), tf.float64), "result", "dtype"),
+        (lambda x: tf.sin(x)[None], "result", "shape"),
+        (lambda x: [tf.sin(x)], "result", "type"),
+        (raising, "result", "exception"),
+        (sin_with_a_wrong_gradient, "gradient", "values"),
+        (lambda x: tf.stop_gradient(tf.sin(x)), "gradient", "type"),
+        (lambda x: tf.sin(tf.gather(x, [0, 1, 2])), "gradient", "type"),
+        (
+            lambda x: tf.sin(x) + tf.stop_gradient(x) - x + x * tf.stop_gradient(x) / x - x,
+            "gradient",
+            "values",
+        ),
+    ],
+)
+def test_a_difference_is_found(wrong, step, aspect):
+    entry = Entry("sin", {"x": floats()})
+    call = Call(entry, {"x": Array(np.array([0.5, 1.0, 2.0], "float32"))}, 0)
+    ours, theirs = run(pretender(sin=wrong), call, True), run(tf, call, True)
+    assert compare(call, theirs, theirs) is None
+    difference = compare(call, ours, theirs)
+    assert (difference.step, difference.aspect) == (step, aspect)
+    assert reason(difference) is None
