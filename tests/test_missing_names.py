@@ -14,7 +14,7 @@ import tapeflow as tf
 from tapeflow.core import missing
 
 # Chosen from what TensorFlow has and tapeflow has not. Whoever adds one puts another in its place.
-ABSENT_OP = "conv3d_transpose"
+ABSENT_OP = "fractional_max_pool"
 ABSENT_NAMESPACE = "saved_model"
 
 

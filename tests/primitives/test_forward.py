@@ -20,7 +20,8 @@ from tests.primitives.test_table import (
 )
 
 import tapeflow as tf
-from tapeflow.primitives.table import Primitive
+from tapeflow.autodiff import tangents
+from tapeflow.primitives.table import TABLE, Primitive
 
 WITH_SOURCES = [c for c in CASES if sources(*c.values)]
 
@@ -34,6 +35,12 @@ def directions(arrays: list[np.ndarray]) -> list[np.ndarray]:
             (d + 1j * rng.normal(size=x.shape) if x.dtype.kind == "c" else d).astype(x.dtype)
         )
     return found
+
+
+def test_shortcuts_are_for_primitives_that_exist():
+    assert {*tangents._LINEAR, *tangents._PRODUCTS} - TABLE.keys() == set()
+    for name, inputs in tangents._LINEAR.items():
+        assert set(inputs) <= set(TABLE[name].inputs)
 
 
 @pytest.mark.parametrize(("primitive", "sample"), WITH_SOURCES)

@@ -19,7 +19,7 @@ from tapeflow.primitives.table import ArraySpec
 if TYPE_CHECKING:
     from tapeflow.autodiff.tape import GradientTape
 
-BYTES_AT_ONCE = 2**25
+BYTES_AT_ONCE = 2**24
 """About how large the largest array of a backward pass may get. A pass for more rows would be no faster: what does
 not fit in the processor's caches anyway gains nothing from being longer."""
 
@@ -43,10 +43,11 @@ def jacobian(
     ]
 
 
-def batch_jacobian(
-    tape: GradientTape, target: Tensor, source: Any, zero: bool, loop: bool = False
-) -> Any:
-    """A seed for each element of a row, in all rows at once: a row depends on its own row alone."""
+def batch_jacobian(tape: GradientTape, target: Tensor, source: Any, loop: bool = False) -> Tensor:
+    """A seed for each element of a row, in all rows at once: a row depends on its own row alone.
+
+    An unconnected source has zeros, as in TensorFlow, where it is the same whatever is asked for.
+    """
     shape = target._array.shape
     source_shape = tuple(source.shape)
     if len(shape) < 2 or len(source_shape) < 2 or shape[0] != source_shape[0]:
@@ -65,7 +66,7 @@ def batch_jacobian(
     if column is not None:
         rank = len(source_shape) + 1
         column = array.transpose(column, perm=(1, 0, *range(2, rank)))
-    return _shaped(column, (*shape, *source_shape[1:]), source, zero)
+    return _shaped(column, (*shape, *source_shape[1:]), source, zero=True)
 
 
 def _rows(

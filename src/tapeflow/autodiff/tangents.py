@@ -44,7 +44,7 @@ _LINEAR = {
                 "segment_sum",
                 "segment_pick",
             ),
-            "dropout",
+            *("dropout", "fft", "rfft", "irfft", "resample", "sum_pool", "sum_pool_spread"),
         ],
         ("x",),
     ),
@@ -57,7 +57,9 @@ _LINEAR = {
 }
 
 # Linear in each of its inputs while the others stay: the product rule.
-_PRODUCTS = {"matmul", "einsum", "cross"}
+_PRODUCTS = {
+    *("matmul", "einsum", "cross", "conv", "conv_input_gradient", "conv_filter_gradient"),
+}
 
 
 def tangent_of(

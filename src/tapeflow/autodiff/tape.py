@@ -12,7 +12,7 @@ from tapeflow.autodiff import backprop, jacobians
 from tapeflow.autodiff.backprop import Call, JointRule, Record
 from tapeflow.core import nest
 from tapeflow.core.context import identify, new_id, pop_recorder, push_recorder
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, scalar
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import warn_once
@@ -340,9 +340,9 @@ class GradientTape:
           A tensor of shape `[batch, *target.shape[1:], *source.shape[1:]]`.
         """
         self._begin("batch_jacobian", several=not experimental_use_pfor)
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        UnconnectedGradients(unconnected_gradients)  # raises for what is neither
         result = jacobians.batch_jacobian(
-            self, self._target(target), source, zero, loop=not experimental_use_pfor
+            self, self._target(target), source, loop=not experimental_use_pfor
         )
         if not self._persistent:
             self._release()
@@ -416,7 +416,12 @@ class GradientTape:
                     f"GradientTape.gradient, got {t.dtype!r}"
                 )
                 continue
-            g = array.ones_like(t) if seed is None else self._seed(t, seed)
+            if seed is not None:
+                g = self._seed(t, seed)
+            elif type(t) is Tensor and not t._array.ndim:
+                g = scalar(1.0, t.dtype)
+            else:
+                g = array.ones_like(t)
             identity = identify(t)
             seeds[identity] = backprop.accumulate(seeds[identity], g) if identity in seeds else g
         return seeds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -85,10 +86,19 @@ def _broadcast_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
     return ArraySpec(tuple(shape), x.dtype)
 
 
+def _broadcast_kernel(x: Any, *, shape: Shape) -> Any:
+    """A view, which takes no memory; or if that would be little, a copy, which takes less time."""
+    if math.prod(shape) > 2048 or x.ndim > len(shape):
+        return np.broadcast_to(x, shape)
+    out = np.empty(shape, x.dtype)
+    out[...] = x
+    return out
+
+
 broadcast_to = primitive(
     "broadcast_to",
     "x",
-    lambda x, *, shape: np.broadcast_to(x, shape),
+    _broadcast_kernel,
     result=_broadcast_result,
     gradients={"x": lambda g, x_shape: reduction.sum_to(g, x_shape)},
 )

@@ -119,6 +119,8 @@ def conv_kernel(
     where = (strides, dilations, padding)
     space = _space(x.shape, w.shape, *where)
     out = np.empty((x.shape[0], *space, w.shape[-1]), x.dtype)
+    if not out.size or not x.size:
+        return np.zeros_like(out)
     if groups == 1:
         _convolve(x, w, out, *where)
     elif w.shape[-2] == 1:
@@ -210,6 +212,8 @@ def input_gradient_kernel(
     where = (strides, dilations, padding)
     if g.shape != (shape[0], *_space(shape, w.shape, *where), w.shape[-1]):
         raise ValueError("shapes do not fit")
+    if not g.size or not math.prod(shape):
+        return np.zeros(shape, g.dtype)
     if groups == 1:
         return _spread(g, w, shape, *where)
     if w.shape[-2] == 1:
@@ -283,6 +287,8 @@ def filter_gradient_kernel(
     where = (strides, dilations, padding)
     if g.shape != (x.shape[0], *_space(x.shape, shape, *where), shape[-1]):
         raise ValueError("shapes do not fit")
+    if not g.size or not x.size:
+        return np.zeros(shape, g.dtype)
     if groups == 1:
         return _correlate(x, g, shape, *where)
     if shape[-2] == 1:

@@ -23,13 +23,18 @@ from tapeflow.primitives.table import ArraySpec, primitive
 
 
 def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
-    if a.dtype != b.dtype or a.ndim < 2 or b.ndim < 2 or a.dtype.kind == "b":
+    dtype = a.dtype
+    if (dtype is not b.dtype and dtype != b.dtype) or a.ndim < 2 or b.ndim < 2:
         raise ValueError("operands do not fit")
     if transpose_a:
         a = a.swapaxes(-1, -2)
     if transpose_b:
         b = b.swapaxes(-1, -2)
-    if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":
+    if dtype.char in "fd":  # nothing more to check for float32 and float64
+        return np.matmul(a, b)
+    if dtype.kind == "b":
+        raise ValueError("operands do not fit")
+    if dtype.itemsize == 2 and dtype.kind not in "iu":
         # NumPy multiplies half precision without BLAS and adds up in half precision.
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return np.matmul(a, b)

@@ -192,7 +192,9 @@ def _spence_derivative(x: Any) -> Any:
     one = array.ones_like(x)
     at_one = arithmetic.equal(x, one)
     safe = array.select(at_one, one + one, x)
-    return array.select(at_one, -one, elementary.log(x) / (one - safe))
+    # The start of the series, so that the next derivatives at one are right, too.
+    series = (x - one) * (0.5 - (x - one) / 3) - one
+    return array.select(at_one, series, elementary.log(x) / (one - safe))
 
 
 dawsn = unary(

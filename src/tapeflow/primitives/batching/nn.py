@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, nn, reduction, softmax, unary
 from tapeflow.primitives.batching.batch import Batch, rule
@@ -46,13 +48,7 @@ def _factored(
         return call(batch.full(u), batch.full(x), batch.full(labels))
     shape = u._array.shape
     spread = array.reshape(batch.data(u), shape=(batch.size, *shape[:axis], 1, *shape[axis:]))
-    return spread * call(array.ones_like(Tensor(_zeros(u))), x, labels)
-
-
-def _zeros(u: Tensor) -> Any:
-    import numpy as np
-
-    return np.zeros(u._array.shape, u._array.dtype)
+    return spread * call(Tensor(np.ones(shape, u._array.dtype)), x, labels)
 
 
 @rule("sparse_softmax_cross_entropy_gradient")

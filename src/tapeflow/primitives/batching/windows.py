@@ -15,6 +15,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, conv, pooling
 from tapeflow.primitives.batching.batch import Batch, Rule, each, rule
+from tapeflow.primitives.table import TABLE, ArraySpec
 
 Sizes = tuple[int, ...]
 
@@ -63,6 +64,20 @@ def _from_depth(batch: Batch, w: Tensor, shape: Sizes) -> Tensor:
     return array.transpose(apart, perm=(rank, *range(rank), rank + 1, rank + 2))
 
 
+def _each_a_group(name: str, batch: Batch, a: Tensor, b: Tensor, groups: int, attrs: Any) -> Tensor:
+    """Both inputs differ between examples."""
+    if not batch.size:  # there are no groups of no channels
+        specs = [ArraySpec(x._array.shape, x.dtype) for x in (a, b)]
+        shape = TABLE[name].result(*specs, groups=groups, **attrs).shape
+        return Tensor(np.zeros((0, *shape), a._array.dtype))
+    inputs = _into_channels(batch, a), _into_channels(batch, b)
+    if "shape" in attrs:
+        *rest, channels = attrs["shape"]
+        attrs = {**attrs, "shape": (*rest, batch.size * channels)}
+    y = TABLE[name].call(*inputs, groups=groups * batch.size, **attrs)
+    return _from_channels(batch, y, y._array.shape[-1] // batch.size)
+
+
 @rule("conv")
 def _conv(batch: Batch, x: Tensor, w: Tensor, *, groups: int, **where: Any) -> Tensor:
     if not batch.holds(w):
@@ -72,10 +87,7 @@ def _conv(batch: Batch, x: Tensor, w: Tensor, *, groups: int, **where: Any) -> T
     if not batch.holds(x):
         y = conv.conv(x, _into_channels(batch, w, groups), groups=groups, **where)
         return _from_channels(batch, y, channels, groups)
-    y = conv.conv(
-        _into_channels(batch, x), _into_channels(batch, w), groups=groups * batch.size, **where
-    )
-    return _from_channels(batch, y, channels)
+    return _each_a_group("conv", batch, x, w, groups, where)
 
 
 @rule("conv_input_gradient")
@@ -87,18 +99,11 @@ def _conv_input_gradient(
         folded = (batch.size * shape[0], *shape[1:])
         x = conv.conv_input_gradient(_folded(batch, g), w, shape=folded, groups=groups, **where)
         return _unfolded(batch, x, shape[0])
-    wide = (*rest, batch.size * channels)
     if not batch.holds(g):
+        wide = (*rest, batch.size * channels)
         x = conv.conv_input_gradient(g, _into_depth(batch, w), shape=wide, groups=groups, **where)
         return _from_channels(batch, x, channels, groups)
-    x = conv.conv_input_gradient(
-        _into_channels(batch, g),
-        _into_channels(batch, w),
-        shape=wide,
-        groups=groups * batch.size,
-        **where,
-    )
-    return _from_channels(batch, x, channels)
+    return _each_a_group("conv_input_gradient", batch, g, w, groups, {"shape": shape, **where})
 
 
 @rule("conv_filter_gradient")
@@ -106,8 +111,8 @@ def _conv_filter_gradient(
     batch: Batch, x: Tensor, g: Tensor, *, shape: Sizes, groups: int, **where: Any
 ) -> Tensor:
     *window, inner, channels = shape
-    wide = (*window, inner, batch.size * channels)
     if not batch.holds(x):
+        wide = (*window, inner, batch.size * channels)
         w = conv.conv_filter_gradient(
             x, _into_channels(batch, g, groups), shape=wide, groups=groups, **where
         )
@@ -118,14 +123,7 @@ def _conv_filter_gradient(
             _into_channels(batch, x, groups), g, shape=deep, groups=groups, **where
         )
         return _from_depth(batch, w, shape)
-    w = conv.conv_filter_gradient(
-        _into_channels(batch, x),
-        _into_channels(batch, g),
-        shape=wide,
-        groups=groups * batch.size,
-        **where,
-    )
-    return _from_channels(batch, w, channels)
+    return _each_a_group("conv_filter_gradient", batch, x, g, groups, {"shape": shape, **where})
 
 
 # Pooling and resizing work on each channel of each image by itself.
