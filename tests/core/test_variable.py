@@ -23,6 +23,77 @@ def test_a_tensor_read_before_keeps_its_value():
     np.testing.assert_array_equal(v, [9.0, 7.0])
 
 
+class TestReuseOfMemory:
+    """A large update overwrites the old value if nobody else can see it, and only then."""
+
+    SIZE = 10_000
+
+    def variable(self):
+        v = tf.Variable(np.ones(self.SIZE, np.float32))
+        v.assign_add(tf.ones([self.SIZE]))
+        return v
+
+    def memory(self, v):
+        return np.asarray(v).__array_interface__["data"][0]
+
+    def test_nobody_looks(self):
+        v = self.variable()
+        before = self.memory(v)
+        v.assign_sub(tf.ones([self.SIZE]))
+        assert self.memory(v) == before
+        np.testing.assert_array_equal(v, np.ones(self.SIZE))
+
+    @pytest.mark.parametrize(
+        "look",
+        [
+            lambda v: v.value(),
+            lambda v: v.read_value(),
+            lambda v: tf.identity(v),
+            lambda v: v[:],
+            lambda v: v[2:],
+            lambda v: tf.reshape(v, [100, -1]),
+            lambda v: np.asarray(v),
+            lambda v: memoryview(np.asarray(v)),
+            lambda v: v.numpy(),
+            lambda v: tf.Variable(v),
+            lambda v: tf.transpose(tf.reshape(v, [100, 100])),
+            lambda v: tf.stop_gradient(v),
+        ],
+    )
+    def test_somebody_looks(self, look):
+        v = self.variable()
+        seen = look(v)
+        copy = np.array(seen)
+        v.assign_sub(tf.ones([self.SIZE]))
+        v.assign_add(tf.fill([self.SIZE], 5.0))
+        np.testing.assert_array_equal(np.asarray(seen), copy)
+        np.testing.assert_array_equal(v, np.full(self.SIZE, 6.0))
+
+    def test_a_tape_looks(self):
+        v = self.variable()
+        with tf.GradientTape() as tape:
+            y = v * v
+            v.assign_add(tf.ones([self.SIZE]))
+        np.testing.assert_array_equal(tape.gradient(y, v), np.full(self.SIZE, 4.0))
+
+    def test_the_update_is_the_variable_itself(self):
+        v = self.variable()
+        v.assign_add(v)
+        np.testing.assert_array_equal(v, np.full(self.SIZE, 4.0))
+        v.assign_sub(v[::-1])
+        np.testing.assert_array_equal(v, np.zeros(self.SIZE))
+
+    def test_what_was_given_at_first_is_not_touched(self):
+        given = tf.ones([self.SIZE])
+        v = tf.Variable(given)
+        w = tf.Variable(v)
+        v.assign_add(given)
+        w.assign_sub(given)
+        np.testing.assert_array_equal(given, np.ones(self.SIZE))
+        np.testing.assert_array_equal(v, np.full(self.SIZE, 2.0))
+        np.testing.assert_array_equal(w, np.zeros(self.SIZE))
+
+
 def test_a_variable_does_not_share_memory_with_what_it_was_given():
     given = np.array([1.0, 2.0])
     v = tf.Variable(given)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from tapeflow.autodiff.journal import Journal
 
 
+_DEBUG_ALL = os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")
+
+
 class UnconnectedGradients(enum.Enum):
     """What `gradient` returns for a source that the target does not depend on."""
 
@@ -77,7 +80,7 @@ class GradientTape:
         self._reads: dict[int, Variable] = {}  # identity of a value that was read -> its variable
         self._watched: dict[int, Variable] = {}  # id(variable) -> variable
         self._journal: Journal | None = None
-        if debug or (debug is None and os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")):
+        if debug or (debug is None and _DEBUG_ALL):
             from tapeflow.autodiff.journal import Journal
 
             self._journal = Journal(self)
@@ -155,13 +158,16 @@ class GradientTape:
         """Watches a variable that is read, if it is one to be watched."""
         if variable._value._id in self._reads:
             return
-        if id(variable) in self._watched or (self._watch_accessed and variable._trainable):
+        if (self._watch_accessed and variable._trainable) or id(variable) in self._watched:
             self._watch_variable(variable)
 
     def _watch_variable(self, variable: Variable) -> None:
         self._watched[id(variable)] = variable
-        if variable.dtype.is_differentiable:
-            identity = identify(variable._value)
+        if variable._differentiable:
+            value = variable._value
+            identity = value._id
+            if not identity:
+                identity = value._id = new_id()
             self._reads[identity] = variable
             self._tracked.add(identity)
 
@@ -276,7 +282,10 @@ class GradientTape:
           Tensors, `tf.IndexedSlices` or `None`s.
         """
         self._begin("gradient")
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        zero = (
+            unconnected_gradients is not UnconnectedGradients.NONE
+            and UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        )
         seeds = self._seeds(target, output_gradients)
         flat = nest.flatten(sources)
         found = self._backward(seeds, flat, release=not self._persistent)
@@ -419,7 +428,7 @@ class GradientTape:
             if seed is not None:
                 g = self._seed(t, seed)
             elif type(t) is Tensor and not t._array.ndim:
-                g = scalar(1.0, t.dtype)
+                g = Tensor(scalar(1.0, t.dtype)._array)
             else:
                 g = array.ones_like(t)
             identity = identify(t)

@@ -7,6 +7,7 @@ that was read before an assignment keeps the old value.
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from tapeflow.core.interpreter import concrete
 from tapeflow.core.rows import INDEX_DTYPES, add_rows, places
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Operators, Reference, Tensor
+
+
+_WORTH_REUSING = 2**14
+_ONLY_HERE = 2  # the variable's reference, and the one `getrefcount` holds while it counts
 
 
 class Variable(Operators):
@@ -46,6 +51,7 @@ class Variable(Operators):
         "__weakref__",
         "_constraint",
         "_created",
+        "_differentiable",
         "_name",
         "_shape",
         "_trainable",
@@ -87,6 +93,7 @@ class Variable(Operators):
                 )
         self._trainable = True if trainable is None else bool(trainable)
         self._constraint = constraint
+        self._differentiable = tensor.dtype.is_differentiable
         self._created = new_id()  # tells the order in which variables were made
         self._name = "/".join([*context.name_scopes, name or "Variable"])
 
@@ -241,7 +248,19 @@ class Variable(Operators):
 
     def _combine(self, op: str, ufunc: Any, delta: Any) -> Any:
         array = self._operand(op, delta)
-        return context.hot[0](ufunc, self._value._array, array)
+        held = self._value._array
+        # Where nothing but this variable can see the old value, it is overwritten: a large one costs as much to
+        # allocate as to compute. Whoever has read it, a tape or a view of it holds a reference, and keeps it as it is.
+        if (
+            array.shape == held.shape
+            and held.nbytes >= _WORTH_REUSING
+            and getrefcount(self._value) == _ONLY_HERE
+            and getrefcount(held) == _ONLY_HERE + 1  # this function's `held` is one more
+            and held.flags.owndata
+            and held.flags.writeable
+        ):
+            return context.hot[0](ufunc, held, array, held)
+        return context.hot[0](ufunc, held, array)
 
     def _replace(self, array: Any, *origins: Any) -> Variable:
         """Puts `array` in the variable. `origins` are the values it was computed from, for `explain`."""

@@ -214,7 +214,14 @@ def comparison(
 
 def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Makes two operands tensors. A tensor or variable decides the dtype for what is neither."""
-    a, b = _read(a), _read(b)
+    if type(a) is Variable:
+        a = a.value()
+    elif type(a) is not Tensor:
+        a = _read(a)
+    if type(b) is Variable:
+        b = b.value()
+    elif type(b) is not Tensor:
+        b = _read(b)
     if type(a) is Tensor and type(b) is Tensor:
         return a, b
     if isinstance(a, Tensor):
@@ -226,12 +233,10 @@ def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 def _read(value: Any) -> Any:
-    """Variables, and what else can turn itself into a tensor, as tensors; all else as it is."""
+    """What can turn itself into a tensor as one; all else as it is."""
     kind = type(value)
-    if kind is Tensor or kind is float or kind is int:
+    if kind is float or kind is int:
         return value
-    if kind is Variable:
-        return value.value()
     return convert_to_tensor(value) if hasattr(value, "__tf_tensor__") else value
 
 

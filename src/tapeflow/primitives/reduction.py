@@ -39,7 +39,7 @@ def reduced_shape(shape: tuple[Any, ...], axis: Axes, keepdims: bool) -> tuple[A
 
 def spread(g: Tensor, shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
     """Stretches the gradient of a reduction over the axes that were reduced."""
-    if not keepdims:
+    if not keepdims and g._array.ndim:  # a scalar needs no dimensions to be stretched
         g = array.reshape(g, shape=reduced_shape(shape, axis, True))
     return array.broadcast_to(g, shape=shape)
 
@@ -50,6 +50,8 @@ def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
     if have == shape:
         return g
     lead = len(have) - len(shape)
+    if have[lead:] == shape:  # a bias, say
+        return sum_(g, axis=tuple(range(lead)), keepdims=False)
     axes = tuple(
         [i for i in range(len(have)) if i < lead or (shape[i - lead] == 1 and have[i] != 1)]
     )
@@ -72,6 +74,8 @@ def _size(shape: tuple[int, ...], axis: Axes) -> int:
 
 
 def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    if x.dtype.char in "fd":  # nothing to check for float32 and float64
+        return np.add.reduce(x, axis=axis, keepdims=keepdims)
     refuse(x, "bO")
     # float16 is added up in float32: a thousand terms would already lose it.
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
@@ -96,7 +100,8 @@ def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 
 
 def _mean_gradient(g: Tensor, x_shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
-    return spread(g / float(max(_size(x_shape, axis), 1)), x_shape, axis, keepdims)
+    size = float(max(_size(x_shape, axis), 1))
+    return spread(binary.divide(g, size), x_shape, axis, keepdims)
 
 
 def _prod_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:

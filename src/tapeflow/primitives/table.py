@@ -163,7 +163,35 @@ def primitive(
             recorder.record(row, inputs, output, attrs)
         return output
 
-    return named(call if names else _without_inputs(call, row), row)
+    def unary_call(x: Any, **attrs: Any) -> Any:
+        if type(x) is not Tensor:
+            return call(x, **attrs)
+        run, recorders = context.hot
+        try:
+            output = Tensor(run(kernel, x._array, **attrs))
+        except KERNEL_FAILURES as error:
+            raise retold(row, (x,), attrs, error) from None
+        for recorder in recorders:
+            recorder.record(row, (x,), output, attrs)
+        return output
+
+    def binary_call(a: Any, b: Any, **attrs: Any) -> Any:
+        if type(a) is not Tensor or type(b) is not Tensor:
+            return call(a, b, **attrs)
+        run, recorders = context.hot
+        try:
+            output = Tensor(run(kernel, a._array, b._array, **attrs))
+        except KERNEL_FAILURES as error:
+            raise retold(row, (a, b), attrs, error) from None
+        for recorder in recorders:
+            recorder.record(row, (a, b), output, attrs)
+        return output
+
+    if not names:
+        return named(_without_inputs(call, row), row)
+    if several or row.variadic or len(names) > 2:
+        return named(call, row)
+    return named(unary_call if len(names) == 1 else binary_call, row)  # what most rows are
 
 
 def _without_inputs(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
@@ -187,34 +215,41 @@ def named(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
 
 
 def _edge(rule: Callable[..., Any], inputs: tuple[str, ...]) -> Edge:
-    pick = [_picker(name, inputs) for name in parameters(rule)[1:]]
-    return lambda i, ins, out, attrs: (rule, tuple([p(i, ins, out, attrs) for p in pick]))
+    """The edge of a rule, written out as code when it is first needed: a loop over pickers would take longer."""
+    keep: Callable[..., tuple[Any, ...]] | None = None
+
+    def edge(
+        i: int, ins: tuple[Tensor, ...], out: Any, attrs: Any
+    ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        nonlocal keep
+        if keep is None:
+            kept = "".join(f"{_pick(name, inputs)}, " for name in parameters(rule)[1:])
+            keep = eval(f"lambda i, ins, out, attrs: ({kept})")
+        return rule, keep(i, ins, out, attrs)
+
+    return edge
 
 
-def _picker(name: str, inputs: tuple[str, ...]) -> Callable[[int, Any, Any, Any], Any]:
-    if name in inputs:
-        position = inputs.index(name)
-        if name == "xs":
-            return lambda i, ins, out, attrs: ins
-        return lambda i, ins, out, attrs: ins[position]
-    if name == "y":
-        return lambda i, ins, out, attrs: out
-    if name == "y_shape":
-        return lambda i, ins, out, attrs: out._array.shape
-    if name == "i":
-        return lambda i, ins, out, attrs: i
-    if name == "others":
-        return lambda i, ins, out, attrs: (*ins[:i], None, *ins[i + 1 :])
-    if name == "xs_shapes":
-        return lambda i, ins, out, attrs: tuple([x._array.shape for x in ins])
+def _pick(name: str, inputs: tuple[str, ...]) -> str:
+    """The expression for a parameter's value, in the words of `Edge`."""
+    known = {
+        "y": "out",
+        "y_shape": "out._array.shape",
+        "i": "i",
+        "xs": "ins",
+        "xs_shapes": "tuple([x._array.shape for x in ins])",
+        "others": "(*ins[:i], None, *ins[i + 1 :])",
+    }
     owner, _, what = name.rpartition("_")
+    if name == "xs" or (name in known and name not in inputs):
+        return known[name]
+    if name in inputs:
+        return f"ins[{inputs.index(name)}]"
     if owner in inputs and what == "shape":
-        position = inputs.index(owner)
-        return lambda i, ins, out, attrs: ins[position]._array.shape
+        return f"ins[{inputs.index(owner)}]._array.shape"
     if owner in inputs and what == "dtype":
-        position = inputs.index(owner)
-        return lambda i, ins, out, attrs: ins[position].dtype
-    return lambda i, ins, out, attrs: attrs[name]
+        return f"ins[{inputs.index(owner)}].dtype"
+    return f"attrs[{name!r}]"
 
 
 def parameters(rule: Callable[..., Any]) -> list[str]:
