@@ -23,7 +23,6 @@ from tapeflow.core.rows import INDEX_DTYPES, add_rows, places
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Operators, Reference, Tensor
 
-
 _WORTH_REUSING = 2**14
 _ONLY_HERE = 2  # the variable's reference, and the one `getrefcount` holds while it counts
 

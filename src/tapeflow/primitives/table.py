@@ -225,7 +225,7 @@ def _edge(rule: Callable[..., Any], inputs: tuple[str, ...]) -> Edge:
         if keep is None:
             kept = "".join(f"{_pick(name, inputs)}, " for name in parameters(rule)[1:])
             keep = eval(f"lambda i, ins, out, attrs: ({kept})")
-        return rule, keep(i, ins, out, attrs)
+        return rule, keep(i, ins, out, attrs)  # pyright: ignore[reportOptionalCall]
 
     return edge
 
@@ -254,7 +254,8 @@ def _pick(name: str, inputs: tuple[str, ...]) -> str:
 
 def parameters(rule: Callable[..., Any]) -> list[str]:
     """The names of a rule's parameters."""
-    code = rule.__code__  # a rule is a plain function; `inspect.signature` would take half of the import time
+    # A rule is a plain function; `inspect.signature` would take half of the import time.
+    code = rule.__code__
     return list(code.co_varnames[: code.co_argcount])
 
 
