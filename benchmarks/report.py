@@ -133,6 +133,9 @@ def results_page(values: dict[Key, list[float]], versions: Versions, rounds: int
     for workload, about in WORKLOADS.items():
         ranges = []
         for library in NAMES:
+            if (library, workload) not in values:
+                ranges.append("–")
+                continue
             numbers = values[library, workload]
             low, high = quantity(min(numbers), about), quantity(max(numbers), about)
             ranges.append(f"{low} to {high}")

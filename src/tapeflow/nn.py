@@ -1,6 +1,9 @@
 """`tf.nn`: activations, losses and simple layers."""
 
 from tapeflow.core.missing import Missing as _Missing
+from tapeflow.ops.attention import (
+    scaled_dot_product_attention as scaled_dot_product_attention,
+)
 from tapeflow.ops.blocks import (
     depth_to_space as depth_to_space,
     space_to_batch as space_to_batch,
@@ -22,6 +25,7 @@ from tapeflow.ops.conv_transpose import (
     conv3d_transpose as conv3d_transpose,
     conv_transpose as conv_transpose,
 )
+from tapeflow.ops.ctc import ctc_loss as ctc_loss
 from tapeflow.ops.losses import (
     l2_loss as l2_loss,
     log_poisson_loss as log_poisson_loss,

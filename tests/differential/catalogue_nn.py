@@ -62,6 +62,19 @@ op(
     ),
 )
 op(
+    "nn.ctc_loss",
+    logits=floats(-2.0, 2.0, dtypes=("float32",), shape=(5, 2, 4)),
+    labels=derived(lambda dice, logits: Array(dice.rng.integers(1, 4, (2, 2)).astype("int32"))),
+    label_length=derived(
+        lambda dice, logits: Array(dice.rng.integers(0, 3, 2).astype("int32"))
+    ),
+    logit_length=derived(
+        lambda dice, logits: Array(dice.rng.integers(4, 6, 2).astype("int32"))
+    ),
+    blank_index=0,
+    _loose=4.0,
+)
+op(
     "nn.batch_normalization",
     x=floats(shape=(2, 3)),
     mean=shaped("x", lambda dice, of: (3,)),

@@ -14,6 +14,7 @@ EXCLUDED: dict[str, str] = {
     "tf.device": SCOPE,
     "tf.init_scope": SCOPE,
     "tf.print": "writes to a stream; its own tests cover it",
+    "tf.nn.scaled_dot_product_attention": ADDITION,
     "tf.autodiff.check_gradients": ADDITION,
     "tf.autodiff.gauss_newton_product": ADDITION,
     "tf.autodiff.hessian": ADDITION,

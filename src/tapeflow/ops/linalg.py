@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
 from tapeflow.primitives import array, einsum as einsum_primitive, linalg
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.rules import check_same_dtype, invalid
@@ -57,9 +58,9 @@ def matmul(
     if transpose_b and adjoint_b:
         raise ValueError("matmul: only one of `transpose_b` and `adjoint_b` can be True.")
     if type(a) is not Tensor:
-        a = convert_to_tensor(a)
+        a = a.value() if type(a) is Variable else convert_to_tensor(a)
     if type(b) is not Tensor:
-        b = convert_to_tensor(b, dtype_hint=a.dtype)
+        b = b.value() if type(b) is Variable else convert_to_tensor(b, dtype_hint=a.dtype)
     if output_type is not None:
         a, b = _as_dtype(a, output_type), _as_dtype(b, output_type)
     if adjoint_a:

@@ -176,14 +176,11 @@ def _sparse_kernel(x: Any, labels: Any) -> Any:
 def _sparse_gradient_kernel(u: Any, x: Any, labels: Any) -> Any:
     """The labels have been checked in the forward pass."""
     classes = x.shape[-1]
-    u = wide(u).reshape(-1, 1)
-    p = _shifted(np.ascontiguousarray(x.reshape(-1, classes)), 1)
+    u = wide(u).reshape(-1)
+    p = _shifted(x.reshape(-1, classes), 1)
     np.exp(p, p)
-    p *= u / np.add.reduce(p, 1, keepdims=True)
-    places = np.arange(0, p.size, classes)
-    places += labels.reshape(-1)
-    flat = p.reshape(-1)
-    flat[places] -= u[:, 0]
+    p *= (u / np.add.reduce(p, 1))[:, None]
+    p[np.arange(u.size), labels.reshape(-1)] -= u
     return narrow(p if x.ndim == 2 else p.reshape(x.shape), x)
 
 

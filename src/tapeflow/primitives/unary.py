@@ -122,9 +122,17 @@ softsign = unary(
     accepts=FLOAT,
     derivative=lambda x: reciprocal(square(abs_(x) + 1)),
 )
+
+
+def _relu_kernel(x: Any) -> Any:
+    """NumPy finds the larger of two arrays up to three times faster than that of an array and a scalar."""
+    zeros = x.shape if x.size <= 2**16 else x.shape[-1:]
+    return np.maximum(x, np.zeros(zeros, x.dtype))
+
+
 relu = unary(
     "relu",
-    refusing("bc", lambda x: np.maximum(x, x.dtype.type(0))),
+    refusing("bc", _relu_kernel),
     accepts=REAL,
     gradient=lambda g, y: binary.relu_gradient(g, y),
 )
