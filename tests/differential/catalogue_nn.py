@@ -65,12 +65,8 @@ op(
     "nn.ctc_loss",
     logits=floats(-2.0, 2.0, dtypes=("float32",), shape=(5, 2, 4)),
     labels=derived(lambda dice, logits: Array(dice.rng.integers(1, 4, (2, 2)).astype("int32"))),
-    label_length=derived(
-        lambda dice, logits: Array(dice.rng.integers(0, 3, 2).astype("int32"))
-    ),
-    logit_length=derived(
-        lambda dice, logits: Array(dice.rng.integers(4, 6, 2).astype("int32"))
-    ),
+    label_length=derived(lambda dice, logits: Array(dice.rng.integers(0, 3, 2).astype("int32"))),
+    logit_length=derived(lambda dice, logits: Array(dice.rng.integers(4, 6, 2).astype("int32"))),
     blank_index=0,
     _loose=4.0,
 )

@@ -298,3 +298,17 @@ def test_the_tape_keeps_the_logits_and_no_softmax():
     kept = [t for edge in edges for t in edge[2]]
     assert any(t is x for t in kept)
     assert sum(t._array.nbytes for t in kept) == x._array.nbytes + LABELS.nbytes
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("bad", [-1, 3, 2**31 - 1])
+def test_labels_out_of_range_are_named(dtype, bad):
+    labels = np.array([0, bad, 1], dtype)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=rf"{bad} which is outside"):
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=np.zeros((3, 3)))
+
+
+def test_a_huge_label_does_not_wrap_around():
+    labels = np.array([2**32 + 1], np.int64)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="outside"):
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=np.zeros((1, 3)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import formatting
-from tapeflow.core.context import context, new_id, recorders
+from tapeflow.core.context import context, new_id
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import invalid
@@ -264,7 +264,7 @@ class Variable(Operators):
     def _replace(self, array: Any, *origins: Any) -> Variable:
         """Puts `array` in the variable. `origins` are the values it was computed from, for `explain`."""
         self._value = Tensor(array)
-        for recorder in recorders():
+        for recorder in context.hot[1]:
             recorder.note("assign", self, origins=origins)
         return self
 

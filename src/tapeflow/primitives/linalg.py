@@ -27,10 +27,14 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
     if (dtype is not b.dtype and dtype != b.dtype) or a.ndim < 2 or b.ndim < 2:
         raise ValueError("operands do not fit")
     if transpose_a:
-        a = a.swapaxes(-1, -2)
+        a = a.T if a.ndim == 2 else a.swapaxes(-1, -2)
     if transpose_b:
-        b = b.swapaxes(-1, -2)
+        b = b.T if b.ndim == 2 else b.swapaxes(-1, -2)
     if dtype.char in "fd":  # nothing more to check for float32 and float64
+        if a.ndim == b.ndim == 2 and a.shape[0] * b.shape[1] < 4096:
+            return a.dot(
+                b
+            )  # quicker to begin than matmul, but it fills a large result with zeros first
         return np.matmul(a, b)
     if dtype.kind == "b":
         raise ValueError("operands do not fit")

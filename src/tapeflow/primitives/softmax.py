@@ -151,21 +151,30 @@ def _rows(x: Any, labels: Any) -> tuple[Any, Any]:
         raise ValueError("no classes")
     if x.ndim != 2:
         x, labels = x.reshape(-1, classes), labels.reshape(-1)
-    # Negative numbers are huge without a sign, so one comparison finds both mistakes.
-    unsigned = labels.view(np.uint32 if labels.dtype.itemsize == 4 else np.uint64)
-    if labels.size and np.maximum.reduce(unsigned) >= classes:
-        bad = labels[unsigned >= classes][0]
-        raise invalid(
-            "sparse_softmax_cross_entropy_with_logits: Received a label value of "
-            f"{bad} which is outside the valid range of [0, {classes})"
-        )
     return x, labels
+
+
+def _picked(z: Any, labels: Any) -> Any:
+    """The entry of each row that its label names. Labels that name none are an error."""
+    # Negative numbers are huge without a sign, so NumPy's own check of the upper bound finds them too. Only int32 has
+    # an unsigned type that NumPy takes for an index.
+    narrow_labels = labels.dtype.itemsize == 4
+    try:
+        if narrow_labels or not labels.size or np.minimum.reduce(labels) >= 0:
+            return z[np.arange(labels.size), labels.view(np.uint32) if narrow_labels else labels]
+    except IndexError:
+        pass
+    bad = labels[(labels < 0) | (labels >= z.shape[1])][0]
+    raise invalid(
+        "sparse_softmax_cross_entropy_with_logits: Received a label value of "
+        f"{bad} which is outside the valid range of [0, {z.shape[1]})"
+    )
 
 
 def _sparse_kernel(x: Any, labels: Any) -> Any:
     matrix, rows = _rows(x, labels)
     z = _shifted(matrix, 1)
-    picked = z[np.arange(rows.size), rows]
+    picked = _picked(z, rows)
     np.exp(z, z)
     loss = np.add.reduce(z, 1)
     np.log(loss, loss)
