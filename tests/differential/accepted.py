@@ -23,6 +23,7 @@ SIGNATURES: dict[str, str] = {
     "tf.meshgrid": "its `indexing` is among TensorFlow's `**kwargs`",
     "tf.print": "its options are among TensorFlow's `**kwargs`",
     "tf.autodiff.GradientMismatch": "an addition",
+    "tf.nn.scaled_dot_product_attention": "an addition; in TensorFlow, it is in Keras alone",
     "tf.autodiff.check_gradients": "an addition",
     "tf.autodiff.gauss_newton_product": "an addition",
     "tf.autodiff.hessian": "an addition",
