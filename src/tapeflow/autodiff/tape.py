@@ -482,9 +482,9 @@ class GradientTape:
 
     def _covers(self, wanted: set[int]) -> bool:
         """Whether all that is watched is asked for, the usual case: then every gradient is needed."""
-        return self._reads.keys() <= wanted and len(self._tracked) == len(
-            self._records or ()
-        ) + len(self._reads)
+        if len(self._tracked) != len(self._records or ()) + len(self._reads):
+            return False  # tensors are watched, too
+        return wanted.issuperset(self._reads)
 
     def _source_ids(self, sources: list[Any]) -> list[list[int]]:
         """The identities of each source. A variable has one for each value that was read."""
