@@ -151,7 +151,7 @@ def test_the_traceback_is_the_scripts(call, script, source):
     assert done.stdout + done.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to end a process by")
 def test_an_interrupt_ends_the_script_as_it_ends_python(call, script):
     path = script("import signal\nsignal.raise_signal(signal.SIGINT)")
     done = call(*TAPEFLOW, "run", path)

@@ -330,12 +330,6 @@ ACCEPTED: tuple[Accepted, ...] = (
         ("unravel_index", "histogram_fixed_width*"),
     ),
     Accepted(
-        "Tails of ndtri in float32",
-        "For probabilities below 1e-16, the result is minus infinity.",
-        lambda d: d.aspect == "values",
-        ("math.ndtri",),
-    ),
-    Accepted(
         "Bools as complex numbers",
         "TensorFlow takes True for 1.0, and not for 1+0j.",
         fails_there("Cannot convert True to EagerTensor of dtype complex"),

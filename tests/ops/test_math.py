@@ -377,3 +377,13 @@ def test_gamma_functions():
         expected = theirs(x)
         error = np.abs(mine(x).numpy() - expected) / np.maximum(np.abs(expected), 1)
         assert error.max() < 1e-12
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ndtri_keeps_its_tail(dtype):
+    x = np.array([0.0, 1e-30, 1e-20, 1e-16, 1e-12, 1e-7, 1e-3, 0.5, 0.9, 1.0], dtype)
+    found = tf.math.ndtri(x)
+    rtol = 2e-6 if dtype is np.float32 else 1e-12
+    np.testing.assert_allclose(
+        found, scipy.special.ndtri(x.astype(np.float64)), rtol=rtol, atol=1e-7
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import binary, special, unary
+from tapeflow.primitives import binary, special, special_functions, unary
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:
@@ -254,4 +254,5 @@ def ndtri(x: Any, name: str | None = None) -> Tensor:
     >>> tf.math.ndtri(0.5).numpy()
     np.float32(0.0)
     """
-    return special.erfinv(convert_to_tensor(x) * 2 - 1) * 1.4142135623730951
+    # By erfcinv and not by erfinv of 2x - 1, which forgets a small x. Subtracted from 0, not to give -0.0 at a half.
+    return 0.0 - special_functions.erfcinv(convert_to_tensor(x) * 2) * 1.4142135623730951
