@@ -428,7 +428,7 @@ class GradientTape:
             if seed is not None:
                 g = self._seed(t, seed)
             elif type(t) is Tensor and not t._array.ndim:
-                g = Tensor(scalar(1.0, t.dtype)._array)
+                g = Tensor(scalar(1.0, t._array.dtype)._array)
             else:
                 g = array.ones_like(t)
             identity = identify(t)

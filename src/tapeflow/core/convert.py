@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import context
-from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.dtypes import DType, as_dtype, from_numpy
 from tapeflow.core.tensor import Tensor
 
 _INT32 = np.iinfo(np.int32)
@@ -307,10 +307,10 @@ def _pack(value: Any, leaves: list[Any], dtype: DType | None) -> Tensor:
     return stack(*rows, axis=0)
 
 
-_scalars: dict[tuple[Any, type, DType], Tensor] = {}
+_scalars: dict[tuple[Any, type, np.dtype], Tensor] = {}
 
 
-def scalar(value: Any, dtype: DType) -> Tensor:
+def scalar(value: Any, dtype: np.dtype) -> Tensor:
     """A Python number as a tensor of `dtype`.
 
     Training loops use the same few constants again and again (`2.0 * x`, `lr * g`), and making an array of each costs
@@ -319,7 +319,7 @@ def scalar(value: Any, dtype: DType) -> Tensor:
     key = (value, type(value), dtype)
     found = _scalars.get(key)
     if found is None:
-        found = Tensor(_from_python(value, dtype))
+        found = Tensor(_from_python(value, from_numpy(dtype)))
         if value:  # 0.0 and -0.0 are equal as keys, and nan is not equal to itself
             if len(_scalars) > 1000:
                 _scalars.clear()

@@ -194,7 +194,7 @@ def one_hot(
     if wanted is None:
         wanted = dtypes.float32
     on, off = [
-        scalar(default, wanted) if value is None else value
+        scalar(default, wanted.np_dtype) if value is None else value
         for value, default in zip(given, (1, 0), strict=True)
     ]
     rank = indices._array.ndim

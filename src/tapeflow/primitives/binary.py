@@ -186,7 +186,10 @@ minimum = binary(
 def _relu_gradient_kernel(g: Any, y: Any) -> Any:
     """A product of floats is quicker than one with bools; where memory is what counts, bools take less."""
     slope = y > 0
-    return g * slope.astype(g.dtype) if slope.size <= 2**16 else g * slope
+    if slope.size > 2**16 or not slope.ndim:
+        return g * slope
+    slope = slope.astype(g.dtype)
+    return np.multiply(g, slope, slope) if g.shape == slope.shape else g * slope
 
 
 relu_gradient = binary(

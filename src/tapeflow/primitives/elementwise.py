@@ -165,6 +165,7 @@ def binary(
 def _binary_edge(rule: Callable[..., Any]) -> Edge:
     """The rule as it is where the operand has the shape of the output, and summed where it was broadcast."""
     positions = [{"a": 0, "b": 1, "y": 2}[p] for p in parameters(rule)[1:]]
+    nothing = not positions
     only = positions[0] if len(positions) == 1 else None
 
     def summed(g: Tensor, shape: tuple[int, ...], *kept: Any) -> Tensor:
@@ -172,7 +173,9 @@ def _binary_edge(rule: Callable[..., Any]) -> Edge:
 
     def edge(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         shape = ins[i]._array.shape
-        if only is not None and only < 2:
+        if nothing:
+            kept = ()
+        elif only is not None and only < 2:
             kept = (ins[only],)
         else:
             frame = (*ins, out)
@@ -214,6 +217,8 @@ def comparison(
 
 def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Makes two operands tensors. A tensor or variable decides the dtype for what is neither."""
+    if type(a) is float and type(b) is Tensor and b._array.dtype.kind == "f":  # as in `lr * gradient`
+        return scalar(a, b._array.dtype), b
     if type(a) is Variable:
         a = a.value()
     elif type(a) is not Tensor:
@@ -245,7 +250,7 @@ def _like(value: Any, tensor: Tensor) -> Tensor:
     kind = type(value)
     try:
         if kind is float or kind is int:
-            return scalar(value, tensor.dtype)
+            return scalar(value, tensor._array.dtype)
         return value if isinstance(value, Tensor) else convert_to_tensor(value, tensor.dtype)
     except TypeError as error:
         message = f"{error}, the dtype of the other operand. Use tf.cast to change that."
