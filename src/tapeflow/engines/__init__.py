@@ -1,0 +1,1 @@
+"""Engines besides NumPy: other ways to run the primitives of the table."""
