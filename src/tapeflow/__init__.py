@@ -311,4 +311,8 @@ from tapeflow.ops.vectorized_map import (
 __version__ = "0.1.0"
 newaxis = None
 
+# `tf.function` and not the package of that name: it is imported last, so that the name means the function.
+from tapeflow import config as config  # noqa: E402
+from tapeflow.function import function as function  # noqa: E402
+
 __getattr__ = _Missing("tf")

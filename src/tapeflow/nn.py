@@ -42,6 +42,7 @@ from tapeflow.ops.math import (
     softsign as softsign,
     tanh as tanh,
 )
+from tapeflow.ops.morphology import dilation2d as dilation2d, erosion2d as erosion2d
 from tapeflow.ops.nn import (
     batch_normalization as batch_normalization,
     bias_add as bias_add,

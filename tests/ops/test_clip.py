@@ -136,3 +136,33 @@ def test_global_norm_refuses_ints_and_mixtures():
         tf.linalg.global_norm([tf.constant([1])])
     with pytest.raises(tf.errors.InvalidArgumentError, match="float16"):
         tf.linalg.global_norm([tf.constant([1.0], tf.float16), tf.constant([1.0])])
+
+
+@pytest.mark.parametrize(
+    "bound", [tf.constant(1.0, tf.float64), tf.constant(1), np.float64(1.0), tf.constant([1.0])]
+)
+def test_a_norm_of_another_dtype_is_cast(bound: Any) -> None:
+    def slope(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = clip_by_norm(x, bound)
+        return tape.gradient(y, x)
+
+    assert clip_by_norm([3.0, 4.0], bound).numpy() == pytest.approx([0.6, 0.8])
+    assert gradients(slope, [0.0, 0.0]) == [[0.0, 0.0]]
+
+
+def test_a_norm_for_each_element_has_a_second_gradient_at_zero() -> None:
+    def slope(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = clip_by_norm(x, tf.constant([1.0, 2.0]))
+        return tape.gradient(y, x)
+
+    assert slope(tf.constant([0.0, 0.0])).numpy().tolist() == [1.0, 1.0]
+    assert gradients(slope, [0.0, 0.0]) == [[0.0, 0.0]]
+
+
+def test_norms_must_not_make_the_tensor_larger() -> None:
+    with pytest.raises(ValueError, match=r"clip_norm \[2, 1\].*\[2\].*\[2, 2\]"):
+        clip_by_norm([3.0, 4.0], tf.constant([[1.0], [2.0]]))

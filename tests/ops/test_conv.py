@@ -258,3 +258,14 @@ def test_explicit_padding_must_have_pairs():
         tf.nn.conv2d(
             tf.zeros([1, 4, 4, 1]), tf.zeros([2, 2, 1, 1]), 1, [[0, 0], [1], [0, 0], [0, 0]]
         )
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 4, 4, 1), (4, 4, 1)])
+def test_depthwise_convolutions_take_one_batch(shape):
+    point = normal(1, 1, 1, 1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="depthwise_conv2d: input"):
+        tf.nn.depthwise_conv2d(normal(*shape), normal(2, 2, 1, 1), ONES, "SAME")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="depthwise_conv2d: input"):
+        tf.nn.separable_conv2d(normal(*shape), normal(2, 2, 1, 1), point, ONES, "SAME")
+    with pytest.raises(ValueError, match="4-dimensional"):
+        tf.nn.depthwise_conv2d(normal(4, 4), normal(2, 2, 1, 1), ONES, "SAME")

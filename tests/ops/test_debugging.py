@@ -89,3 +89,25 @@ def test_switches_remember():
 
 def test_scalars_of_numpy_are_compared():
     tf.debugging.assert_equal(np.float32(2.0), tf.constant(2.0))
+
+
+@pytest.mark.parametrize("name", ["equal", "none_equal", "less", "less_equal", "greater"])
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (np.float64([1.0]), np.float32([1.0])),
+        (tf.constant([1.0]), np.float64([1.0])),
+        (tf.constant(1.0), 1),
+        (1, 1.0),
+    ],
+)
+def test_an_assertion_does_not_convert(name, x, y):
+    text = _message(lambda: getattr(tf.debugging, f"assert_{name}")(x, y))
+    assert "same dtype" in text
+
+
+def test_near_converts_numbers_but_no_tensors():
+    tf.debugging.assert_near(tf.constant([1.0]), np.float64([1.0]))
+    tf.debugging.assert_near(tf.constant(1.0), 1)
+    with pytest.raises(ValueError, match="float64"):
+        tf.debugging.assert_near(np.float64([1.0]), tf.constant([1.0]))

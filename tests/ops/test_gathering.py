@@ -105,6 +105,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         Invalid,
         "float32 and int32",
     ),
+    "number of partitions": (lambda: tf.dynamic_partition([1], [0], 1.5), TypeError, "num_parti"),
     "partition": (lambda: tf.dynamic_partition([1, 2], [0, 2], 2), Invalid, r"\[0, 2\)"),
     "stitch": (lambda: tf.dynamic_stitch([[0], [3]], [[1]]), ValueError, "2 indices"),
 }

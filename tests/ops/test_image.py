@@ -187,3 +187,54 @@ def test_mistake(name: str) -> None:
     make, error, message = MISTAKES[name]
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize("size", [[3, 2], [1, 1], [4, 1]])
+def test_crops_have_gradients_by_their_boxes(size: list[int]) -> None:
+    image = tf.constant(RNG.uniform(size=(2, 5, 4, 2)), tf.float32)
+    boxes = np.array([[0.1, 0.2, 0.8, 0.9], [-0.2, 0.1, 1.3, 0.7], [0.9, 0.8, 0.2, 0.1]])
+    weights = RNG.normal(size=(3, *size, 2)).astype(np.float32)
+
+    def total(boxes: Any) -> Any:
+        crops = tf.image.crop_and_resize(image, boxes, [0, 1, 0], size)
+        return tf.reduce_sum(crops * weights)
+
+    x = tf.constant(boxes, tf.float32)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = total(x)
+    found = tape.gradient(y, x).numpy()
+    step = 1e-3 * np.eye(12).reshape(12, 3, 4)
+    slopes = [float(total(boxes + d) - total(boxes - d)) / 2e-3 for d in step]
+    np.testing.assert_allclose(found.reshape(-1), slopes, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("op", [tf.image.adjust_hue, tf.image.adjust_saturation])
+def test_colours_are_adjusted_in_images_only(op: Callable[..., Any]) -> None:
+    for shape in ([3], [4, 3]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="at least 3 dimensions"):
+            op(tf.zeros(shape), 0.1)
+
+
+def test_a_hue_may_be_a_tensor_without_a_value_yet() -> None:
+    deltas = tf.constant([0.1, -0.4])
+    found = tf.vectorized_map(lambda d: tf.image.adjust_hue(IMAGE.astype("f"), d), deltas)
+    for one, delta in zip(found, deltas, strict=True):
+        expected = tf.image.adjust_hue(IMAGE.astype("f"), float(delta))
+        np.testing.assert_allclose(one, expected, rtol=1e-5)
+    for wrong in (1.5, tf.constant(-2.0)):
+        with pytest.raises(ValueError, match="delta"):
+            tf.image.adjust_hue(IMAGE, wrong)
+    with pytest.raises(ValueError, match="scalar"):
+        tf.image.adjust_hue(IMAGE, deltas)
+
+
+def test_a_gamma_may_be_a_tensor_without_a_value_yet() -> None:
+    gammas = tf.constant([0.5, 2.0])
+    found = tf.vectorized_map(lambda g: tf.image.adjust_gamma(IMAGE.astype("f"), g), gammas)
+    np.testing.assert_allclose(found[0], IMAGE**0.5, rtol=1e-5)
+    np.testing.assert_allclose(found[1], IMAGE**2, rtol=1e-5)
+    with pytest.raises(ValueError, match="gamma must not be negative"):
+        tf.image.adjust_gamma(IMAGE, -1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="gamma must not be negative"):
+        tf.image.adjust_gamma(tf.constant(IMAGE, tf.float32), tf.constant(-1.0))

@@ -318,3 +318,31 @@ def test_tensor_diagonals():
     check_gradients(tf.linalg.tensor_diag_part, real(2, 3, 2, 3))
     with pytest.raises(tf.errors.InvalidArgumentError, match="halves"):
         tf.linalg.tensor_diag_part(real(2, 3))
+
+
+def test_a_singular_tridiagonal_system_has_a_large_solution() -> None:
+    diagonals = [[1.0, 1.0, 0.0], [1.0, 0.0, -1.0], [0.0, 1.0, 1.0]]
+    matrix = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, -1.0]])
+    assert np.linalg.matrix_rank(matrix) == 2
+    x = tf.linalg.tridiagonal_solve(
+        np.array(diagonals), [1.0, 2.0, 3.0], perturb_singular=True
+    ).numpy()
+    assert np.isfinite(x).all()
+    assert np.abs(x).max() > 1e15
+    np.testing.assert_allclose(matrix @ x / np.abs(x).max(), 0, atol=1e-15)  # near the null space
+
+
+def test_no_pivot_makes_a_solution_overflow() -> None:
+    x = tf.linalg.tridiagonal_solve(np.zeros((3, 2)), [1e300, 0.0], perturb_singular=True)
+    assert np.isfinite(x).all()
+
+
+def test_a_regular_tridiagonal_system_is_not_perturbed() -> None:
+    diagonals, b = np.array([[1.0, 1, 0], [0, 1, 1], [0, 1, 1]]), [1.0, 2.0, 3.0]
+    x = tf.linalg.tridiagonal_solve(diagonals, b, perturb_singular=True)
+    np.testing.assert_allclose(x, [-1.0, 1.0, 2.0])
+    check_gradients(
+        lambda d, b: tf.linalg.tridiagonal_solve(d, b, perturb_singular=True), diagonals, b
+    )
+    with pytest.raises(ValueError, match="partial_pivoting"):
+        tf.linalg.tridiagonal_solve(diagonals, b, perturb_singular=True, partial_pivoting=False)

@@ -279,6 +279,16 @@ def test_add_takes_its_dtype_from_the_first():
     assert tf.math.multiply(2, tf.constant([1.0])).dtype == tf.float32
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_powers_by_a_half_are_powers(dtype):
+    x = np.array([4.0, 0.0, -0.0, INF, -INF, -1.0, NAN], dtype)
+    expected = [2.0, 0.0, 0.0, INF, INF, NAN, NAN]
+    for found in (tf.constant(x) ** 0.5, tf.pow(x, dtype(0.5))):
+        np.testing.assert_array_equal(found, expected)
+        assert not np.signbit(found.numpy()[2]) and found.dtype.as_numpy_dtype is dtype
+    assert (tf.constant(-INF) ** 0.5).numpy() == INF
+
+
 def test_powers_by_two_are_squares():
     assert tf.math.pow([-3.0, 0.0, 1e30], 2).numpy().tolist() == [9, 0, INF]
     _, gradient = value_and_gradients(lambda x: tf.math.pow(x, 2.0), [-3.0, 0.0])
@@ -346,6 +356,8 @@ def test_logic():
     assert tf.math.logical_xor(a, b).numpy().tolist() == [False, True, True, False]
     with pytest.raises(tf.errors.InvalidArgumentError, match="float32"):
         tf.math.logical_and(tf.constant(1.0), tf.constant(1.0))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="logical_or"):
+        tf.math.logical_or(tf.Variable(1), True)
 
 
 def relative_error(got: Any, expected: Any) -> float:

@@ -180,3 +180,17 @@ def test_refusals_are_value_errors(call, words):
 def test_refusals_name_op_and_shapes(call, words):
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         call(tf.zeros([1, 4, 4, 1]))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_maxima_have_a_second_derivative_of_zero(rank):
+    x = tf.constant(distinct(1, *(4, 4, 4)[:rank], 2))
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = getattr(tf.nn, f"max_pool{rank}d")(x, 2, 2, "VALID")
+        gradient = inner.gradient(y, x)
+    second = outer.gradient(gradient, x)
+    assert second.shape == x.shape
+    assert not np.any(second)

@@ -135,8 +135,9 @@ def test_refused_dtypes(name, value):
 def test_any_and_all_take_bools(name):
     with pytest.raises(TypeError):
         op(name)([1])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="int32"):
-        op(name)(tf.constant([1]))
+    for value in (tf.constant([1]), tf.Variable([1])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="int32"):
+            op(name)(value)
 
 
 def test_empty():

@@ -40,7 +40,7 @@ def cplx(*shape: int) -> np.ndarray:
 )
 def test_complex_transforms(op, expected, shape):
     x, f = cplx(*shape), getattr(tf.signal, op)
-    np.testing.assert_allclose(f(x).numpy(), expected(x))
+    np.testing.assert_allclose(f(tf.constant(x)).numpy(), expected(x))
     assert f(x.astype(np.complex64)).dtype == tf.complex64
     check_gradients(f, x)
 
@@ -96,9 +96,20 @@ def test_empty_signals():
     assert tf.signal.fft(tf.zeros([2, 0], tf.complex64)).shape == [2, 0]
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d"])
+def test_what_has_no_dtype_of_its_own_becomes_complex64(name):
+    x = RNG.normal(size=(2, 2, 2))
+    expected = getattr(tf.signal, name)(tf.constant(x, tf.complex64))
+    for value in (x, x.astype(complex), x.tolist()):
+        found = getattr(tf.signal, name)(value)
+        assert found.dtype is tf.complex64
+        np.testing.assert_array_equal(found, expected)
+    assert getattr(tf.signal, name)(tf.constant(x, tf.complex128)).dtype is tf.complex128
+
+
 def test_transforms_name_mistakes():
     with pytest.raises(tf.errors.InvalidArgumentError, match="fft: input has dtype float32"):
-        tf.signal.fft([1.0, 2.0])
+        tf.signal.fft(tf.constant([1.0, 2.0]))
     with pytest.raises(ValueError, match="rfft: requires"):
         tf.signal.rfft(tf.constant([1, 2]))
     with pytest.raises(ValueError, match=r"rank at least 2.*\[4\]"):
@@ -153,6 +164,14 @@ def test_cosine_transforms_name_mistakes():
             tf.signal.dct(x, **arguments)
     with pytest.raises(ValueError, match="more than one"):
         tf.signal.dct(tf.zeros([1]), type=1)
+    for op in (tf.signal.dct, tf.signal.idct, tf.signal.mfccs_from_log_mel_spectrograms):
+        with pytest.raises(TypeError, match="float32 or float64, got int32"):
+            op(tf.constant([1, 2]))
+
+
+def test_a_step_of_frames_is_an_integer():
+    with pytest.raises(ValueError, match=r"frame_step.*float32"):
+        tf.signal.overlap_and_add(tf.zeros([2, 3]), 1.5)
 
 
 @pytest.mark.parametrize("pad_end", [False, True])

@@ -96,6 +96,8 @@ def test_strided_slice() -> None:
     )
     with pytest.raises(Invalid, match="one length"):
         tf.strided_slice([1, 2], [0], [1, 1])
+    with pytest.raises(TypeError, match=r"strided_slice: end_mask.*1\.5"):
+        tf.strided_slice([1, 2], [0], [1], end_mask=1.5)
 
 
 def test_assigning_to_a_slice_of_a_variable() -> None:

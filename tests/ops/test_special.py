@@ -53,6 +53,11 @@ def test_zeta_and_polygamma_are_precise() -> None:
     np.testing.assert_allclose(tf.math.polygamma(n, q).numpy(), expected, rtol=1e-11)
 
 
+def test_poles_of_zeta_are_infinite_where_both_sides_are() -> None:
+    found = tf.math.zeta([2.0, 4.0, 3.0, 2.5, 1.0, 2.5], [0.0, -3.0, 0.0, 0.0, 0.0, -np.inf])
+    np.testing.assert_array_equal(found, [np.inf, np.inf, np.nan, np.nan, np.inf, np.nan])
+
+
 def test_incomplete_gamma_is_precise() -> None:
     a = 10.0 ** RNG.uniform(-3, 4, 300)
     x = a * np.exp(RNG.uniform(-3, 1.5, 300) / np.sqrt(1 + a / 5))

@@ -78,6 +78,12 @@ SAMPLES: dict[str, list[Sample]] = {
         ),
         Sample((real(3, 1) + 3, real(1, 1)), {"pivoting": True}),
     ],
+    "perturbed_tridiagonal_solve": [
+        Sample((real(3, 4) + np.array([[0], [5], [0]]), real(4, 2)), rtol=1e-11),
+        Sample((real(2, 3, 3), real(2, 3, 1)), low_precision=False, rtol=1e-9),
+        Sample((real(3, 1) + 3, real(1, 1))),
+        Sample((real(2, 3, 0), real(2, 0, 1))),
+    ],
     "qr": [
         Sample((x,), {"full": full}, second_order=True, low_precision=False, rtol=1e-9)
         for x, full in [(steady(3, 3), False), (TALL, False), (WIDE, False), (WIDE, True)]
@@ -144,7 +150,7 @@ def _solve(matrix: np.ndarray, rhs: np.ndarray, *, adjoint: bool) -> np.ndarray:
     return np.linalg.inv(a) @ rhs
 
 
-def _tridiagonal(diagonals: np.ndarray, rhs: np.ndarray, *, pivoting: bool) -> np.ndarray:
+def _tridiagonal(diagonals: np.ndarray, rhs: np.ndarray, *, pivoting: bool = True) -> np.ndarray:
     def one(d: np.ndarray, b: np.ndarray) -> np.ndarray:
         a = np.diag(d[1]) + np.diag(d[0, :-1], 1) + np.diag(d[2, 1:], -1)
         return np.linalg.inv(a) @ b
@@ -179,6 +185,7 @@ REFERENCES: dict[str, Reference] = {
     "solve": _solve,
     "pseudo_inverse": lambda x, rcond: each(scipy.linalg.pinv)(x),
     "tridiagonal_solve": _tridiagonal,
+    "perturbed_tridiagonal_solve": _tridiagonal,
     "qr": lambda x, full: scipy.linalg.qr(x, mode="full" if full else "economic"),
     "lu": _lu,
     "svd": _svd,
@@ -234,6 +241,11 @@ MISTAKES: dict[str, list[Mistake]] = {
         Mistake((real(2, 3), real(3, 1)), {"pivoting": True}, shapes=(0,)),
         Mistake((real(3, 3), real(2, 1)), {"pivoting": True}),
         Mistake((real(3, 3), ints(3, 1)), {"pivoting": True}, says=("float64", "int32")),
+    ],
+    "perturbed_tridiagonal_solve": [
+        Mistake((real(2, 3), real(3, 1)), op="tridiagonal_solve", shapes=(0,)),
+        Mistake((real(3, 3), real(2, 1)), op="tridiagonal_solve"),
+        Mistake((real(3, 3), ints(3, 1)), op="tridiagonal_solve", says=("float64", "int32")),
     ],
     "qr": no_matrix(full=False),
     "lu": [

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.core.context import recorders
+from tapeflow.core.dims import Dim
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
@@ -27,12 +28,16 @@ Gradients = dict[int, Any]
 
 
 class Call(NamedTuple):
-    """A computation that brings its own pullback: gradients of all outputs in, gradients of all inputs out."""
+    """A computation that brings its own pullback: gradients of all outputs in, gradients of all inputs out.
+
+    A pullback that takes `partial` gradients gets None for an output that has none; others get zeros.
+    """
 
     name: str
     inputs: Sequence[Tensor]
     outputs: Sequence[Tensor]
     pullback: Callable[..., Sequence[Any]]
+    partial: bool = False
 
 
 def record_call(call: Call) -> None:
@@ -51,6 +56,7 @@ class JointRule(NamedTuple):
     name: str
     pullback: Callable[..., Sequence[Any]]
     outputs: tuple[ArraySpec, ...]
+    partial: bool = False
 
 
 def backward(
@@ -108,7 +114,8 @@ def _joint_step(
         if o not in sources:
             gradients.pop(o, None)
     found = [
-        zeros(spec) if g is None else dense(g) for g, spec in zip(found, rule.outputs, strict=True)
+        (None if rule.partial else zeros(spec)) if g is None else dense(g)
+        for g, spec in zip(found, rule.outputs, strict=True)
     ]
     for source, part in zip(inputs, rule.pullback(*found), strict=True):
         if part is None or not source or (needed is not None and source not in needed):
@@ -119,6 +126,8 @@ def _joint_step(
 
 def zeros(spec: ArraySpec) -> Tensor:
     """A tensor of zeros."""
+    if any(type(d) is Dim for d in spec.shape):
+        return array.broadcast_to(Tensor(np.zeros((), spec.dtype.np_dtype)), shape=spec.shape)
     return Tensor(np.zeros(spec.shape, spec.dtype.np_dtype))
 
 

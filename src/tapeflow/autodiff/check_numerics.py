@@ -49,6 +49,10 @@ class NumericsCheck:
     def read(self, variable: Variable) -> None:
         """A variable may hold anything."""
 
+    def follows(self, identity: int) -> bool:
+        """It needs no pullbacks."""
+        return False
+
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Only operations are checked."""
 

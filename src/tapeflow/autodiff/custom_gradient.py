@@ -49,6 +49,10 @@ class VariableWatcher:
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Other events do not matter here."""
 
+    def follows(self, identity: int) -> bool:
+        """It needs no pullbacks."""
+        return False
+
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Gives a function a gradient of its own.

@@ -157,6 +157,10 @@ class ForwardAccumulator:
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """What is not an operation does not matter here."""
 
+    def follows(self, identity: int) -> bool:
+        """Whether the tensor of this identity moves."""
+        return identity in self._tangents
+
     # Asking.
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:

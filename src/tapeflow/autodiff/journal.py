@@ -168,6 +168,10 @@ class Journal:
             self._values[self._position(variable)].add(identity)
             self._known.add(identity)
 
+    def follows(self, identity: int) -> bool:
+        """It needs no pullbacks."""
+        return False
+
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Notes an escape, an assignment, a watch or a reset."""
         place = here()

@@ -142,17 +142,22 @@ class GradientTape:
         tracked = self._tracked
         inputs = tuple(x._id if x._id in tracked else 0 for x in call.inputs)
         if any(inputs):
-            self._append_joint(call.name, inputs, call.outputs, call.pullback)
+            self._append_joint(call.name, inputs, call.outputs, call.pullback, call.partial)
 
     def _append_joint(
-        self, name: str, inputs: tuple[int, ...], outputs: Any, pullback: Any
+        self,
+        name: str,
+        inputs: tuple[int, ...],
+        outputs: Any,
+        pullback: Any,
+        partial: bool = False,
     ) -> None:
         ids = tuple(identify(o) for o in outputs)
         specs = tuple(ArraySpec(o._array.shape, o.dtype) for o in outputs)
         self._tracked.update(
             i for i, spec in zip(ids, specs, strict=True) if spec.dtype.is_differentiable
         )
-        self._records.append((ids, JointRule(name, pullback, specs), inputs))  # type: ignore[union-attr]
+        self._records.append((ids, JointRule(name, pullback, specs, partial), inputs))  # type: ignore[union-attr]
 
     def read(self, variable: Variable) -> None:
         """Watches a variable that is read, if it is one to be watched."""
@@ -173,6 +178,10 @@ class GradientTape:
 
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Only the journal cares for what is not an operation."""
+
+    def follows(self, identity: int) -> bool:
+        """Whether a gradient by the tensor of this identity may be asked for."""
+        return identity in self._tracked
 
     # Control.
 

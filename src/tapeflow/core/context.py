@@ -40,6 +40,10 @@ class Recorder(Protocol):
         """Takes note of something that is not an operation, for `GradientTape.explain`."""
         ...
 
+    def follows(self, identity: int) -> bool:
+        """Whether it wants the pullback of an operation on the tensor of this identity."""
+        ...
+
 
 class _Context(threading.local):
     """Thread-local state.
@@ -59,6 +63,8 @@ class _Context(threading.local):
         self.outer_name_scopes: list[list[str]] = []
         # Who runs primitives that have no inputs to tell; the innermost is last.
         self.interpreters: tuple[Interpreter, ...] = ()
+        # Who traces the function that is running, if one is being traced.
+        self.tracer: Any = None
 
 
 context = _Context()
@@ -86,9 +92,9 @@ def pop_recorder(recorder: Recorder) -> None:
 
 @contextlib.contextmanager
 def no_recorders() -> Iterator[None]:
-    """Within this context nothing is recorded in this thread."""
+    """Within this context nothing is recorded in this thread. Tracing goes on."""
     run, active = context.hot
-    context.hot = (run, ())
+    context.hot = (run, () if context.tracer is None else (context.tracer,))
     try:
         yield
     finally:
@@ -103,9 +109,9 @@ def identify(tensor: Tensor) -> int:
 
 
 def executing_eagerly() -> bool:
-    """Whether ops run at once. Here they always do.
+    """Whether ops run at once. Inside `tf.function` they are traced first.
 
     >>> tf.executing_eagerly()
     True
     """
-    return True
+    return context.tracer is None

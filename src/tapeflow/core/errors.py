@@ -238,6 +238,10 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator needs the value of a tensor that has none yet."""
 
 
+class InaccessibleTensorError(TypeError, ValueError):
+    """A symbolic tensor is used outside of the function it belongs to."""
+
+
 class DTypeError(InvalidArgumentError, TypeError):
     """A dtype an op does not take, or two that do not go together.
 

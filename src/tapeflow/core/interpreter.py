@@ -12,14 +12,19 @@ tensors as plain ones.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from tapeflow.core.context import context, recorders
 from tapeflow.core.tensor import Tensor
+
+
+new_depth: Callable[[], int] = itertools.count(1).__next__
+"""Gives the depth of an interpreter: whoever comes later is inside of those that are there."""
 
 
 class Interpreter:
@@ -68,14 +73,18 @@ def concrete(tensor: Tensor) -> Tensor:
 class AbstractArray:
     """A shape and a dtype, in the place of an array. Asking for values raises the message `why`."""
 
-    __slots__ = ("dtype", "ndim", "shape", "size", "why")
+    __slots__ = ("dtype", "ndim", "shape", "why")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, why: str) -> None:
         self.shape = shape
         self.dtype = dtype
         self.ndim = len(shape)
-        self.size = math.prod(shape)
         self.why = why
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError(self.why)

@@ -141,6 +141,10 @@ class Tensor(Operators):
         """
         return Reference(self)
 
+    def _elements(self) -> Any:
+        """The elements of an integer tensor, for the shape, axis and index arguments of ops."""
+        return np.asarray(self._array)
+
     def _note_escape(self, how: str) -> None:
         """Tells the tapes that the value went where they cannot follow, so that `explain` can say so."""
         for recorder in recorders():

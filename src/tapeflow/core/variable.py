@@ -78,6 +78,8 @@ class Variable(Operators):
             raise ValueError(
                 "A tf.Variable needs an initial_value: a value, or a function that returns one."
             )
+        if context.tracer is not None:
+            initial_value = context.tracer.initial_value(self, initial_value, dtype)
         if callable(initial_value) and not hasattr(initial_value, "__tf_tensor__"):
             initial_value = initial_value()
         tensor = concrete(convert_to_tensor(initial_value, dtype))
@@ -190,6 +192,8 @@ class Variable(Operators):
         >>> v.assign(2.0).numpy(), before.numpy()
         (np.float32(2.0), np.float32(1.0))
         """
+        if context.tracer is not None:
+            return self._assign_traced("assign", value, read_value)
         self._replace(self._operand("assign", value), value)
         return self if read_value else None
 
@@ -204,6 +208,8 @@ class Variable(Operators):
         if isinstance(delta, IndexedSlices):
             self.scatter_add(delta)
             return self if read_value else None
+        if context.tracer is not None:
+            return self._assign_traced("assign_add", delta, read_value)
         self._replace(self._combine("assign_add", np.add, delta), self._value, delta)
         return self if read_value else None
 
@@ -218,13 +224,29 @@ class Variable(Operators):
         if isinstance(delta, IndexedSlices):
             self.scatter_sub(delta)
             return self if read_value else None
+        if context.tracer is not None:
+            return self._assign_traced("assign_sub", delta, read_value)
         self._replace(self._combine("assign_sub", np.subtract, delta), self._value, delta)
+        return self if read_value else None
+
+    def _assign_traced(self, op: str, value: Any, read_value: bool) -> Any:
+        """Assigns inside `tf.function`, where nothing has a value yet."""
+        value = self._converted(value)
+        self._check_fits(op, value)
+        if op != "assign":
+            now = self.value()
+            value = now + value if op == "assign_add" else now - value
+        context.tracer.assign(self, value)
         return self if read_value else None
 
     def _operand(self, op: str, value: Any) -> Any:
         """`value` as an array that may go where the variable's value is."""
         if type(value) is not Tensor:
             value = concrete(self._converted(value))
+        self._check_fits(op, value)
+        return value._array
+
+    def _check_fits(self, op: str, value: Tensor) -> None:
         array = value._array
         held = self._value._array
         if array.dtype is not held.dtype and array.dtype != held.dtype:
@@ -238,7 +260,6 @@ class Variable(Operators):
                 f"{self._shape}, and the assigned value shape {TensorShape._of(array.shape)} are incompatible."
             )
             raise ValueError(message) if op == "assign" else invalid(message)
-        return array
 
     def _converted(self, value: Any) -> Tensor:
         if hasattr(value, "__tf_tensor__"):
@@ -273,15 +294,37 @@ class Variable(Operators):
     def _scatter(self, op: str, combine: Any, slices: IndexedSlices) -> Variable:
         if not isinstance(slices, IndexedSlices):
             raise TypeError(f"{op} takes tf.IndexedSlices, got {slices!r}")
-        rows = np.asarray(convert_to_tensor(slices.indices)._array)
+        rows = convert_to_tensor(slices.indices)
         values = convert_to_tensor(slices.values, self.dtype)
+        if context.tracer is not None:
+            return self._scatter_traced(op, rows[..., None], values)
+        rows = np.asarray(rows._array)
         if not values.ndim:  # one number for all the rows
             shape = rows.shape + self._value._array.shape[1:]
             values = Tensor(np.broadcast_to(values._array, shape))
         return self._scatter_nd(op, combine, rows[..., None], values)
 
+    def _scatter_traced(self, op: str, indices: Any, updates: Any) -> Variable:
+        """Updates rows or elements inside `tf.function`, by the ops for tensors."""
+        from tapeflow.ops import gathering, scattering
+
+        kind = op.rsplit("_", 1)[1]
+        indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, self.dtype)
+        now = self.value()
+        if kind in ("mul", "div"):
+            rows = gathering.gather_nd(now, indices)
+            updates = rows * updates if kind == "mul" else rows / updates
+            kind = "update"
+        elif not updates.ndim:  # one number for all the rows
+            updates = gathering.gather_nd(now, indices) * 0 + updates
+        named = scattering.tensor_scatter_nd_update if kind == "update" else getattr(scattering, f"tensor_scatter_nd_{kind}")
+        context.tracer.assign(self, named(now, indices, updates))
+        return self
+
     def _scatter_nd(self, op: str, combine: Any, indices: Any, updates: Any) -> Variable:
         """Puts `updates` at coordinates, by `combine(rows of a copy, row numbers, updates)`."""
+        if context.tracer is not None:
+            return self._scatter_traced(op, indices, updates)
         indices = np.asarray(convert_to_tensor(indices)._array)
         values = convert_to_tensor(updates, self.dtype)._array
         held = self._value._array

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim
 from tapeflow.core.formatting import describe
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
@@ -33,13 +34,15 @@ def ints(op: str, argument: str, value: Any, *, scalar: bool = False) -> Shape:
                 break
         else:
             return tuple(value)
+        if any(map(_unknown, value)):
+            return tuple([integer(op, argument, item) for item in value])
     elif kind is TensorShape:
         return _static(value)
     array = _integers(op, argument, value)
     if array.ndim == 1:
         return tuple(array.tolist())
     if array.ndim == 0 and scalar:
-        return (int(array),)
+        return (array.item(),)
     raise invalid(f"{op}: {argument} must be a vector of integers, got shape {list(array.shape)}")
 
 
@@ -49,12 +52,22 @@ def integer(op: str, argument: str, value: Any) -> int:
     >>> integer("one_hot", "depth", tf.constant(3))
     3
     """
-    if type(value) is int:
-        return value
+    if type(value) is int or type(value) is Dim:
+        return value  # pyright: ignore[reportReturnType]
     array = _integers(op, argument, value)
     if array.size != 1:
         raise invalid(f"{op}: {argument} must be a single integer, got shape {list(array.shape)}")
-    return int(array.reshape(()))
+    return array.reshape(()).item()
+
+
+def element(tensor: Tensor, position: int) -> int:
+    """An element of an integer tensor, which may be one that is known only when a function runs."""
+    return tensor._elements().reshape(-1)[position]
+
+
+def _unknown(value: Any) -> bool:
+    """Whether a size is known only when a function runs."""
+    return type(value) is Dim or (isinstance(value, Tensor) and value.interpreter is not None)
 
 
 def _static(shape: TensorShape) -> Shape:
@@ -68,7 +81,9 @@ def _integers(op: str, argument: str, value: Any) -> np.ndarray:
     if isinstance(value, (list, tuple)) and not value:
         return np.zeros(0, np.int32)
     tensor = value if type(value) is Tensor else convert_to_tensor(value)
-    array = np.asarray(tensor._array)
+    array = tensor._elements()
+    if array.dtype.kind == "O" and tensor.dtype.is_integer:
+        return array  # of ints and sizes that are not known yet
     if array.dtype.kind not in "iu":
         if not array.size and not isinstance(value, Tensor):
             return array.astype(np.int32)  # an empty list has no dtype of its own

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops import array as ops
 from tapeflow.ops.arguments import axes_of
 from tapeflow.primitives import array, binary, reduction, unary
 from tapeflow.primitives.rules import FLOAT, check_dtype
@@ -61,17 +62,20 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         return IndexedSlices(clip_by_norm(t.values, clip_norm, axes), t.indices, t.dense_shape)
     t = convert_to_tensor(t)
     check_dtype("clip_by_norm", "t", ArraySpec(t._array.shape, t.dtype), FLOAT)
-    clip_norm = (
-        clip_norm if isinstance(clip_norm, Tensor) else convert_to_tensor(clip_norm, t.dtype)
-    )
-    clip_norm = binary.maximum(clip_norm, 0.0)
+    clip_norm = binary.maximum(ops.cast(clip_norm, t.dtype), 0.0)
     over = axes_of("clip_by_norm", axes, t)
     squares = reduction.sum_(t * t, axis=over, keepdims=True)
     # The square root has no gradient at zero, so a zero is replaced before it and put back after.
     positive = binary.greater(squares, array.zeros_like(squares))
     safe = array.select(positive, squares, array.ones_like(squares))
     norm = array.select(positive, unary.sqrt(safe), squares)
-    return t * clip_norm / binary.maximum(norm, clip_norm)
+    clipped = t * clip_norm / binary.maximum(norm, clip_norm)
+    if clipped._array.shape != t._array.shape:
+        raise ValueError(
+            f"clip_by_norm: clip_norm {list(clip_norm.shape)} must broadcast to the shape of t, "
+            f"{list(t.shape)}; with it, the result would have shape {list(clipped.shape)}."
+        )
+    return clipped
 
 
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tapeflow.core import nest
-from tapeflow.core.context import no_recorders
+from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
@@ -265,7 +265,7 @@ def control_dependencies(control_inputs: Iterable[Any] | None) -> AbstractContex
 
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """A scope outside of all tapes, for making variables and their first values.
+    """A scope outside of all tapes and traced functions, for making variables and their first values.
 
     >>> x = tf.Variable(2.0)
     >>> with tf.GradientTape() as tape:
@@ -274,7 +274,7 @@ def init_scope() -> Iterator[None]:
     >>> print(tape.gradient(y, x))
     None
     """
-    with no_recorders():
+    with no_recorders() if context.tracer is None else context.tracer.suspended():
         yield
 
 

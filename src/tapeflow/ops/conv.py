@@ -186,12 +186,15 @@ def depthwise_conv2d(
     """
     op = "depthwise_conv2d"
     input, filter = coerce(input, filter)
+    if input.ndim < 3:
+        raise ValueError(f"{op}: input must be 4-dimensional, got shape {input.shape}")
+    check_rank(op, "input", input, 4)
     if filter.ndim != 4:
         raise ValueError(f"{op}: filter must be 4-dimensional, got shape {filter.shape}")
     height, width, channels, multiplier = filter._array.shape
     grouped = array.reshape(filter, shape=(height, width, 1, channels * multiplier))
     where = layout(op, data_format, 2)
-    have = input._array.shape[1 if where.channels_first else -1] if input.ndim == 4 else channels
+    have = input._array.shape[1 if where.channels_first else -1]
     if have != channels:
         raise invalid(
             f"{op}: input and filter must have the same depth: {have} vs {channels} (input: {input.shape}, filter: "

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.fourier import irfft, rfft
 from tapeflow.ops.signal import Window, check_rank, frame, overlap_and_add, positive
 from tapeflow.ops.windows import vorbis_window
 from tapeflow.primitives import array, repeating, unary
+from tapeflow.primitives.rules import DTypeError
 
 
 def dct(
@@ -92,6 +94,13 @@ def _check_dct(x: Tensor, type: int, axis: int, norm: str | None) -> None:
     if type == 1 and norm == "ortho":
         raise ValueError("dct: normalization is not supported for the type 1.")
     check_rank("dct", x, 1)
+    if x.dtype not in (dtypes.float32, dtypes.float64):
+        raise DTypeError(
+            None,
+            None,
+            f"dct: the input must be float32 or float64, got {x.dtype.name}. "
+            "Use tf.cast to change the dtype.",
+        )
 
 
 def _of_length(x: Tensor, n: int) -> Tensor:

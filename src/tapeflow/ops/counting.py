@@ -12,7 +12,7 @@ from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops import array as ops
 from tapeflow.ops.arguments import integer
-from tapeflow.primitives import array, indexing, segments
+from tapeflow.primitives import array, binary, checks, indexing, reduction, segments
 from tapeflow.primitives.rules import invalid
 
 
@@ -93,24 +93,39 @@ def confusion_matrix(
     classes = (
         None if num_classes is None else integer("confusion_matrix", "num_classes", num_classes)
     )
-    count = 0
-    for what, numbers in (("labels", given), ("predictions", found)):
-        values = np.asarray(numbers._array)
-        if values.size and values.min() < 0:
-            raise invalid(f"confusion_matrix: {what} contains negative values: {values.tolist()}")
-        count = max(count, int(values.max()) + 1 if values.size else 0)
-        if classes is not None and count > classes:
-            raise invalid(
-                f"confusion_matrix: {what} out of bound: the largest is {count - 1}, and "
-                f"num_classes is {classes}"
-            )
-    size = count if classes is None else classes
+    size = _classes(given, found) if classes is None else classes
+    given, found = (
+        checks.check_bounds(
+            numbers,
+            low=0,
+            high=size - 1,
+            message=f"confusion_matrix: {what} must be numbers of classes, from 0 to {size - 1}",
+        )
+        for what, numbers in (("labels", given), ("predictions", found))
+    )
     if weights is None:
         amounts = array.ones_like(ops.cast(found, dtype))
     else:
         amounts = ops.cast(convert_to_tensor(weights), dtype)
+        if amounts._array.shape != found._array.shape:
+            raise ValueError(
+                f"confusion_matrix: weights {list(amounts.shape)} must have the same shape as "
+                f"predictions {list(found.shape)}"
+            )
     places = array.stack(given, found, axis=1)
     return indexing.scatter_nd(places, amounts, shape=(size, size), batch_dims=0)
+
+
+def _classes(*numbers: Tensor) -> int:
+    """One more than the largest number."""
+    tops = [
+        reduction.max_(x, axis=tuple(range(x._array.ndim)), keepdims=False)
+        for x in numbers
+        if x._array.size
+    ]
+    if not tops:
+        return 0
+    return integer("confusion_matrix", "num_classes", binary.maximum(tops[0], tops[-1])) + 1
 
 
 def _alike(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:
@@ -143,12 +158,9 @@ def histogram_fixed_width_bins(
       dtype: int32 or int64.
       name: accepted for compatibility.
     """
-    bins = integer("histogram_fixed_width_bins", "nbins", nbins)
-    if bins <= 0:
-        raise invalid(f"histogram_fixed_width_bins: nbins must be positive, got {bins}")
-    values = convert_to_tensor(values)
-    limits = convert_to_tensor(value_range, dtype_hint=values.dtype)
-    return segments.histogram_bins(values, limits, bins=bins, dtype=as_dtype(dtype))
+    op = "histogram_fixed_width_bins"
+    values, limits = _values(values, value_range)
+    return segments.histogram_bins(values, limits, bins=_count(op, nbins), dtype=as_dtype(dtype))
 
 
 def histogram_fixed_width(
@@ -162,7 +174,30 @@ def histogram_fixed_width(
 
     >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 9.0], [0.0, 5.0], nbins=5).numpy()
     array([2, 1, 0, 0, 1], dtype=int32)
+
+    A NaN is in no bin, and an error.
     """
-    bins = integer("histogram_fixed_width", "nbins", nbins)
-    places = histogram_fixed_width_bins(values, value_range, bins)
+    op = "histogram_fixed_width"
+    values, limits = _values(values, value_range)
+    if values.dtype.is_floating:
+        values, limits = (
+            checks.check_bounds(
+                each, low=-np.inf, high=np.inf, message=f"{op}: {argument} must not contain NaN"
+            )
+            for argument, each in (("values", values), ("value_range", limits))
+        )
+    bins = _count(op, nbins)
+    places = segments.histogram_bins(values, limits, bins=bins, dtype=dtypes.int32)
     return bincount(places, minlength=bins, maxlength=bins, dtype=dtype)
+
+
+def _values(values: Any, value_range: Any) -> tuple[Tensor, Tensor]:
+    tensor = convert_to_tensor(values)
+    return tensor, convert_to_tensor(value_range, dtype_hint=tensor.dtype)
+
+
+def _count(op: str, nbins: Any) -> int:
+    bins = integer(op, "nbins", nbins)
+    if bins <= 0:
+        raise invalid(f"{op}: nbins must be positive, got {bins}")
+    return bins

@@ -19,7 +19,6 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arithmetic import abs as absolute
 from tapeflow.ops.printing import tensor_text
 from tapeflow.primitives import binary, checks
-from tapeflow.primitives.elementwise import coerce
 
 
 def Assert(
@@ -195,7 +194,8 @@ def assert_near(
       summarize: how many values to show; 3 by default, -1 for all.
       name: accepted for compatibility.
     """
-    x, y = coerce(x, y)
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, x.dtype)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise ValueError(f"assert_near: x must hold floats or complex numbers, got {x.dtype.name}")
     epsilon = 10.0 * float(ml_dtypes.finfo(x.dtype.real_dtype.np_dtype).eps)
@@ -249,7 +249,9 @@ def _compare(
     summarize: int | None,
 ) -> None:
     other = "y" if y is not None else "0"
-    x, y = coerce(x, 0 if y is None else y)
+    x = convert_to_tensor(x)
+    # Each has a dtype of its own, and the comparison refuses two: an assertion should not convert.
+    y = convert_to_tensor(0, x.dtype) if y is None else convert_to_tensor(y)
     holds = np.asarray(relation(x, y)._array)
     if holds.all():
         return

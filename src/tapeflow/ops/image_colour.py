@@ -8,11 +8,11 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.array import cast, identity, saturate_cast
-from tapeflow.primitives import array, binary, indexing, linalg, reduction, unary
+from tapeflow.primitives import array, binary, checks, indexing, linalg, reduction, unary
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
 
@@ -236,11 +236,15 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     >>> tf.image.adjust_hue([[[1.0, 0.0, 0.0]]], 0.5).numpy()
     array([[[0., 1., 1.]]], dtype=float32)
     """
-    if not -1 <= float(delta) <= 1:
-        raise ValueError(f"adjust_hue: delta must be in [-1, 1], got {float(delta)}")
-    floats, dtype = _as_floats(image)
+    delta = convert_to_tensor(delta)
+    if delta._array.ndim:
+        raise ValueError(f"adjust_hue: delta must be a scalar, got shape {list(delta.shape)}")
+    # What a traced function computes is known only when it runs, and turns in a circle anyway.
+    if type(delta) is Tensor and (delta._array < -1 or delta._array > 1):
+        raise ValueError(f"adjust_hue: delta must be in [-1, 1], got {delta._array}")
+    floats, dtype = _colours("adjust_hue", image)
     hue, saturation, value = _hsv("adjust_hue", floats)
-    moved = hue + cast(convert_to_tensor(delta), floats.dtype)
+    moved = hue + cast(delta, floats.dtype)
     out = _rgb(moved - unary.floor(moved), saturation, value)
     return convert_image_dtype(out, dtype)
 
@@ -251,10 +255,20 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
     >>> tf.image.adjust_saturation([[[1.0, 0.5, 0.5]]], 2.0).numpy()
     array([[[1., 0., 0.]]], dtype=float32)
     """
-    floats, dtype = _as_floats(image)
+    floats, dtype = _colours("adjust_saturation", image)
     hue, saturation, value = _hsv("adjust_saturation", floats)
     factor = cast(convert_to_tensor(saturation_factor), floats.dtype)
     return convert_image_dtype(_rgb(hue, _clipped(saturation * factor), value), dtype)
+
+
+def _colours(op: str, image: Any) -> tuple[Tensor, DType]:
+    floats, dtype = _as_floats(image)
+    if floats._array.ndim < 3:
+        raise invalid(
+            f"{op}: image must have at least 3 dimensions (height, width, channels), got shape "
+            f"{list(floats.shape)}"
+        )
+    return floats, dtype
 
 
 # Brightness and contrast.
@@ -295,10 +309,13 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     >>> tf.image.adjust_gamma([[[0.5]]], gamma=2.0).numpy()
     array([[[0.25]]], dtype=float32)
     """
-    if float(gamma) < 0:
-        raise ValueError(f"adjust_gamma: gamma must not be negative, got {float(gamma)}")
     floats, dtype = _as_floats(image)
-    out = coerce(floats, gain)[1] * binary.power(*coerce(floats, gamma))
+    if isinstance(gamma, (int, float)) and gamma < 0:
+        raise ValueError(f"adjust_gamma: gamma must not be negative, got {gamma}")
+    floats, gamma = coerce(floats, gamma)
+    message = "adjust_gamma: gamma must not be negative"
+    gamma = checks.check_bounds(gamma, low=0.0, high=np.inf, message=message)
+    out = coerce(floats, gain)[1] * binary.power(floats, gamma)
     return convert_image_dtype(out, dtype, saturate=True)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
 from tapeflow.primitives import binary, unary
 
 
@@ -69,7 +70,9 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def _bools(value: Any) -> Tensor:
     """Converts what is not a tensor to bools; tensors of another dtype are refused later."""
-    return value if type(value) is Tensor else convert_to_tensor(value, dtypes.bool_)
+    if type(value) is Tensor:
+        return value
+    return convert_to_tensor(value, None if isinstance(value, Variable) else dtypes.bool_)
 
 
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -354,7 +354,7 @@ def local_response_normalization(
       name: accepted for compatibility.
     """
     op = "local_response_normalization"
-    x = _checked(op, input, 2)
+    x = _checked(op, convert_to_tensor(input, dtype_hint=dtypes.float32), 2)
     check_dtype(op, "input", ArraySpec(x._array.shape, x.dtype), FLOAT)
     radius = int(depth_radius)
     shape = x._array.shape

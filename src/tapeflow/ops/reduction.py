@@ -8,6 +8,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import axes_of, axis_of
 from tapeflow.primitives import reduction, unary
 from tapeflow.primitives.rules import INEXACT, check_dtype, invalid
@@ -105,7 +106,8 @@ def reduce_prod(
 
 
 def _bools(value: Any) -> Tensor:
-    return value if isinstance(value, Tensor) else convert_to_tensor(value, dtypes.bool_)
+    has_dtype = isinstance(value, (Tensor, Variable))
+    return convert_to_tensor(value, None if has_dtype else dtypes.bool_)
 
 
 def reduce_any(

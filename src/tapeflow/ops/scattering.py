@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops import slicing
-from tapeflow.ops.arguments import ints
+from tapeflow.ops.arguments import integer, ints
 from tapeflow.ops.array import alike
 from tapeflow.ops.gathering import check_policy
 from tapeflow.primitives import array, binary, indexing, scattering
@@ -147,6 +147,7 @@ def dynamic_partition(
       name: accepted for compatibility.
     """
     data, partitions = convert_to_tensor(data), convert_to_tensor(partitions)
+    num_partitions = integer("dynamic_partition", "num_partitions", num_partitions)
     numbers = np.asarray(partitions._array)
     if data._array.shape[: numbers.ndim] != numbers.shape:
         raise invalid(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of
-from tapeflow.ops.array import alike
+from tapeflow.ops.array import alike, cast, is_tensor
 from tapeflow.primitives import array, binary, indexing, reduction, sequences
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
@@ -212,5 +213,10 @@ def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
 
     >>> tf.math.nextafter(1.0, 2.0).numpy()
     np.float32(1.0000001)
+
+    What is no tensor is made one of float32, or of the dtype of the other.
     """
+    if not is_tensor(x1) and not is_tensor(x2):
+        x1 = cast(x1, dtypes.float32)
+        x2 = cast(x2, dtypes.float32)
     return sequences.next_after(x1, x2)

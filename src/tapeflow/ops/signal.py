@@ -14,7 +14,7 @@ from tapeflow.ops.arguments import axis_of, integer
 from tapeflow.ops.fourier import irfft, rfft
 from tapeflow.ops.windows import hann_window
 from tapeflow.primitives import array, indexing
-from tapeflow.primitives.rules import invalid
+from tapeflow.primitives.rules import DTypeError, invalid
 
 Window = Callable[..., Any]
 
@@ -101,7 +101,10 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
     """
     x = convert_to_tensor(signal)
     check_rank("overlap_and_add", x, 2)
-    step = positive("overlap_and_add", "frame_step", frame_step)
+    try:
+        step = positive("overlap_and_add", "frame_step", frame_step)
+    except DTypeError as error:
+        raise ValueError(str(error)) from None
     *outer, count, length = x._array.shape
     shape = (*outer, max((count - 1) * step + length, 0))
     places = _places(count, length, step)

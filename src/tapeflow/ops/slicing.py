@@ -10,7 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
-from tapeflow.ops.arguments import ints
+from tapeflow.ops.arguments import integer, ints
 from tapeflow.primitives import array, binary, indexing
 from tapeflow.primitives.rules import DTypeError, invalid
 
@@ -221,6 +221,16 @@ def strided_slice(
             f"strided_slice: begin {list(starts)}, end {list(stops)} and strides {list(steps)} "
             "must have one length"
         )
+    masks = {
+        "begin_mask": begin_mask,
+        "end_mask": end_mask,
+        "ellipsis_mask": ellipsis_mask,
+        "new_axis_mask": new_axis_mask,
+        "shrink_axis_mask": shrink_axis_mask,
+    }
+    begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask = (
+        integer("strided_slice", argument, mask) for argument, mask in masks.items()
+    )
     if ellipsis_mask & (ellipsis_mask - 1):
         raise invalid("strided_slice: Multiple ellipses are not allowed")
     index: list[Any] = []

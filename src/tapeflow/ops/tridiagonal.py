@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.solvers import check_rank
-from tapeflow.primitives import array, linalg, solvers
+from tapeflow.primitives import array, linalg, perturbed, solvers
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.rules import invalid
 
@@ -43,12 +42,11 @@ def tridiagonal_solve(
       conjugate_rhs: whether to conjugate them first.
       name: accepted for compatibility.
       partial_pivoting: whether to exchange rows for precision. Without it the first row decides.
-      perturb_singular: not supported.
+      perturb_singular: whether to move pivots that are nearly zero away from it, so that a singular
+        matrix has a solution too: a large one.
     """
-    if perturb_singular:
-        raise UnimplementedError(
-            None, None, "tridiagonal_solve: perturb_singular=True is not supported."
-        )
+    if perturb_singular and not partial_pivoting:
+        raise ValueError("tridiagonal_solve: partial_pivoting must be True if perturb_singular is.")
     d = _compact("tridiagonal_solve", diagonals, diagonals_format)
     b = convert_to_tensor(rhs, dtype_hint=d.dtype)
     rank, vectors = d._array.ndim, b._array.ndim == d._array.ndim - 1
@@ -63,7 +61,10 @@ def tridiagonal_solve(
         b = array.reshape(b, shape=(*b._array.shape, 1))
     elif transpose_rhs:
         b = _transposed(b)
-    x = solvers.tridiagonal_solve(d, b, pivoting=bool(partial_pivoting))
+    if perturb_singular:
+        x = perturbed.perturbed_tridiagonal_solve(d, b)
+    else:
+        x = solvers.tridiagonal_solve(d, b, pivoting=bool(partial_pivoting))
     return array.reshape(x, shape=x._array.shape[:-1]) if vectors else x
 
 

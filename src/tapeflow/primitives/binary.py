@@ -84,7 +84,17 @@ def _power_kernel(x: Any, y: Any) -> Any:
         raise invalid("power: Integers to negative integer powers are not allowed")
     if not y.ndim and y == 2:  # a whole pass of np.power costs ten of np.square
         return np.square(x)
+    if not y.ndim and y == 0.5 and x.dtype.kind == "f":
+        return _square_root(x)
     return np.power(x, y)
+
+
+def _square_root(x: Any) -> Any:
+    """The power by a half at the price of a root, which differs at -0.0 and at minus infinity."""
+    root = np.sqrt(x) + x.dtype.type(0)
+    if np.isnan(root).any():
+        root = np.where(np.isneginf(x), x.dtype.type(np.inf), root)[()]
+    return root
 
 
 def _safe_log(a: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives.rules import FLOAT, same
+from tapeflow.primitives.rules import FLOAT, REAL, same
 from tapeflow.primitives.table import primitive
 
 
@@ -51,4 +51,24 @@ check_numerics = primitive(
     _check_numerics_kernel,
     result=same("check_numerics", FLOAT),
     gradients={"x": _check_numerics_gradient},
+)
+
+
+def _check_bounds_kernel(x: Any, *, low: float, high: float, message: str) -> Any:
+    if x.dtype.kind in "bcO":
+        raise TypeError("not a number that can be compared")
+    wrong = ~((x >= low) & (x <= high))  # NaN is within no bounds
+    if wrong.any():
+        first = np.asarray(x)[wrong].reshape(-1)[0]
+        raise invalid(f"{message}, got {first} among {x.size} elements of shape {list(x.shape)}")
+    return x
+
+
+# Raises unless `low <= x <= high` everywhere: what an op demands of the values of an argument.
+check_bounds = primitive(
+    "check_bounds",
+    "x",
+    _check_bounds_kernel,
+    result=same("check_bounds", REAL),
+    gradients={"x": lambda g: g},
 )

@@ -17,6 +17,7 @@ import numpy as np
 
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import array
 from tapeflow.primitives.rules import FLOAT, REAL, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
 from tapeflow.primitives.windows import Pairs, Sizes, output_space, taps
@@ -184,7 +185,9 @@ max_pool_spread = primitive(
     gradients={
         "g": lambda t, x, maxima, window, strides, dilations, padding: max_pool_pick(
             t, x, maxima, **_where(window, strides, dilations, padding)
-        )
+        ),
+        # A small step of x moves no maximum to another place.
+        "x": lambda t, x: array.zeros_like(x),
     },
 )
 # Picks from `v` what is where the maximum of each window of `x` was found.

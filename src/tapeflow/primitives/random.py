@@ -27,6 +27,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import FLOAT, INT, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
 
@@ -188,8 +189,8 @@ _SEEDED = 2
 class _Replay(threading.local):
     """What a thread notes of the states it takes, and which it is to take again."""
 
-    noted: list[np.ndarray] | None = None
-    states: Iterator[np.ndarray] | None = None
+    noted: list[Tensor] | None = None
+    states: Iterator[Tensor] | None = None
 
 
 class Streams:
@@ -212,17 +213,17 @@ class Streams:
             self._entropy = int.from_bytes(os.urandom(8), "little")
             self._calls: dict[tuple[str, int | None], int] = {}
 
-    def next(self, op: str, seed: int | None) -> np.ndarray:
+    def next(self, op: str, seed: int | None) -> Tensor:
         """The next state for an op that was given `seed`."""
         if self._replay.states is not None:
             return next(self._replay.states)
-        state = self._fresh(op, seed)
+        state = _next_state(op=op, seed=seed)
         if self._replay.noted is not None:
             self._replay.noted.append(state)
         return state
 
     @contextlib.contextmanager
-    def noted(self) -> Iterator[list[np.ndarray]]:
+    def noted(self) -> Iterator[list[Tensor]]:
         """Notes the states this thread takes within the context, for `replayed`."""
         outer, self._replay.noted = self._replay.noted, []
         try:
@@ -233,7 +234,7 @@ class Streams:
             self._replay.noted = outer
 
     @contextlib.contextmanager
-    def replayed(self, states: list[np.ndarray]) -> Iterator[None]:
+    def replayed(self, states: list[Tensor]) -> Iterator[None]:
         """Within the context this thread takes these states again, in the same order."""
         outer, self._replay.states = self._replay.states, iter(states)
         try:
@@ -241,7 +242,8 @@ class Streams:
         finally:
             self._replay.states = outer
 
-    def _fresh(self, op: str, seed: int | None) -> np.ndarray:
+    def fresh(self, op: str, seed: int | None) -> np.ndarray:
+        """A state that was never handed out."""
         with self._lock:
             # Ops without a seed share one numbering, so that each takes the next number whatever
             # its kind.
@@ -301,12 +303,13 @@ def _stateless_kernel(seed: Any) -> Any:
 
 # The one row that is not a pure function: every run of it gives another state. An engine must not
 # fold it.
-next_state = primitive(
+_next_state = primitive(
     "random_next_state",
     "",
-    lambda *, op, seed: streams.next(op, seed),
+    lambda *, op, seed: streams.fresh(op, seed),
     result=lambda *, op, seed: ArraySpec((4,), dtypes.uint64),
 )
+next_state = streams.next
 stateless = primitive("random_stateless", "seed", _stateless_kernel, result=_state_result)
 
 # Rows.

@@ -177,36 +177,62 @@ segment_min = primitive(
 def _products_of_others(x: Tensor, ids: Tensor) -> Tensor:
     """For each row, the product of the other rows of its segment, without dividing: it may be zero.
 
-    With the rows of a segment side by side, that is the running product from the left times the
-    running product from the right, both of which start again where a segment does.
+    With the rows of a segment side by side, that is the product of those to its left times the
+    product of those to its right.
     """
-    n = x._array.shape[0]
     order = ordering.argsort(ids, axis=0, descending=False)
+    back = ordering.argsort(order, axis=0, descending=False)
     rows = indexing.gather(x, order, axis=0, batch_dims=0)
     ids = indexing.gather(ids, order, axis=0, batch_dims=0)
-    before, after = (slice(0, n - 1),), (slice(1, n),)
-    joined = binary.equal(indexing.getitem(ids, index=after), indexing.getitem(ids, index=before))
-    joined = array.reshape(
-        array.cast(joined, dtype=x.dtype), shape=(n - 1, *[1] * (x._array.ndim - 1))
-    )
+    others = _products_to_one_side(rows, ids, False) * _products_to_one_side(rows, ids, True)
+    return indexing.gather(others, back, axis=0, batch_dims=0)
 
-    def running(reverse: bool) -> Tensor:
-        edge = (0, 1) if reverse else (1, 0)
-        sides = (edge, *[(0, 0)] * (x._array.ndim - 1))
-        zero = Tensor(x._array.dtype.type(0))
-        neighbour = indexing.getitem(rows, index=after if reverse else before)
-        factors = array.pad(neighbour * joined, zero, paddings=sides)
-        starts = array.pad(array.ones_like(joined) - joined, zero + 1, paddings=sides)
-        starts = array.broadcast_to(starts, shape=x._array.shape)
-        return reduction.recurrence(starts, factors, axis=0, reverse=reverse)
 
-    back = ordering.argsort(order, axis=0, descending=False)
-    return indexing.gather(running(False) * running(True), back, axis=0, batch_dims=0)
+def _products_to_one_side(rows: Tensor, ids: Tensor, right: bool) -> Tensor:
+    """For each row, the product of the rows before it (after it, if `right`) in its segment.
+
+    Each round doubles how many rows a product spans. A neighbour of another segment is left out
+    rather than multiplied by zero: it may be infinite.
+    """
+    n = rows._array.shape[0]
+    rest = [1] * (rows._array.ndim - 1)
+    one = Tensor(rows._array.dtype.type(1))
+
+    def shifted(x: Tensor, by: int, fill: Tensor) -> Tensor:
+        """Each row is the one that many places before it."""
+        kept = indexing.getitem(x, index=(slice(by, n) if right else slice(0, n - by),))
+        sides = ((0, by) if right else (by, 0), *[(0, 0)] * (x._array.ndim - 1))
+        return array.pad(kept, fill, paddings=sides)
+
+    def neighbours(x: Tensor, by: int) -> Tensor:
+        joined = binary.equal(ids, shifted(ids, by, Tensor(ids._array.dtype.type(-1))))
+        joined = array.reshape(joined, shape=(n, *rest))
+        return array.select(joined, shifted(x, by, one), one)
+
+    out = neighbours(rows, 1)
+    by, longest = 1, _longest_run(ids)
+    while by < longest - 1:
+        out = out * neighbours(out, by)
+        by *= 2
+    return out
+
+
+def _longest_run(ids: Tensor) -> int:
+    """At most how many rows a segment has: all of them, unless the sorted ids can be looked at."""
+    numbers = ids._array
+    if type(ids) is not Tensor:
+        return numbers.shape[0]
+    starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1], [True]]))
+    return int(np.diff(starts).max())
 
 
 def _prod_gradient(g: Tensor, x: Tensor, ids: Tensor) -> Tensor:
     if not x._array.shape[0]:
-        return array.zeros_like(x)
+        return x * segment_pick(g, ids)  # nothing, that depends on both
+    # A dropped row is in no product, and what it holds is none of the others' business.
+    used = binary.greater_equal(ids, array.zeros_like(ids))
+    used = array.reshape(used, shape=(x._array.shape[0], *[1] * (x._array.ndim - 1)))
+    x = array.select(used, x, Tensor(x._array.dtype.type(1)))
     return segment_pick(g, ids) * elementwise.conj(_products_of_others(x, ids))
 
 

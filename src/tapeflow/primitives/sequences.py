@@ -42,7 +42,7 @@ def _cumulative_gradient(g: Tensor, x: Tensor, axis: int, exclusive: bool, rever
     All factors are shares of a sum in a later sum, so none is above 1 and nothing overflows.
     """
     if not x._array.size:
-        return array.zeros_like(x)
+        return x * g  # nothing, that depends on both
     if exclusive:
         g = reduction._shifted(g, axis, not reverse)
     y = cumulative_logsumexp(x, axis=axis, exclusive=False, reverse=reverse)

@@ -295,7 +295,8 @@ def _tridiagonal_kernel(diagonals: Any, rhs: Any, *, pivoting: bool) -> Any:
     return np.moveaxis(x, 0, -2)
 
 
-def _tridiagonal_result(diagonals: ArraySpec, rhs: ArraySpec, *, pivoting: bool) -> ArraySpec:
+def tridiagonal_result(diagonals: ArraySpec, rhs: ArraySpec, *, pivoting: bool = True) -> ArraySpec:
+    """The shape rule of solvers that take three diagonals."""
     op = "tridiagonal_solve"
     check_same_dtype(op, diagonals, rhs)
     check_matrix(op, "diagonals", diagonals)
@@ -323,7 +324,7 @@ def shifted_rows(x: Tensor, by: int) -> Tensor:
     return array.pad(inner, zero, paddings=(*((0, 0),) * lead, edge, (0, 0)))
 
 
-def _tridiagonal_adjoint(diagonals: Tensor) -> Tensor:
+def tridiagonal_adjoint(diagonals: Tensor) -> Tensor:
     """The diagonals of the adjoint: above and below change places, and each moves by one."""
     rank = diagonals._array.ndim
     columns = array.transpose(conj(diagonals), perm=(*range(rank - 2), rank - 1, rank - 2))
@@ -335,13 +336,17 @@ def _tridiagonal_adjoint(diagonals: Tensor) -> Tensor:
 
 
 def _tridiagonal_rhs_gradient(g: Tensor, diagonals: Tensor, pivoting: bool) -> Tensor:
-    return tridiagonal_solve(_tridiagonal_adjoint(diagonals), g, pivoting=pivoting)
+    return tridiagonal_solve(tridiagonal_adjoint(diagonals), g, pivoting=pivoting)
 
 
 def _tridiagonal_diagonals_gradient(
     g: Tensor, diagonals: Tensor, y: Tensor, pivoting: bool
 ) -> Tensor:
-    db = _tridiagonal_rhs_gradient(g, diagonals, pivoting)
+    return tridiagonal_part(_tridiagonal_rhs_gradient(g, diagonals, pivoting), y)
+
+
+def tridiagonal_part(db: Tensor, y: Tensor) -> Tensor:
+    """The gradient by the diagonals of a matrix, from that by `b`, for the solution `y` of `a y = b`."""
     last = y._array.ndim - 1
     parts = [
         reduction.sum_(db * conj(x), axis=(last,), keepdims=False)
@@ -354,6 +359,6 @@ tridiagonal_solve = primitive(
     "tridiagonal_solve",
     "diagonals rhs",
     _tridiagonal_kernel,
-    result=_tridiagonal_result,
+    result=tridiagonal_result,
     gradients={"diagonals": _tridiagonal_diagonals_gradient, "rhs": _tridiagonal_rhs_gradient},
 )

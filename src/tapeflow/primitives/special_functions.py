@@ -277,7 +277,10 @@ def _zeta(s: np.ndarray, q: np.ndarray) -> np.ndarray:
     rest = np.where(x >= 12 + s, rest, 0.0)
     out = np.where(np.isinf(q) | np.isinf(given), 0.0, total + rest)
     out = np.where(np.isinf(given) & (q <= 1), np.where(q == 1, 1.0, np.inf), out)
-    out = np.where(poles | (given == 1), np.inf, out)
+    # At a pole, both sides go to plus infinity for an even s; else they part, or one is undefined.
+    even = np.isinf(given) | (np.mod(np.where(np.isinf(given), 0.0, given), 2) == 0)
+    out = np.where(poles, np.where(even, np.inf, np.nan), out)
+    out = np.where(given == 1, np.inf, out)
     return np.where(undefined, np.nan, out)
 
 
@@ -289,8 +292,6 @@ def _polygamma_n(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     factorial = np.exp(special._lgamma(np.where(whole, n + 1, 1.0)))
     sign = np.where(np.mod(n, 2) == 1, 1.0, -1.0)
     out = sign * factorial * _zeta(np.where(whole & (n > 0), n + 1, 2.0), x)
-    # At a pole, where the sign depends on the side for even n, there is no value.
-    out = np.where((x <= 0) & (x == np.floor(x)) & (np.mod(n, 2) == 0), np.nan, out)
     return np.where(whole, np.where(n == 0, special._digamma(x), out), np.nan)
 
 

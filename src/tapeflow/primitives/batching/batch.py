@@ -9,7 +9,6 @@ forward accumulator, another batch) sees ordinary operations.
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -19,7 +18,7 @@ from tapeflow.core.context import Recorder, context, recorders
 from tapeflow.core.dtypes import from_numpy
 from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.interpreter import AbstractArray, Interpreter
+from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, indexing, reduction
 from tapeflow.primitives.table import TABLE, ArraySpec, Primitive
@@ -103,11 +102,9 @@ class Shared:
 class Batch(Interpreter):
     """A number of examples that are computed together."""
 
-    _depths = itertools.count(1)
-
     def __init__(self, size: int) -> None:
         self.size = size
-        self.depth = next(self._depths)
+        self.depth = new_depth()
         self._outside: tuple[Recorder, ...] | None = None
 
     @contextlib.contextmanager

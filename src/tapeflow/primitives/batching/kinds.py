@@ -60,13 +60,20 @@ each(
     broadcasting,
     *("abs", "real", "imag", "complex", "angle", "is_nan", "is_inf", "is_finite", "polygamma"),
     *("identity", "stop_gradient", "cast", "cast_to_discrete", "leaky_relu", "dropout", "select"),
-    *("igamma", "igammac", "betainc", "check_numerics"),
+    *("igamma", "igammac", "betainc", "check_numerics", "check_bounds"),
 )
 each(
     leading,
     *("add_n", "bitcast", "diag", "diag_part", "cross", "top_k_indices"),
     *("sigmoid_cross_entropy", "sparse_softmax_cross_entropy"),
-    *("inverse", "determinant", "log_determinant", "tridiagonal_solve", "counted"),
+    *(
+        "inverse",
+        "determinant",
+        "log_determinant",
+        "tridiagonal_solve",
+        "perturbed_tridiagonal_solve",
+        "counted",
+    ),
     *("cholesky", "qr", "lu", "svd", "singular_values", "eigh", "eigvalsh", "eig", "eigvals"),
     *("expm", "sqrtm", "logm"),
 )

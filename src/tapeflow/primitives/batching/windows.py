@@ -13,7 +13,7 @@ import numpy as np
 
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, conv, pooling
+from tapeflow.primitives import array, conv, morphology, pooling
 from tapeflow.primitives.batching.batch import Batch, Rule, each, rule
 from tapeflow.primitives.table import TABLE, ArraySpec
 
@@ -158,3 +158,12 @@ def _max_pool_argmax(
     count, *image = x._array.shape
     offsets = np.arange(count, dtype=dtype.np_dtype) * int(np.prod(image, dtype=np.int64))
     return found + Tensor(offsets.reshape(count, *(1,) * len(image)))
+
+
+@rule("dilation_cells")
+def _dilation_cells(batch: Batch, x: Tensor, w: Tensor, **where: Any) -> Tensor:
+    if not batch.holds(w):
+        found = morphology.dilation_cells(_folded(batch, x), w, **where)
+        return _unfolded(batch, found, x._array.shape[0])
+    x, w, channels = _into_channels(batch, x), _into_channels(batch, w), w._array.shape[-1]
+    return _from_channels(batch, morphology.dilation_cells(x, w, **where), channels)

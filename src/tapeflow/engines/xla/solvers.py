@@ -1,0 +1,108 @@
+"""Lowerings of linear systems, inverses and determinants.
+
+A kernel raises an error for a matrix that is not invertible. A compiled program cannot: it gives NaN for that matrix,
+and what is right for the others of the batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from tapeflow.engines.xla.lowerings import lowering
+
+
+def turned(x: Any) -> Any:
+    """The conjugate transpose."""
+    return jnp.conj(jnp.swapaxes(x, -1, -2))
+
+
+def nan_where(bad: Any, x: Any) -> Any:
+    """NaN all over each matrix, or vector, that belongs to something bad."""
+    bad = jnp.reshape(bad, (*bad.shape, *(1,) * (x.ndim - bad.ndim)))
+    return jnp.where(bad, jnp.full((), jnp.nan, x.dtype), x)
+
+
+def diagonal(x: Any) -> Any:
+    """The main diagonals."""
+    return jnp.diagonal(x, 0, -2, -1)
+
+
+# Systems.
+
+
+@lowering("triangular_solve")
+def _triangular_solve(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
+    batch = jnp.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+    return lax.linalg.triangular_solve(
+        jnp.broadcast_to(matrix, batch + matrix.shape[-2:]),
+        jnp.broadcast_to(rhs, batch + rhs.shape[-2:]),
+        left_side=True,
+        lower=lower,
+        transpose_a=adjoint,
+        conjugate_a=adjoint,
+    )
+
+
+def solved(matrix: Any, rhs: Any) -> Any:
+    """What `matrix` takes to `rhs`; NaN where a pivot is zero."""
+    lu, _, order = lax.linalg.lu(matrix)
+    rhs = jnp.take_along_axis(rhs, order[..., None], -2)
+    rhs = lax.linalg.triangular_solve(lu, rhs, left_side=True, lower=True, unit_diagonal=True)
+    x = lax.linalg.triangular_solve(lu, rhs, left_side=True, lower=False)
+    return nan_where(jnp.any(diagonal(lu) == 0, -1), x)
+
+
+@lowering("solve")
+def _solve(matrix: Any, rhs: Any, *, adjoint: bool) -> Any:
+    """NaN for a singular matrix, where the kernel raises an error."""
+    return solved(turned(matrix) if adjoint else matrix, rhs)
+
+
+@lowering("inverse")
+def _inverse(x: Any) -> Any:
+    """NaN for a singular matrix, where the kernel raises an error."""
+    return solved(x, jnp.broadcast_to(jnp.eye(x.shape[-1], dtype=x.dtype), x.shape))
+
+
+@lowering("tridiagonal_solve")
+def _tridiagonal_solve(diagonals: Any, rhs: Any, *, pivoting: bool) -> Any:
+    """Always with pivoting: LAPACK and cuSPARSE know no other way, and it is the more precise one."""
+    if not rhs.size:
+        return rhs
+    above, main, below = (diagonals[..., i, :] for i in range(3))
+    # What is outside of the matrix may be anything, and cuSPARSE wants zeros.
+    above, below = above.at[..., -1].set(0), below.at[..., 0].set(0)
+    return lax.linalg.tridiagonal_solve(below, main, above, rhs)
+
+
+# Determinants, as sign * exp(log): a product of the pivots would overflow on its way.
+
+
+def _sign_and_log(x: Any) -> tuple[Any, Any]:
+    """The sign (or phase) of the determinant, and the logarithm of its size as a real number."""
+    lu, pivots, _ = lax.linalg.lu(x)
+    pivot = diagonal(lu)
+    swaps = jnp.sum(pivots != jnp.arange(x.shape[-1], dtype=pivots.dtype), -1)
+    size = jnp.abs(pivot)
+    singular = jnp.any(size == 0, -1)
+    if jnp.iscomplexobj(x):
+        sign = jnp.prod(pivot / size, -1) * jnp.where(swaps % 2, -1, 1)
+    else:
+        sign = jnp.where((swaps + jnp.sum(pivot < 0, -1)) % 2, -1, 1)
+    sign = jnp.where(singular, 0, sign).astype(x.dtype)
+    return sign, jnp.where(singular, -jnp.inf, jnp.sum(jnp.log(size), -1))
+
+
+@lowering("log_determinant")
+def _log_determinant(x: Any) -> tuple[Any, Any]:
+    sign, log = _sign_and_log(x)
+    return sign, log.astype(x.dtype)
+
+
+@lowering("determinant")
+def _determinant(x: Any) -> Any:
+    sign, log = _sign_and_log(x)
+    return sign * jnp.exp(log)

@@ -1,0 +1,205 @@
+"""The NumPy executor: straight-line Python generated from a graph.
+
+    def program(x, w):
+        a = multiply(x, w)
+        b = sum(a, axis=c0, keepdims=c1); del a
+        return (b,)
+
+Each node is one line that calls its kernel, so that an error is traced back to its node by the line number. Values are
+let go after their last use. Where a buffer is not needed any more and has the right shape, the next elementwise result
+is written into it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.context import context
+from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dtypes import DType, from_numpy
+from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.function.executors.lifetimes import Lifetimes
+from tapeflow.function.graph import Graph, Node, Value
+from tapeflow.function.sizes import atoms_in, origin
+from tapeflow.primitives.table import KERNEL_FAILURES, ArraySpec
+
+
+class NumpyProgram:
+    """A graph as a Python function of arrays.
+
+    Attributes:
+      source: the generated code.
+    """
+
+    name = "numpy"
+
+    def __init__(self, graph: Graph) -> None:
+        writer = _Writer(graph)
+        self.source = writer.source()
+        self._nodes = writer.lines
+        self._file = f"<tapeflow {graph.name} {id(self):x}>"
+        namespace = writer.namespace
+        exec(compile(self.source, self._file, "exec"), namespace)
+        linecache.cache[self._file] = (len(self.source), None, self.source.splitlines(True), "")
+        self._program = namespace["program"]
+
+    def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs, followed by the new values of assigned variables."""
+        try:
+            return context.hot[0](self._program, *arrays)
+        except KERNEL_FAILURES as error:
+            raise self._told(error) from None
+
+    def __del__(self) -> None:
+        linecache.cache.pop(self._file, None)
+
+    def _told(self, error: Exception) -> Exception:
+        """The failure of a kernel in the user's words, with the user's line."""
+        traceback = error.__traceback__
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == self._file:
+                node = self._nodes.get(traceback.tb_lineno)
+                if node is not None:
+                    return told(error, node, traceback.tb_frame.f_locals)
+            traceback = traceback.tb_next
+        return error
+
+
+def told(error: Exception, node: Node, arrays: dict[str, Any]) -> Exception:
+    """An error with the line where the failing op was written."""
+    where = "" if node.line is None else f"\n  defined at {node.line} in {node.line.function}"
+    if isinstance(error, OpError):
+        new: Exception = type(error)(error.node_def, error.op, f"{error.message}{where}")
+    else:
+        specs = ", ".join(str(v.spec) for v in node.inputs)
+        message = f"{node.primitive.name}: {error} (inputs: {specs}){where}"
+        new = InvalidArgumentError(None, None, message)
+    return new
+
+
+class _Writer:
+    """Writes the code of a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.names: dict[Value, str] = {}
+        self.namespace: dict[str, Any] = {"np": np}
+        self.constants: dict[int, str] = {}
+        self.lines: dict[int, Node] = {}
+        self.text: list[str] = []
+        self.atoms: dict[Atom, str] = {}
+        self.by_origin: dict[Value, list[Atom]] = {}
+
+    def source(self) -> str:
+        graph = self.graph
+        for node in graph.nodes:
+            for atom in atoms_in(tuple(node.attrs.values())):
+                if atom not in self.atoms:
+                    self.atoms[atom] = f"n{len(self.atoms)}"
+                    self.by_origin.setdefault(origin(atom), []).append(atom)
+        inputs = [v for v in graph.inputs if v not in graph.constants]
+        for i, value in enumerate(inputs):
+            self.names[value] = f"x{i}"
+        for value, array in graph.constants.items():
+            self.names[value] = self.constant(array)
+        self.text.append(f"def program({', '.join(self.names[v] for v in inputs)}):")
+        for value in graph.inputs:
+            self._sizes(value)
+        lifetimes = Lifetimes(graph)
+        for index, node in enumerate(graph.nodes):
+            self._node(index, node, lifetimes)
+        results = [self.names[v] for v in (*graph.outputs, *graph.assigned.values())]
+        self.text.append(f"    return ({''.join(f'{r}, ' for r in results)})")
+        return "\n".join(self.text) + "\n"
+
+    def _sizes(self, value: Value) -> None:
+        for atom in self.by_origin.get(value, ()):
+            assert atom.origin is not None
+            _, axis, position = atom.origin
+            name = self.names[value]
+            right = f"{name}.shape[{axis}]" if axis is not None else f"int({name}.flat[{position}])"
+            if axis is None and not value.shape:
+                right = f"int({name})"
+            self.text.append(f"    {self.atoms[atom]} = {right}")
+
+    def _node(self, index: int, node: Node, lifetimes: Lifetimes) -> None:
+        arguments = [self.names[v] for v in node.inputs]
+        kernel = node.primitive.kernel
+        out = lifetimes.reusable(index)
+        if out is not None:
+            arguments.append(self.names[out])
+        arguments += [f"{key}={self.attribute(value)}" for key, value in node.attrs.items()]
+        for value in node.outputs:
+            self.names[value] = f"v{len(self.names)}"
+        left = ", ".join(self.names[v] for v in node.outputs)
+        if node.primitive.outputs != 1:
+            left = f"({left},)" if len(node.outputs) == 1 else left
+        call = f"{self.function(node.primitive.name, kernel)}({', '.join(arguments)})"
+        dead = lifetimes.dead_after(index)
+        ends = f"; del {', '.join(self.names[v] for v in dead)}" if dead else ""
+        self.text.append(f"    {left} = {call}{ends}" if left else f"    {call}{ends}")
+        self.lines[len(self.text)] = node
+        for value in node.outputs:
+            self._sizes(value)
+
+    # Names for what code cannot spell.
+
+    def function(self, name: str, function: Any) -> str:
+        return self._named(f"{name}_", function)
+
+    def constant(self, value: Any) -> str:
+        return self._named("c", value)
+
+    def _named(self, prefix: str, value: Any) -> str:
+        found = self.constants.get(id(value))
+        if found is None:
+            found = self.constants[id(value)] = f"{prefix}{len(self.constants)}"
+            self.namespace[found] = value
+        return found
+
+    def attribute(self, value: Any) -> str:
+        """The code for an attribute."""
+        if type(value) is Dim:
+            return self.size(value)
+        if value is None or type(value) in (bool, int, str):
+            return repr(value)
+        if isinstance(value, tuple) and any(True for _ in atoms_in(value)):
+            return f"({''.join(f'{self.attribute(v)}, ' for v in value)})"
+        if isinstance(value, slice) and any(True for _ in atoms_in(value)):
+            parts = (value.start, value.stop, value.step)
+            return f"slice({', '.join(map(self.attribute, parts))})"
+        if isinstance(value, DType):
+            return self._named(f"{value.name}_", value)
+        return self.constant(value)
+
+    def size(self, dim: Any) -> str:
+        """The code for a size."""
+        if type(dim) is not Dim:
+            return repr(dim)
+        terms = []
+        for product, factor in dim.terms.items():
+            factors = [] if factor == 1 and product else [str(factor)]
+            terms.append("*".join([*factors, *map(self._atom, product)]))
+        return f"({' + '.join(terms)})"
+
+    def _atom(self, atom: Atom) -> str:
+        if isinstance(atom, Ratio):
+            return f"({self.size(atom.a)} {atom.kind} {self.size(atom.b)})"
+        return self.atoms[atom]
+
+
+def spec_of(array: Any) -> ArraySpec:
+    """The shape and dtype of an array."""
+    return ArraySpec(array.shape, from_numpy(array.dtype))
+
+
+def bytes_of(value: Value) -> int | None:
+    """How large a value is, if that is known."""
+    if any(type(d) is Dim for d in value.shape):
+        return None
+    return math.prod(value.shape) * value.dtype.np_dtype.itemsize

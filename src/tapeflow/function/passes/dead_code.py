@@ -1,0 +1,20 @@
+"""Dead code: nodes that nobody needs."""
+
+from __future__ import annotations
+
+from tapeflow.function.graph import Graph, Node, Value
+from tapeflow.function.sizes import needs
+
+
+def without_dead_code(graph: Graph) -> Graph:
+    """Leaves out nodes whose outputs are not needed and that have no effect, and constants that nobody uses."""
+    needed: set[Value] = {*graph.outputs, *graph.assigned.values()}
+    nodes: list[Node] = []
+    for node in reversed(graph.nodes):
+        if node.has_effect or any(v in needed for v in node.outputs):
+            nodes.append(node)
+            needed.update(needs(node))
+    result = graph.with_nodes(nodes[::-1])
+    result.constants = {v: array for v, array in graph.constants.items() if v in needed}
+    result.inputs = [v for v in graph.inputs if v in needed or v not in graph.constants]
+    return result

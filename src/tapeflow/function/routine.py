@@ -1,0 +1,273 @@
+"""Traced functions that can be called on tensors and differentiated.
+
+A `Routine` owns a graph. Called on plain tensors it runs it with an executor; called on symbolic tensors (inside
+another traced function) or batched ones it calls the primitives of its graph one by one, which copies them into the
+function around it.
+
+Its derivative is another routine. The trace was watched by a tape, and a backward pass over the records of that tape,
+traced in its turn, is the backward graph. What that graph captures from the forward trace is what the forward pass has
+to keep: nothing more is kept. Derivatives of any order follow, because the backward graph is a routine, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tapeflow.autodiff.backprop import Call, record_call
+from tapeflow.core.context import context, no_recorders, recorders
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.interpreter import innermost
+from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
+from tapeflow.function.executors.choice import Executor
+from tapeflow.function.graph import Graph, Value
+from tapeflow.function.tracing import SymbolicTensor, Tracer
+
+
+class Routine:
+    """A graph with what it takes besides arguments: variables, and tensors captured from outside.
+
+    Args:
+      tracer: has traced it.
+      outputs: symbolic tensors, in the order in which `call` returns them.
+      jit_compile: which executor to use: XLA, NumPy, or (None) whichever is faster.
+    """
+
+    def __init__(
+        self, tracer: Tracer, outputs: Sequence[Tensor], jit_compile: bool | None = None
+    ) -> None:
+        self.name = tracer.graph.name
+        self.tracer = tracer
+        self.jit_compile = jit_compile
+        self.arguments = list(tracer.arguments)
+        self.symbols = [_symbol(tracer, x) for x in outputs]
+        self.variables: list[Variable] = [c.variable for c in tracer.variables.values()]
+        self.captured: list[Tensor] = [x for x, _ in tracer.captures.values()]
+        graph = tracer.graph
+        graph.inputs = [
+            *(x.value for x in self.arguments),
+            *(c.symbol.value for c in tracer.variables.values()),
+            *(symbol.value for _, symbol in tracer.captures.values()),
+        ]
+        for c in tracer.variables.values():
+            graph.notes[c.symbol.value] = c.variable._name
+        graph.outputs = [x.value for x in self.symbols]
+        self.graph = graph
+        self.assigned: list[Variable] = [
+            c.variable for c in tracer.variables.values() if c.symbol.value in graph.assigned
+        ]
+        self._forwards: dict[tuple[int, ...], _Forward] = {}
+        self._backwards: dict[tuple[Any, ...], _Backward] = {}
+
+    # Calling.
+
+    def call(self, arguments: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs for these arguments. Recorders are told, and variables assigned."""
+        active = recorders()
+        if not active:
+            inputs = [*arguments, *[v._value for v in self.variables], *self.captured]
+            return self._run(self._forward(()), inputs)
+        inputs = [*arguments, *[v.value() for v in self.variables], *self.captured]
+        following = [r for r in active if any(x._id and r.follows(x._id) for x in inputs)]
+        if not following:
+            return self._run(self._forward(()), inputs)
+        wanted = tuple(
+            i
+            for i, x in enumerate(inputs)
+            if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
+        )
+        return self._recorded(inputs, wanted, once=len(following) == 1 and _first_order(following))
+
+    def _recorded(
+        self, inputs: list[Tensor], wanted: tuple[int, ...], once: bool
+    ) -> list[Tensor]:
+        count = len(self.symbols)
+        differentiable = tuple(
+            i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable
+        )
+        kept = self._kept(wanted, differentiable, once)
+        results = self._run(self._forward(tuple(x.value for x in kept)), inputs)
+        outputs = results[:count]
+        values = {
+            id(x): result
+            for x, result in zip(
+                [*self.symbols, *kept, *self.inputs()], [*results, *inputs], strict=True
+            )
+        }
+
+        def pullback(*g: Tensor | None) -> list[Any]:
+            given = tuple(i for i, part in enumerate(g) if part is not None)
+            backward = self._backward(wanted, given, kept)
+            arguments = [g[i] for i in given] + [values[id(x)] for x in backward.kept]
+            found = backward.call(arguments)
+            parts: list[Any] = [None] * len(inputs)
+            for i, part in zip(wanted, found, strict=True):
+                parts[i] = part
+            return parts
+
+        record_call(Call(self.name, inputs, results, pullback, partial=True))
+        return outputs
+
+    def _run(self, forward: _Forward, inputs: list[Tensor]) -> list[Tensor]:
+        for x in inputs:
+            if type(x) is not Tensor:
+                if innermost(inputs) is not None:
+                    return self._inlined(forward, inputs)
+                break
+        if context.tracer is not None:
+            return self._inlined(forward, inputs)
+        return forward.executor.run(inputs, self.assigned)
+
+    def _inlined(self, forward: _Forward, inputs: list[Tensor]) -> list[Tensor]:
+        """Calls the primitives of the graph one by one, whoever interprets them."""
+        with no_recorders():
+            values = replay(forward.graph, inputs)
+        for variable, new in zip(self.assigned, forward.graph.assigned.values(), strict=True):
+            variable.assign(values[new])
+        return [_fresh(values[v]) for v in forward.graph.outputs]
+
+    def _forward(self, kept: tuple[Value, ...]) -> _Forward:
+        key = tuple(map(id, kept))
+        if key not in self._forwards:
+            graph = self.graph
+            if kept:
+                graph = graph.with_nodes(graph.nodes, [*graph.outputs, *kept])
+            self._forwards[key] = _Forward(graph, self)
+        return self._forwards[key]
+
+    # Differentiating.
+
+    def _kept(
+        self, wanted: tuple[int, ...], given: tuple[int, ...], once: bool
+    ) -> list[SymbolicTensor]:
+        """The tensors of the forward pass that a backward pass needs: for derivatives of any order, unless `once`."""
+        there = {id(x) for x in (*self.symbols, *self.inputs())}
+        kept = [x for x in self._backward(wanted, given, []).kept if id(x) not in there]
+        while not once:
+            outputs = [*self.symbols, *kept]
+            there.update(map(id, kept))
+            all_given = tuple(i for i, x in enumerate(outputs) if x.dtype.is_differentiable)
+            more = self._backward(wanted, all_given, kept).kept
+            new = [x for x in more if id(x) not in there]
+            if not new:
+                break
+            kept = [*kept, *new]
+        return kept
+
+    def _backward(
+        self, wanted: tuple[int, ...], given: tuple[int, ...], kept: Sequence[SymbolicTensor]
+    ) -> _Backward:
+        """The backward pass from some outputs (kept tensors count as such, after the outputs) to some inputs."""
+        targets = [*self.symbols, *kept]
+        key = (wanted, tuple(id(targets[i]) for i in given))
+        if key not in self._backwards:
+            self._backwards[key] = _Backward(self, wanted, [targets[i] for i in given])
+        return self._backwards[key]
+
+    def inputs(self) -> list[SymbolicTensor]:
+        """The symbols of all inputs: arguments, variables, captured tensors."""
+        return [
+            *self.arguments,
+            *(c.symbol for c in self.tracer.variables.values()),
+            *(symbol for _, symbol in self.tracer.captures.values()),
+        ]
+
+
+class _Forward:
+    """A graph and what runs it."""
+
+    def __init__(self, graph: Graph, routine: Routine) -> None:
+        self.graph = graph
+        self.executor = Executor(graph, routine.tracer.guards, routine.jit_compile)
+
+
+class _Backward:
+    """The traced backward pass of a routine."""
+
+    def __init__(
+        self, routine: Routine, wanted: tuple[int, ...], targets: list[SymbolicTensor]
+    ) -> None:
+        tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
+        sources = routine.inputs()
+        with tracer.whole():
+            seeds: dict[int, Any] = {}
+            for target in targets:
+                g = tracer.argument_like(target)
+                if target._id:
+                    seeds[target._id] = seeds[target._id] + g if target._id in seeds else g
+            found = routine.tracer.tape._backward(
+                seeds, [sources[i] for i in wanted], release=False
+            )
+            self.template = [_parts(g) for g in found]
+            outputs = [
+                _symbol(tracer, part) for group in self.template for part in group.tensors
+            ]
+        # What comes from the forward trace is an argument; the rest is captured from further outside.
+        self.kept: list[SymbolicTensor] = []
+        for key, (x, symbol) in list(tracer.captures.items()):
+            if isinstance(x, SymbolicTensor):
+                inside = routine.tracer.known.get(id(x), x)
+                if inside.interpreter is routine.tracer:
+                    self.kept.append(inside)
+                    tracer.arguments.append(symbol)
+                    del tracer.captures[key]
+        self.routine = Routine(tracer, outputs, routine.jit_compile)
+
+    def call(self, arguments: Sequence[Any]) -> list[Any]:
+        """For each wanted input its gradient, or None."""
+        results = iter(self.routine.call(arguments))
+        return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
+
+
+class _Parts(NamedTuple):
+    """The tensors of a gradient, and how they are put together again."""
+
+    tensors: list[Tensor]
+    packed: Callable[[list[Any]], Any]
+
+
+def _parts(g: Any) -> _Parts:
+    if g is None:
+        return _Parts([], lambda _: None)
+    if isinstance(g, IndexedSlices):
+        parts = [g.values, g.indices]
+        if g.dense_shape is None:
+            return _Parts(parts, lambda new: IndexedSlices(*new))
+        return _Parts([*parts, convert_to_tensor(g.dense_shape)], lambda new: IndexedSlices(*new))
+    return _Parts([g], lambda new: new[0])
+
+
+def replay(graph: Graph, inputs: Sequence[Tensor]) -> dict[Value, Tensor]:
+    """Calls the primitives of a graph on these inputs, and gives all values."""
+    from tapeflow.function.sizes import substituted
+
+    values: dict[Value, Tensor] = dict(zip(graph.inputs, inputs, strict=True))
+    for node in graph.nodes:
+        attrs = substituted(node.attrs, values)
+        outputs = node.primitive.call(*[values[v] for v in node.inputs], **attrs)
+        if node.primitive.outputs == 1:
+            outputs = (outputs,)
+        values.update(zip(node.outputs, outputs, strict=True))
+    return values
+
+
+def _symbol(tracer: Tracer, x: Any) -> SymbolicTensor:
+    """A tensor as one of this trace."""
+    x = convert_to_tensor(x)
+    if isinstance(x, SymbolicTensor) and x.interpreter is tracer:
+        return x
+    return tracer.capture(x)
+
+
+def _fresh(x: Tensor) -> Tensor:
+    """The same value under another identity: what a call returns is not what it was given."""
+    return x.__copy__()
+
+
+def _first_order(following: Sequence[Any]) -> bool:
+    """Whether whoever follows asks for one derivative only."""
+    return not getattr(following[0], "_persistent", True)
+
+

@@ -1,0 +1,26 @@
+"""Settings of `tf.function` for the whole program."""
+
+from __future__ import annotations
+
+run_eagerly = False
+
+
+def run_functions_eagerly(run: bool) -> None:
+    """Makes every `tf.function` run its Python code at once, without tracing: for looking at values, and debugging.
+
+    >>> tf.config.run_functions_eagerly(True)
+    >>> tf.function(lambda x: x.numpy() * 2)(tf.constant(3.0))
+    np.float32(6.0)
+    >>> tf.config.run_functions_eagerly(False)
+    """
+    global run_eagerly
+    run_eagerly = bool(run)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether `run_functions_eagerly` is on.
+
+    >>> tf.config.functions_run_eagerly()
+    False
+    """
+    return run_eagerly

@@ -1,0 +1,87 @@
+"""Unknown sizes in the attributes of nodes: finding them, and putting others in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.function.graph import Node, Value
+
+
+def atoms_in(value: Any) -> Iterator[Atom]:
+    """The atoms of all sizes in an attribute, quotients taken apart."""
+    if type(value) is Dim:
+        for atom in value.atoms:
+            if isinstance(atom, Ratio):
+                yield from atoms_in(atom.a)
+                yield from atoms_in(atom.b)
+            else:
+                yield atom
+    elif isinstance(value, (tuple, list)):
+        for each in value:
+            yield from atoms_in(each)
+    elif isinstance(value, slice):
+        yield from atoms_in((value.start, value.stop, value.step))
+    elif isinstance(value, dict):
+        yield from atoms_in(tuple(value.values()))
+
+
+def mapped(value: Any, size: Callable[[Dim], Any]) -> Any:
+    """An attribute with each unknown size replaced."""
+    if type(value) is Dim:
+        return size(value)
+    if isinstance(value, tuple):
+        new = [mapped(each, size) for each in value]
+        return type(value)(*new) if hasattr(value, "_fields") else tuple(new)
+    if isinstance(value, list):
+        return [mapped(each, size) for each in value]
+    if isinstance(value, slice):
+        return slice(*(mapped(each, size) for each in (value.start, value.stop, value.step)))
+    if isinstance(value, dict):
+        return {key: mapped(each, size) for key, each in value.items()}
+    return value
+
+
+def origin(atom: Atom) -> Value:
+    """The value that an atom is a size or an element of."""
+    assert atom.origin is not None
+    return atom.origin[0].value
+
+
+def needs(node: Node) -> list[Value]:
+    """All values that a node needs to run: its inputs, and where the sizes in its attributes come from."""
+    found = list(node.inputs)
+    for value in node.attrs.values():
+        found += [origin(atom) for atom in atoms_in(value)]
+    return found
+
+
+def substituted(attrs: dict[str, Any], tensors: Mapping[Value, Any]) -> dict[str, Any]:
+    """Attributes with sizes in terms of other tensors: those that stand for the values now."""
+
+    def size(dim: Dim) -> Any:
+        total: Any = 0
+        for product, factor in dim.terms.items():
+            term: Any = factor
+            for atom in product:
+                term = term * _of_atom(atom)
+            total = term + total
+        return total
+
+    def _of_atom(atom: Atom) -> Any:
+        if isinstance(atom, Ratio):
+            a, b = mapped(atom.a, size), mapped(atom.b, size)
+            return a // b if atom.kind == "//" else a % b
+        assert atom.origin is not None
+        symbol, axis, position = atom.origin
+        tensor = tensors[symbol.value]
+        if axis is not None:
+            return tensor._array.shape[axis]
+        from tapeflow.ops.arguments import element
+
+        return element(tensor, position)
+
+    if not any(True for value in attrs.values() for _ in atoms_in(value)):
+        return attrs
+    return {key: mapped(value, size) for key, value in attrs.items()}

@@ -1,0 +1,511 @@
+"""Tracing: running a Python function on symbolic tensors, to find out which primitives it calls.
+
+A `Tracer` is an interpreter (see `core.interpreter`): primitives that meet its tensors become nodes of its graph. It
+is also the first recorder, so it is told when a variable is read. While a function is traced, its variables hold
+symbolic tensors: reading one gives a symbolic tensor, and what is assigned replaces it, in the order of the program.
+
+Tensors from outside (constants, tensors of a function around this one) are *captured*: they become inputs of the graph,
+under the same identity, so that tapes inside and outside agree on which tensor is which.
+
+Every trace is watched by a tape of its own, from which the derivative of the traced function is made when somebody
+asks for it: see `routine`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+import tapeflow
+from tapeflow.autodiff.tape import GradientTape
+from tapeflow.core.context import context, identify
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Atom, Dim, Guard
+from tapeflow.core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
+from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
+from tapeflow.core.shapes import TensorShape
+from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
+from tapeflow.function.graph import Graph, Line, Node, Value
+from tapeflow.primitives.table import ArraySpec, Primitive
+
+_WHY = (
+    "A symbolic tf.Tensor (inside tf.function) has no value yet: it cannot be turned into a NumPy array or a Python "
+    "number, nor decide an `if`, a loop or a shape. Use ops on it (tf.cond, tf.where, tf.print, tf.shape), let "
+    "AutoGraph convert the code (tf.function does, unless it has autograph=False or cannot find the source), or run "
+    "eagerly to look at values: tf.config.run_functions_eagerly(True)."
+)
+
+
+class SymbolicTensor(Tensor):
+    """A tensor inside a traced function: a shape and a dtype, and a value only when the function runs."""
+
+    __slots__ = ("contents", "interpreter", "value")
+
+    interpreter: Tracer
+
+    def __init__(self, value: Value, tracer: Tracer, contents: Any = None) -> None:
+        self._array = AbstractArray(value.shape, value.dtype.np_dtype, _WHY)
+        self._id = 0
+        self.value = value
+        self.interpreter = tracer
+        self.contents = contents  # for small integer tensors: what is known of the elements, ints and `Dim`s
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape, with None for sizes that are known only when the function runs."""
+        return TensorShape._of(tuple([None if type(d) is Dim else d for d in self._array.shape]))
+
+    @property
+    def name(self) -> str:
+        """A name, which has no meaning."""
+        return f"{self.interpreter.graph.name}/{id(self.value):x}:0"
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it belongs to."""
+        return self.interpreter.graph
+
+    def _elements(self) -> Any:
+        found = sizes_of(self)
+        return self._array._refuse() if found is None else found
+
+    def set_shape(self, shape: Any) -> None:
+        """Checks that the shape is possible; a size that is given is taken to be the size."""
+        shape = TensorShape(shape)
+        super().set_shape(shape)
+
+    def numpy(self) -> NoReturn:
+        """Symbolic tensors have no value."""
+        raise NotImplementedError(_WHY)
+
+    def __len__(self) -> int:
+        shape = self._array.shape
+        if shape and type(shape[0]) is Dim:
+            raise TypeError(
+                f"len() of a symbolic tensor of shape {self.shape} is known only when the function runs. Use "
+                "tf.shape(x)[0]."
+            )
+        return super().__len__()
+
+    def __iter__(self) -> Iterator[Tensor]:
+        shape = self._array.shape
+        if shape and type(shape[0]) is Dim:
+            raise OperatorNotAllowedInGraphError(
+                f"Iterating over a symbolic tensor of shape {self.shape} needs AutoGraph, because the number of turns "
+                "is known only when the function runs. Use tf.map_fn or tf.while_loop, or leave autograph on."
+            )
+        return super().__iter__()
+
+    def __bool__(self) -> NoReturn:
+        raise OperatorNotAllowedInGraphError(
+            f"Using a symbolic tf.Tensor as a Python bool is not allowed. {_WHY}"
+        )
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __copy__(self) -> Tensor:
+        return SymbolicTensor(self.value, self.interpreter, self.contents)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return self.__copy__()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(_WHY)
+
+    def __repr__(self) -> str:
+        shape = "(" + ", ".join(map(str, self.shape.as_list()))
+        shape += ",)" if self._array.ndim == 1 else ")"
+        return f"<tf.Tensor 'symbolic' shape={shape} dtype={self.dtype.name}>"
+
+    __str__ = __repr__
+
+
+class CapturedVariable:
+    """A variable that a trace has met: its symbol, and what it held before."""
+
+    __slots__ = ("held", "symbol", "variable")
+
+    def __init__(self, variable: Variable, symbol: SymbolicTensor, held: Tensor) -> None:
+        self.variable = variable
+        self.symbol = symbol
+        self.held = held
+
+
+class Tracer(Interpreter):
+    """Builds a graph from the primitives that are called.
+
+    Args:
+      name: of the function.
+      outer: the tracer whose tensors this one may capture: that of the function around a branch or a loop body, or
+        that of the forward pass when a backward pass is traced.
+      inline: whether variables belong to the outer tracer, as in a branch or a loop body.
+    """
+
+    def __init__(self, name: str, outer: Tracer | None = None, inline: bool = False) -> None:
+        self.graph = Graph(name)
+        self.depth = new_depth()
+        self.outer = outer
+        self.inline = inline
+        self.tape = GradientTape(persistent=True, watch_accessed_variables=False, debug=False)
+        self.guards: list[Guard] = []
+        self.arguments: list[SymbolicTensor] = []
+        self.variables: dict[int, CapturedVariable] = {}
+        self.captures: dict[int, tuple[Tensor, SymbolicTensor]] = {}
+        self.known: dict[int, SymbolicTensor] = {}  # all that was ever captured
+        self.created: list[Variable] = []
+        self.creation_allowed = True
+
+    # Inputs.
+
+    def argument(self, shape: Sequence[Any], dtype: Any, hints: Sequence[int | None]) -> Tensor:
+        """A new input. Sizes that are None are unknown; `hints` are typical ones."""
+        number = len(self.arguments)
+        symbol = SymbolicTensor(Value(tuple(shape), dtype), self)
+        dims = tuple(
+            Dim.of(Atom(f"n{number}_{axis}", (symbol, axis, 0), hint, self.guards))
+            if d is None
+            else d
+            for axis, (d, hint) in enumerate(zip(shape, hints, strict=True))
+        )
+        symbol = self._reshaped(symbol, dims)
+        self.arguments.append(symbol)
+        self._watch(symbol)
+        return symbol
+
+    def argument_like(self, x: Tensor) -> Tensor:
+        """A new input of the shape and dtype of a tensor, whose sizes may be unknown here too."""
+        symbol = SymbolicTensor(Value(x._array.shape, x.dtype), self)
+        self.arguments.append(symbol)
+        self._watch(symbol)
+        return symbol
+
+    def _reshaped(self, symbol: SymbolicTensor, dims: tuple[Any, ...]) -> SymbolicTensor:
+        symbol.value.shape = dims
+        symbol._array = AbstractArray(dims, symbol._array.dtype, _WHY)
+        return symbol
+
+    def _watch(self, symbol: SymbolicTensor) -> None:
+        if symbol.dtype.is_differentiable:
+            self.tape._tracked.add(identify(symbol))
+
+    def read(self, variable: Variable) -> None:
+        """Makes a variable an input at its first use."""
+        if isinstance(variable._value, SymbolicTensor):
+            return
+        if self.inline and self.outer is not None:
+            self.outer.read(variable)
+            return
+        held = variable._value
+        symbol = SymbolicTensor(Value(self._variable_shape(variable), variable.dtype), self)
+        symbol._id = identify(held)
+        self._name_sizes(symbol)
+        self.variables[id(variable)] = CapturedVariable(variable, symbol, held)
+        self._watch(symbol)
+        variable._value = symbol
+
+    @staticmethod
+    def _variable_shape(variable: Variable) -> tuple[Any, ...]:
+        dims = variable._shape._dims
+        return (None,) * variable._value._array.ndim if dims is None else dims
+
+    def _name_sizes(self, symbol: SymbolicTensor) -> None:
+        """Gives unknown sizes of a tensor atoms without hints: they follow from values."""
+        shape = symbol.value.shape
+        if None in shape:
+            self._reshaped(
+                symbol,
+                tuple(
+                    Dim.of(Atom(f"m{axis}", (symbol, axis, 0), None, self.guards))
+                    if d is None
+                    else d
+                    for axis, d in enumerate(shape)
+                ),
+            )
+
+    def assign(self, variable: Variable, value: Tensor) -> None:
+        """Makes `value` what the variable holds from here on."""
+        self.read(variable)
+        variable._value = SymbolicTensor(self.value_of(value), self)
+
+    def initial_value(self, variable: Variable, value: Any, dtype: Any) -> Any:
+        """What a variable that is made while tracing holds at first: made outside of the trace."""
+        root = self
+        while root.outer is not None:
+            root = root.outer
+        if not root.creation_allowed:
+            raise ValueError(
+                "tf.function only supports singleton tf.Variables created on the first call. Make the variable outside "
+                "of the function, or keep it: if self.v is None: self.v = tf.Variable(...)."
+            )
+        root.created.append(variable)
+        if callable(value) and not hasattr(value, "__tf_tensor__"):
+            with self.suspended():
+                return convert_to_tensor(value(), dtype)
+        tensor = convert_to_tensor(value, dtype)
+        if tensor.interpreter is None:
+            return tensor
+        with self.suspended():
+            return Tensor(computed(self.value_of(tensor), self.graph))
+
+    def value_of(self, x: Tensor) -> Value:
+        """The value of a tensor in this graph. What comes from outside is captured."""
+        if isinstance(x, SymbolicTensor) and x.interpreter is self:
+            return x.value
+        return self.capture(x).value
+
+    def capture(self, x: Tensor) -> SymbolicTensor:
+        """A tensor from outside as an input."""
+        found = self.captures.get(id(x))
+        if found is not None:
+            return found[1]
+        if isinstance(x, SymbolicTensor) and not self._may_see(x.interpreter):
+            raise InaccessibleTensorError(
+                f"The tensor {x!r} belongs to another function ({x.interpreter.graph.name!r}), or to a branch or loop "
+                "body that has ended, and cannot be used here. Return it from there, pass it as an argument, or keep "
+                "it in a tf.Variable."
+            )
+        symbol = SymbolicTensor(Value(x._array.shape, x.dtype), self, getattr(x, "contents", None))
+        symbol._id = identify(x)
+        self.captures[id(x)] = (x, symbol)
+        self.known[id(x)] = symbol
+        self._watch(symbol)
+        if type(x) is Tensor:
+            self.graph.constants[symbol.value] = x._array
+        return symbol
+
+    def _may_see(self, other: Tracer) -> bool:
+        tracer = self.outer
+        while tracer is not None and tracer is not other:
+            tracer = tracer.outer
+        return tracer is not None
+
+    # Running the function.
+
+    @contextlib.contextmanager
+    def tracing(self) -> Iterator[None]:
+        """Within this context primitives become nodes of the graph."""
+        saved = context.hot, context.interpreters, context.tracer
+        context.hot = (saved[0][0], (self, self.tape))
+        context.interpreters = (self,)
+        context.tracer = self
+        self.tape._records = [] if self.tape._records is None else self.tape._records
+        try:
+            yield
+        finally:
+            context.hot, context.interpreters, context.tracer = saved
+
+    @contextlib.contextmanager
+    def whole(self) -> Iterator[None]:
+        """A trace from its beginning to its end: variables get back what they held."""
+        with _tracing_lock:
+            try:
+                with self.tracing():
+                    yield
+            finally:
+                self._finish()
+
+    def _finish(self) -> None:
+        for captured in self.variables.values():
+            now = captured.variable._value
+            if now is not captured.symbol:
+                self.graph.assigned[captured.symbol.value] = self.value_of(now)
+            captured.variable._value = captured.held
+
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Outside of the trace for a while: variables hold what they held, and ops run at once."""
+        chain: list[Tracer] = []
+        tracer: Tracer | None = self
+        while tracer is not None:
+            chain.append(tracer)
+            tracer = tracer.outer
+        held = [c for t in chain for c in t.variables.values()]
+        symbols = [c.variable._value for c in held]
+        for c in held:
+            c.variable._value = c.held
+        saved = context.hot, context.interpreters, context.tracer
+        context.hot, context.interpreters, context.tracer = (saved[0][0], ()), (), None
+        try:
+            yield
+        finally:
+            context.hot, context.interpreters, context.tracer = saved
+            for c, symbol in zip(held, symbols, strict=True):
+                c.held = c.variable._value
+                c.variable._value = symbol
+
+    # Interpreting.
+
+    def interpret(self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Any) -> Any:
+        """Adds a node, and tells the recorders."""
+        tracer = context.tracer
+        if tracer is not self:  # all inputs come from outside
+            return self._current().interpret(primitive, inputs, attrs)
+        values = [self.value_of(x) for x in inputs]
+        specs = primitive.result(*[v.spec for v in values], **attrs)
+        several = primitive.outputs != 1
+        outputs = self.node(
+            primitive, values, attrs, list(specs) if several else [specs], user_line()
+        )
+        if not several:
+            outputs[0].contents = _contents(primitive, inputs, attrs, outputs[0])
+        output = tuple(outputs) if several else outputs[0]
+        for recorder in context.hot[1]:
+            recorder.record(primitive, inputs, output, attrs)
+        return output
+
+    def _current(self) -> Tracer:
+        tracer = context.tracer
+        if tracer is None or not tracer._may_see(self):
+            raise InaccessibleTensorError(
+                f"A symbolic tensor of the function {self.graph.name!r} is used outside of it. Symbolic tensors live "
+                "while their function is traced: return the tensor from the function, or keep its value in a "
+                "tf.Variable."
+            )
+        return tracer
+
+    def node(
+        self,
+        primitive: Any,
+        inputs: Sequence[Value],
+        attrs: dict[str, Any],
+        outputs: Sequence[ArraySpec],
+        line: Line | None = None,
+    ) -> list[SymbolicTensor]:
+        """Adds a node and gives its outputs."""
+        symbols = []
+        for spec in outputs:
+            symbol = SymbolicTensor(Value(spec.shape, spec.dtype), self)
+            self._name_sizes(symbol)
+            symbols.append(symbol)
+        self.graph.nodes.append(Node(primitive, inputs, attrs, [s.value for s in symbols], line))
+        return symbols
+
+    # Being a recorder: only reads matter.
+
+    def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
+        """Nodes are added where primitives are interpreted."""
+
+    def record_call(self, call: Any) -> None:
+        """Tells the recorders inside, its own tape among them, of a computation with a pullback of its own."""
+        for recorder in context.hot[1]:
+            if recorder is not self:
+                recorder.record_call(call)
+
+    def note(self, event: str, subject: Any, **details: Any) -> None:
+        """Other events do not matter here."""
+
+    def follows(self, identity: int) -> bool:
+        """A tracer needs no pullbacks."""
+        return False
+
+
+_tracing_lock = threading.RLock()
+
+
+def computed(wanted: Value, graph: Graph) -> Any:
+    """The array of a value that depends on no argument of its function: constants and random numbers."""
+    arrays = dict(graph.constants)
+
+    def find(value: Value) -> Any:
+        if value not in arrays:
+            node = next((n for n in graph.nodes if value in n.outputs), None)
+            if node is None:
+                raise ValueError(
+                    "The initial value of a tf.Variable that is made inside tf.function may not depend on the "
+                    "arguments of the function. Make the variable outside, or pass a function: "
+                    "tf.Variable(lambda: ...)."
+                )
+            result = context.hot[0](node.primitive.kernel, *map(find, node.inputs), **node.attrs)
+            several = node.primitive.outputs != 1
+            arrays.update(zip(node.outputs, result if several else (result,), strict=True))
+        return arrays[value]
+
+    return find(wanted)
+
+# What is known of small integer tensors: shapes, and what is computed from them.
+
+_SMALL = 64
+
+
+def _contents(
+    primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Any, output: SymbolicTensor
+) -> Any:
+    shape = output._array.shape
+    if len(shape) > 1 or output._array.dtype.kind not in "iu":
+        return None
+    if shape and (type(shape[0]) is Dim or shape[0] > _SMALL):
+        return None
+    if primitive.name == "shape":
+        return _objects(inputs[0]._array.shape)
+    if primitive.name == "size":
+        return _objects(inputs[0]._array.size)
+    known = [contents_of(x) for x in inputs]
+    if any(k is None for k in known) or not known:
+        return None
+    if primitive.name == "cast_to_discrete":
+        return known[0]
+    try:
+        result = np.asarray(primitive.kernel(*known, **attrs), object)
+    except Exception:  # the kernel does not take objects: then nothing is known
+        return None
+    return result if result.shape == shape else None
+
+
+def contents_of(x: Tensor) -> Any:
+    """The elements of a small integer tensor, as an array of ints and `Dim`s, or None if they are not known."""
+    if isinstance(x, SymbolicTensor):
+        return x.contents
+    if type(x) is Tensor and x._array.dtype.kind in "iu" and x._array.size <= _SMALL:
+        return np.asarray(x._array).astype(object)
+    return None
+
+
+def _objects(values: Any) -> np.ndarray:
+    out = np.empty(np.shape(values) if isinstance(values, tuple) else (), object)
+    out[...] = values
+    return out
+
+
+def sizes_of(x: SymbolicTensor) -> np.ndarray | None:
+    """The elements of a symbolic integer tensor as ints and `Dim`s, for the shape or index arguments of ops."""
+    if x.contents is not None:
+        return x.contents
+    shape = x._array.shape
+    if len(shape) > 1 or any(type(d) is Dim for d in shape):
+        return None
+    guards = x.interpreter.guards
+    size = shape[0] if shape else 1
+    out = np.empty(size, object)
+    for position in range(size):
+        out[position] = Dim.of(Atom(f"v{position}", (x, None, position), None, guards))
+    x.contents = out.reshape(shape)
+    return x.contents
+
+
+# Where the user is.
+
+_PACKAGE = os.path.dirname(os.path.abspath(tapeflow.__file__)) + os.sep
+_generated: Callable[[str, int], tuple[str, int] | None] | None = None
+"""Finds the user's line behind a line of converted code; AutoGraph sets it."""
+
+
+def user_line() -> Line | None:
+    """The line of the user's code that is running."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_PACKAGE) and "/malt/" not in code.co_filename:
+            file, number = code.co_filename, frame.f_lineno
+            if _generated is not None:
+                file, number = _generated(file, number) or (file, number)
+            return Line(file, number, code.co_name)
+        frame = frame.f_back
+    return None
