@@ -9,6 +9,10 @@ from tapeflow.ops.blocks import (
     space_to_batch as space_to_batch,
     space_to_depth as space_to_depth,
 )
+from tapeflow.ops.candidates import (
+    all_candidate_sampler as all_candidate_sampler,
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+)
 from tapeflow.ops.conv import (
     atrous_conv2d as atrous_conv2d,
     conv1d as conv1d,
@@ -76,6 +80,19 @@ from tapeflow.ops.pooling import (
     max_pool3d as max_pool3d,
     max_pool_with_argmax as max_pool_with_argmax,
     pool as pool,
+)
+from tapeflow.ops.sampled_losses import (
+    compute_accidental_hits as compute_accidental_hits,
+    nce_loss as nce_loss,
+    sampled_softmax_loss as sampled_softmax_loss,
+)
+from tapeflow.ops.statistics import (
+    batch_norm_with_global_normalization as batch_norm_with_global_normalization,
+    compute_average_loss as compute_average_loss,
+    normalize_moments as normalize_moments,
+    scale_regularization_loss as scale_regularization_loss,
+    sufficient_statistics as sufficient_statistics,
+    weighted_moments as weighted_moments,
 )
 
 __getattr__ = _Missing("tf.nn")

@@ -2,6 +2,12 @@
 
 from tapeflow import _random_experimental as experimental  # noqa: F401
 from tapeflow.core.missing import Missing as _Missing
+from tapeflow.ops.candidates import (
+    all_candidate_sampler as all_candidate_sampler,
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    log_uniform_candidate_sampler as log_uniform_candidate_sampler,
+    uniform_candidate_sampler as uniform_candidate_sampler,
+)
 from tapeflow.ops.distributions import (
     fold_in as fold_in,
     gamma as gamma,

@@ -30,28 +30,6 @@ for name, rank in (("fft", 1), ("fft2d", 2), ("fft3d", 3)):
         fft_length=sometimes(length),
         **LOOSE,
     )
-for name in ("fftnd", "ifftnd"):
-    op(
-        f"signal.{name}",
-        input_tensor=complexes(shape=(3, 4), edges=0.0),
-        fft_length=[3, 4],
-        axes=[0, 1],
-        **LOOSE,
-    )
-op(
-    "signal.rfftnd",
-    input_tensor=floats(shape=(3, 4), dtypes=WIDE, edges=0.0),
-    fft_length=[3, 4],
-    axes=[0, 1],
-    **LOOSE,
-)
-op(
-    "signal.irfftnd",
-    input_tensor=complexes(shape=(3, 3), edges=0.0),
-    fft_length=[3, 4],
-    axes=[0, 1],
-    **LOOSE,
-)
 for name in ("fftshift", "ifftshift"):
     op(f"signal.{name}", x=floats(shape=shapes(1, 3), dtypes=WIDE), axes=one_of(None, 0, [0]))
 for name in ("dct", "idct"):

@@ -50,6 +50,8 @@ class Difference:
     aspect: str
     ours: Any
     theirs: Any
+    path: tuple[int, ...] = ()
+    """Which item of the outcome it is: that of the second source, or of the third result."""
 
     @property
     def summary(self) -> str:
@@ -158,14 +160,13 @@ def neutral(tf: Any, value: Any) -> Any:
 
 def compare(call: Call, ours: dict[str, Any], theirs: dict[str, Any]) -> Difference | None:
     """The first difference between the outcomes."""
-    for order, step in enumerate(STEPS):
+    for step in STEPS:
         if step not in ours and step not in theirs:
             return None
         a, b = ours.get(step, "nothing"), theirs.get(step, "nothing")
-        loose = Looseness(call.entry.loose * 10**order, 0.1 if order else 1e-3)
-        found = differing(a, b, loose, call.entry.values)
+        found = differing(a, b, looseness(call, step), call.entry.values)
         if found is not None:
-            return Difference(call, step, *found)
+            return Difference(call, step, *found[:3], path=found[3:])
         if isinstance(b, Failure):
             return None
     return None
@@ -179,8 +180,14 @@ class Looseness:
     floor: float = 1e-3
 
 
-def differing(a: Any, b: Any, loose: Looseness, values: bool) -> tuple[str, Any, Any] | None:
-    """What differs, ours and theirs."""
+def looseness(call: Call, step: str) -> Looseness:
+    """How closely a step of a call is compared: each derivative loses a digit."""
+    order = STEPS.index(step)
+    return Looseness(call.entry.loose * 10**order, 0.1 if order else 1e-3)
+
+
+def differing(a: Any, b: Any, loose: Looseness, values: bool) -> tuple[Any, ...] | None:
+    """What differs, ours, theirs, and then the path to it through lists and the like."""
     if isinstance(a, Failure) or isinstance(b, Failure):
         if isinstance(a, Failure) and isinstance(b, Failure) and b.names[0] in a.names:
             return None
@@ -200,11 +207,16 @@ def differing(a: Any, b: Any, loose: Looseness, values: bool) -> tuple[str, Any,
     elif type(a) is not type(b):
         return "type", a, b
     else:
-        return None if not values or a == b or a != a else ("value", a, b)
-    return next((found for x, y in pairs if (found := differing(x, y, loose, values))), None)
+        is_same = a == b or (a != a and b != b)
+        return None if is_same or not values else ("value", a, b)
+    for place, (x, y) in enumerate(pairs):
+        found = differing(x, y, loose, values)
+        if found is not None:
+            return (*found[:3], place, *found[3:])
+    return None
 
 
-def differing_arrays(a: Any, b: Any, loose: Looseness, values: bool) -> tuple[str, Any, Any] | None:
+def differing_arrays(a: Any, b: Any, loose: Looseness, values: bool) -> tuple[Any, ...] | None:
     if a.dtype != b.dtype:
         return "dtype", a.dtype.name, b.dtype.name
     if a.shape != b.shape:
@@ -229,18 +241,3 @@ def close(a: Any, b: Any, tolerance: float, floor: float, most: float = 100.0) -
     a, b = a.astype("float64"), b.astype("float64")
     scale = min(np.abs(b[np.isfinite(b)]).max(initial=0.0), most)
     return np.allclose(a, b, rtol=tolerance, atol=tolerance * max(scale, floor), equal_nan=True)
-
-
-def is_rounding(difference: Difference) -> bool:
-    """Whether the values differ by little next to the largest, however large that is."""
-    a, b = difference.ours, difference.theirs
-    if difference.aspect != "values" or a.dtype.name not in TOLERANCE:
-        return False
-    tolerance = TOLERANCE[a.dtype.name] * difference.call.entry.loose * 10
-    return close(a, b, tolerance, max(0.1, *map(size, difference.call.arrays.values())), np.inf)
-
-
-def size(array: Array) -> float:
-    """The largest finite magnitude."""
-    values = np.abs(array.values.astype("complex128")) if array.dtype != "string" else np.zeros(1)
-    return float(values[np.isfinite(values)].max(initial=0.0))

@@ -5,6 +5,7 @@ SCOPE = "opens a scope, which the conformance cases cover"
 ADDITION = "an addition, which TensorFlow does not have"
 RANDOM = "holds state of a random generator; its own tests cover it"
 TYPES = "about types, which the conformance cases cover"
+NO_KERNEL = "TensorFlow has it on no CPU; its own tests compare with NumPy"
 
 EXCLUDED: dict[str, str] = {
     "tf.executing_eagerly": STATE,
@@ -27,6 +28,10 @@ EXCLUDED: dict[str, str] = {
     "tf.debugging.get_log_device_placement": STATE,
     "tf.debugging.set_log_device_placement": STATE,
     "tf.random.set_seed": STATE,
+    "tf.signal.fftnd": NO_KERNEL,
+    "tf.signal.ifftnd": NO_KERNEL,
+    "tf.signal.irfftnd": NO_KERNEL,
+    "tf.signal.rfftnd": NO_KERNEL,
     "tf.random.experimental.get_global_generator": RANDOM,
     "tf.random.experimental.set_global_generator": RANDOM,
 }

@@ -1,14 +1,16 @@
 """What can be said of the comparison without TensorFlow: it covers all ops, and finds differences."""
 
+import fnmatch
 import inspect
 import types
 
 import numpy as np
 import pytest
-from tests.differential.accepted import reason
+from tests.differential.accepted import ACCEPTED, reason
 from tests.differential.calls import Call, Entry
 from tests.differential.catalogue import CATALOGUE
-from tests.differential.compare import Failure, compare, run
+from tests.differential.compare import Difference, Failure, compare, run
+from tests.differential.conditions import at, is_behind, within
 from tests.differential.draw import floats
 from tests.differential.exclusions import EXCLUDED
 from tests.differential.programs import draw_program
@@ -120,3 +122,51 @@ def test_a_difference_is_found(wrong, step, aspect):
     difference = compare(call, ours, theirs)
     assert (difference.step, difference.aspect) == (step, aspect)
     assert reason(difference) is None
+
+
+@pytest.mark.parametrize("entry", ACCEPTED, ids=lambda entry: entry.title)
+def test_accepted_differences_are_about_ops_of_the_catalogue(entry):
+    names = {"program", *(known.name for known in CATALOGUE.values())}
+    assert [op for op in entry.ops if not fnmatch.filter(names, op)] == []
+
+
+@pytest.mark.parametrize(
+    ("theirs", "accepted"),
+    [([9.0, 2.0], True), ([1.0, 9.0], False), ([1.0, np.nan], False), ([9.0, 9.0], False)],
+)
+def test_a_difference_at_zeros_is_no_difference_elsewhere(theirs, accepted):
+    call = Call(Entry("sin", {}), {"x": Array(np.array([0.0, 1.0]))}, 0)
+    difference = Difference(call, "result", "values", np.array([1.0, 2.0]), np.array(theirs))
+    assert at("x", lambda x: x == 0)(difference) == accepted
+
+
+def test_a_small_difference_is_one_next_to_the_largest_value():
+    call = Call(Entry("sin", {}), {}, 0)
+    here = np.array([1000.0, 1.0])
+    for change, accepted in ((0.5, True), (2.0, False), (np.nan, False)):
+        there = np.array([1000.0, 1.0 + change])
+        difference = Difference(call, "result", "values", here, there)
+        assert within(1e-3)(difference) == accepted
+
+
+@pytest.mark.parametrize(
+    ("path", "here", "accepted"),
+    [
+        ((0, 0), None, True),
+        ((0, 1), None, False),
+        ((1, 0), None, True),
+        ((0, 0), np.ones(3), False),
+    ],
+)
+def test_only_sources_behind_an_op_are_excused(path, here, accepted):
+    text = """
+t1 = tf.round(x)
+t2 = t1 * 2.0
+t3 = tf.sin(x)
+g00 = tape0.gradient([t2, t3], [t1, t3], unconnected_gradients="zero")
+g01 = tape0.gradient(t3, [t2])
+result = [g00, g01]
+"""
+    entry = Entry("program", {}, expression=text, is_program=True)
+    difference = Difference(Call(entry, {}, 0), "result", "type", here, np.ones(3), path)
+    assert is_behind("tf.round")(difference) == accepted

@@ -584,3 +584,30 @@ def test_single_precision_stays_single(dtype):
         out = getattr(tf.linalg, op)(x)
         for y in out if isinstance(out, tuple) else [out]:
             assert y.dtype.name in ("float32", "complex64", "int32")
+
+
+def test_eigenvalues_of_a_range_of_values() -> None:
+    alpha, beta = tf.constant([1.0, 2.0, 3.0]), tf.constant([0.5, 0.5])
+    everything, columns = tf.linalg.eigh_tridiagonal(alpha, beta, eigvals_only=False)
+    for span in ((0.8, 2.5), tf.constant([0.8, 2.5])):
+        values, vectors = tf.linalg.eigh_tridiagonal(
+            alpha, beta, eigvals_only=False, select="v", select_range=span
+        )
+        np.testing.assert_array_equal(values, everything[1:2])
+        np.testing.assert_array_equal(vectors, columns[:, 1:2])
+    none = tf.linalg.eigh_tridiagonal(alpha, beta, select="v", select_range=(10.0, 20.0))
+    assert none.shape == (0,)
+
+
+def test_selected_eigenvalues_have_gradients() -> None:
+    check_gradients(
+        lambda a, b: tf.linalg.eigh_tridiagonal(a, b, select="v", select_range=(0.8, 2.5)),
+        [1.0, 2.0, 3.0],
+        [0.5, 0.5],
+    )
+
+
+def test_several_matrices_may_have_different_numbers_of_eigenvalues_in_a_range() -> None:
+    alpha, beta = tf.ones([2, 3]), tf.ones([2, 2])
+    with pytest.raises(ValueError, match="one matrix"):
+        tf.linalg.eigh_tridiagonal(alpha, beta, select="v", select_range=(0.0, 1.0))

@@ -238,3 +238,25 @@ def test_a_gamma_may_be_a_tensor_without_a_value_yet() -> None:
         tf.image.adjust_gamma(IMAGE, -1.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="gamma must not be negative"):
         tf.image.adjust_gamma(tf.constant(IMAGE, tf.float32), tf.constant(-1.0))
+
+
+def test_a_random_crop_is_a_part_of_the_image_with_a_dense_gradient() -> None:
+    image = tf.constant(np.arange(60.0).reshape(4, 5, 3))
+    with tf.GradientTape() as tape:
+        tape.watch(image)
+        crop = tf.image.stateless_random_crop(image, [2, 3, 3], seed=[4, 2])
+    row, column = divmod(int(crop[0, 0, 0]) // 3, 5)
+    np.testing.assert_array_equal(crop, image[row : row + 2, column : column + 3])
+    gradient = tape.gradient(crop, image).numpy()
+    assert gradient.sum() == crop.numpy().size
+    assert (gradient[row : row + 2, column : column + 3] == 1).all()
+
+
+def test_the_place_of_a_crop_may_be_without_a_value_yet() -> None:
+    seeds = tf.constant([[1, 2], [3, 4], [5, 6]])
+    found = tf.vectorized_map(
+        lambda seed: tf.image.stateless_random_crop(IMAGE, [2, 3, 3], seed), seeds
+    )
+    for one, seed in zip(found, seeds, strict=True):
+        expected = tf.image.stateless_random_crop(IMAGE, [2, 3, 3], seed)
+        np.testing.assert_array_equal(one, expected)

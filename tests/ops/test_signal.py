@@ -281,3 +281,15 @@ def test_mel_weights_cover_the_band():
     with pytest.raises(ValueError, match="upper_edge_hertz"):
         tf.signal.linear_to_mel_weight_matrix(upper_edge_hertz=5000.0)
     check_gradients(tf.signal.mfccs_from_log_mel_spectrograms, real(2, 5))
+
+
+def test_kaiser_windows_have_gradients_by_their_shape() -> None:
+    check_gradients(lambda beta: tf.signal.kaiser_window(7, beta, tf.float64), 3.0)
+    check_gradients(lambda beta: tf.signal.kaiser_bessel_derived_window(8, beta, tf.float64), 3.0)
+
+
+def test_kaiser_windows_are_numpys() -> None:
+    for n in (0, 1, 2, 7):
+        for beta in (0.0, 3.0, 300.0):
+            found = tf.signal.kaiser_window(n, beta, tf.float64)
+            np.testing.assert_allclose(found, np.kaiser(n, beta), rtol=1e-9, atol=1e-300)

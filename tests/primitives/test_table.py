@@ -47,6 +47,7 @@ NO_MISTAKES = {
     **dict.fromkeys(("segment_pick", "counted"), _OUR_OWN),
     "sparse_softmax_cross_entropy_gradient": _OUR_OWN,
     "softmax_cross_entropy_gradient": _OUR_OWN,
+    "attention_gradient": _OUR_OWN,
 }
 
 

@@ -166,6 +166,12 @@ class Routine:
             self._backwards[key] = _Backward(self, wanted, [targets[i] for i in given])
         return self._backwards[key]
 
+    def report(self) -> str:
+        """What runs it, forward and backward."""
+        texts = [forward.executor.report() for forward in self._forwards.values()]
+        texts += [backward.routine.report() for backward in self._backwards.values()]
+        return "\n".join(text for text in texts if text)
+
     def inputs(self) -> list[SymbolicTensor]:
         """The symbols of all inputs: arguments, variables, captured tensors."""
         return [
@@ -180,7 +186,7 @@ class _Forward:
 
     def __init__(self, graph: Graph, routine: Routine) -> None:
         self.graph = graph
-        self.executor = Executor(graph, routine.tracer.guards, routine.jit_compile)
+        self.executor = Executor(graph, routine.jit_compile)
 
 
 class _Backward:

@@ -14,6 +14,7 @@ from tapeflow.ops.creation import range as range_
 from tapeflow.ops.gathering import where
 from tapeflow.ops.losses import softmax
 from tapeflow.primitives import linalg
+from tapeflow.primitives.attention import attention
 
 
 def scaled_dot_product_attention(
@@ -57,6 +58,8 @@ def scaled_dot_product_attention(
         )
     if scale is None:
         scale = 1.0 / math.sqrt(max(shapes[0][-1], 1))
+    if mask is None and shapes[0][:-2] == shapes[1][:-2] == shapes[2][:-2]:
+        return attention(query, key, value, scale=float(scale), causal=bool(is_causal))
     scores = linalg.matmul(query * scale, key, transpose_a=False, transpose_b=True)
     never = cast(convert_to_tensor(-1e30 if scores.dtype.size > 2 else -3e4), scores.dtype)
     if mask is not None:

@@ -10,6 +10,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import integer
+from tapeflow.ops.array import cast
 from tapeflow.ops.solvers import check_rank, spread_rhs
 from tapeflow.primitives import (
     array,
@@ -316,23 +318,39 @@ def eigh_tridiagonal(
         values, vectors = primitives.eigh(matrix)
     chosen = _selected(values, select, select_range)
     if chosen is not None:
-        values = indexing.getitem(values, index=(Ellipsis, chosen))
-        if vectors is not None:
-            vectors = indexing.getitem(vectors, index=(Ellipsis, chosen))
+        values = _along_the_last(values, chosen)
+        vectors = None if vectors is None else _along_the_last(vectors, chosen)
     return values if vectors is None else (values, vectors)
 
 
-def _selected(values: Tensor, select: str, span: Any) -> slice | None:
+def _along_the_last(x: Tensor, chosen: slice | Tensor) -> Tensor:
+    if isinstance(chosen, slice):
+        return indexing.getitem(x, index=(Ellipsis, chosen))
+    lead = array.reshape(x, shape=(1, *x._array.shape))  # a row of its own has a dense gradient
+    picked = indexing.gather(lead, chosen, axis=x._array.ndim, batch_dims=0)
+    return array.reshape(picked, shape=picked._array.shape[1:])
+
+
+def _selected(values: Tensor, select: str, span: Any) -> slice | Tensor | None:
+    """Which eigenvalues are wanted: a range of numbers, or the numbers."""
     if select == "a":
         return None
     if select not in ("i", "v"):
         raise ValueError(f"eigh_tridiagonal: 'select' must be 'a', 'i' or 'v', got {select!r}.")
     if span is None or len(span) != 2:
         raise ValueError(f"eigh_tridiagonal: select={select!r} needs a select_range of two ends.")
-    first, last = span
-    if first > last:
-        raise ValueError(f"eigh_tridiagonal: select_range {span} ends before it begins.")
     if select == "i":
-        return slice(int(first), int(last) + 1)
-    inside = np.flatnonzero((values._array > float(first)) & (values._array <= float(last)))
-    return slice(int(inside[0]), int(inside[-1]) + 1) if inside.size else slice(0, 0)
+        first, last = (integer("eigh_tridiagonal", "select_range", end) for end in span)
+        if first > last:
+            raise ValueError(f"eigh_tridiagonal: select_range {span} ends before it begins.")
+        return slice(first, last + 1)
+    if values._array.ndim > 1:
+        raise ValueError(
+            "eigh_tridiagonal: select='v' takes one matrix, as several may have different numbers "
+            f"of eigenvalues in the range; got {list(values._array.shape[:-1])} of them."
+        )
+    first, last = (cast(end, values.dtype) for end in span)
+    if type(first) is Tensor and type(last) is Tensor and first._array > last._array:
+        raise ValueError(f"eigh_tridiagonal: select_range {span} ends before it begins.")
+    inside = binary.logical_and(binary.greater(values, first), binary.less_equal(values, last))
+    return indexing.getitem(ordering.nonzero(inside), index=(slice(None), 0))

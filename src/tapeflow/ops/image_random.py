@@ -216,7 +216,12 @@ def _cropped(op: str, value: Any, size: Any, draw: Any) -> Tensor:
         raise invalid(
             f"{op}: size {list(wanted)} must not be more than the shape {list(shape)} of the value"
         )
-    limits = np.array(shape, np.int64) - wanted + 1
-    starts = np.asarray(cast(draw(len(shape)), dtypes.int64)._array) % limits
-    index = tuple(slice(int(s), int(s) + w) for s, w in zip(starts, wanted, strict=True))
-    return indexing.getitem(value, index=index)
+    limits = Tensor(np.array(shape, np.int64) - wanted + 1)
+    starts = binary.floor_mod(cast(draw(len(shape)), dtypes.int64), limits)
+    value = array.reshape(value, shape=(1, *shape))  # a row of its own has a dense gradient
+    for axis, (size, have) in enumerate(zip(wanted, shape, strict=True)):
+        if size != have:
+            start = indexing.getitem(starts, index=(axis,))
+            place = start + Tensor(np.arange(size))
+            value = indexing.gather(value, place, axis=axis + 1, batch_dims=0)
+    return array.reshape(value, shape=wanted)

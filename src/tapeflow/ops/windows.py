@@ -10,6 +10,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
+from tapeflow.ops.array import cast
+from tapeflow.primitives import array, bessel, reduction, repeating, unary
 from tapeflow.primitives.rules import invalid
 
 
@@ -24,7 +26,7 @@ def _window(op: str, values: Any, dtype: Any) -> Tensor:
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
         raise ValueError(f"{op}: dtype must be a floating point type. Found {wanted!r}")
-    return Tensor(np.asarray(values).astype(wanted.np_dtype))
+    return cast(values, wanted)
 
 
 def _raised_cosine(op: str, window_length: Any, periodic: bool, base: float, dtype: Any) -> Tensor:
@@ -78,8 +80,16 @@ def hamming_window(
     return _raised_cosine("hamming_window", window_length, bool(periodic), 0.54, dtype)
 
 
-def _kaiser(n: int, beta: float) -> np.ndarray:
-    return np.kaiser(n, beta) if n > 1 else np.ones(n)
+def _kaiser(n: int, beta: Any) -> Tensor:
+    """The window in double precision, as a function of `beta` that has a derivative."""
+    if n < 2:
+        return Tensor(np.ones(n))
+    beta = cast(beta, dtypes.float64)
+    places = np.linspace(-1.0, 1.0, n)
+    inner = Tensor(np.sqrt(1 - places * places)) * beta
+    # With the exponential apart, neither of the two Bessel functions overflows.
+    ratio = bessel.bessel_i0e(inner) / bessel.bessel_i0e(beta)
+    return ratio * unary.exp(unary.abs_(inner) - unary.abs_(beta))
 
 
 def kaiser_window(
@@ -100,7 +110,7 @@ def kaiser_window(
       name: accepted for compatibility.
     """
     n = _length("kaiser_window", window_length)
-    return _window("kaiser_window", _kaiser(n, float(beta)), dtype)
+    return _window("kaiser_window", _kaiser(n, beta), dtype)
 
 
 def kaiser_bessel_derived_window(
@@ -121,9 +131,11 @@ def kaiser_bessel_derived_window(
       name: accepted for compatibility.
     """
     n = _length("kaiser_bessel_derived_window", window_length)
-    sums = np.cumsum(_kaiser(n // 2 + 1, float(beta)))
-    half = np.sqrt(sums[:-1] / sums[-1])
-    return _window("kaiser_bessel_derived_window", np.concatenate([half, half[::-1]]), dtype)
+    kaiser = _kaiser(n // 2 + 1, beta)
+    sums = reduction.cumsum(kaiser, axis=0, exclusive=False, reverse=False)
+    half = unary.sqrt(sums[:-1] / sums[-1])
+    window = array.concat(half, repeating.reverse(half, axis=(0,)), axis=0)
+    return _window("kaiser_bessel_derived_window", window, dtype)
 
 
 def vorbis_window(

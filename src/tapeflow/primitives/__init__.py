@@ -2,6 +2,7 @@
 
 from tapeflow.primitives import (
     array,
+    attention,
     bessel,
     binary,
     checks,
@@ -42,6 +43,7 @@ from tapeflow.primitives import (
 
 __all__ = [
     "array",
+    "attention",
     "bessel",
     "binary",
     "checks",

@@ -74,7 +74,8 @@ def _softmax_gradient_kernel(u: Any, p: Any, *, axis: int) -> Any:
     return narrow(out, p)
 
 
-def _softmax_gradient_in_p(g: Tensor, u: Tensor, p: Tensor, axis: int) -> Tensor:
+def softmax_gradient_in_p(g: Tensor, u: Tensor, p: Tensor, axis: int) -> Tensor:
+    """The gradient of `softmax_gradient` by the probabilities."""
     inner = reduction.sum_(u * p, axis=(axis,), keepdims=True)
     return g * (u - inner) - u * reduction.sum_(g * p, axis=(axis,), keepdims=True)
 
@@ -93,7 +94,7 @@ softmax_gradient = primitive(
     result=lambda u, p, *, axis: p,
     gradients={
         "u": lambda g, p, axis: softmax_gradient(g, p, axis=axis),  # a symmetric matrix times u
-        "p": _softmax_gradient_in_p,
+        "p": softmax_gradient_in_p,
     },
 )
 

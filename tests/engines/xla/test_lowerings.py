@@ -122,9 +122,11 @@ def test_lowering_agrees_with_the_kernel(name: str):
         assert_same(name, row, found, on_numpy(name, row))
 
 
-# Numbers at the edges. Subnormal ones are left out: XLA may take them for 0.
+# Numbers at the edges. Subnormal ones are left out, which XLA may take for 0, and so are numbers whose reciprocals are
+# subnormal: XLA may divide by multiplying with a reciprocal.
 
 FLOATS = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16)
+LOSES_DIGITS = {"gelu_tanh"}  # whose 1 + tanh is rounded where tanh is near -1
 INTEGERS = (np.int8, np.int32, np.int64, np.uint8, np.uint64)
 
 
@@ -136,7 +138,7 @@ def edges(dtype: Any) -> np.ndarray:
         return np.array([False, True])
     info = ml_dtypes.finfo(dtype)
     plain = [0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 7.0, 40.0]
-    ends = [float(info.smallest_normal), float(info.eps), float(info.max), np.inf]
+    ends = [float(info.smallest_normal), float(info.eps), float(info.max) / 8, np.inf]
     numbers = np.array([*plain, *ends])
     return np.concatenate([numbers, -numbers, [np.nan]]).astype(dtype)
 
@@ -180,6 +182,8 @@ def test_lowering_agrees_at_the_edges(name: str):
                 continue
             near = max(ROUNDINGS * eps_of(value.dtype), 1e-11)
             least = float(ml_dtypes.finfo(value.dtype).smallest_normal)
+            if name in LOSES_DIGITS:
+                least = near
             np.testing.assert_allclose(
                 wide(y), wide(value), near, least, err_msg=f"{name} of {value.dtype}"
             )

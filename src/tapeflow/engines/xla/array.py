@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tapeflow.core.dtypes import DType
+from tapeflow.core.dtypes import DType, bool_, from_numpy, uint8
 from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.primitives.table import TABLE, ArraySpec
 
 Shape = tuple[int, ...]
 Paddings = tuple[tuple[int, int], ...]
@@ -44,44 +45,44 @@ for _name, _function in _SIMPLE.items():
 
 
 @lowering("cast", "cast_to_discrete")
-def cast(x: Any, *, dtype: DType) -> Any:
+def _cast(x: Any, *, dtype: DType) -> Any:
     if x.dtype.kind == "c" and not dtype.is_complex:
         x = x.real
     return x.astype(dtype.np_dtype)
 
 
 @lowering("bitcast")
-def bitcast(x: Any, *, dtype: DType) -> Any:
-    """XLA takes no complex numbers and no booleans here: those are taken apart into, and made of, others."""
-    target = dtype.np_dtype
-    if target == np.bool_:
-        return lax.bitcast_convert_type(x, np.uint8).astype(np.bool_)
-    part = np.empty(0, target).real.dtype
-    if x.dtype.kind != "c" and not dtype.is_complex:
-        return lax.bitcast_convert_type(x, target)
-    have, want = x.dtype.itemsize, target.itemsize
-    shape = x.shape if have <= want else (*x.shape, have // want)
-    shape = shape[:-1] if have < want else shape
+def _bitcast(x: Any, *, dtype: DType) -> Any:
+    """XLA takes no booleans and no complex numbers here: a complex number is two floats."""
+    if dtype is bool_:
+        return _bitcast(x, dtype=uint8).astype(np.bool_)
+    if not dtype.is_complex and x.dtype.kind != "c":
+        return lax.bitcast_convert_type(x, dtype.np_dtype)
+    spec = TABLE["bitcast"].result(ArraySpec(x.shape, from_numpy(x.dtype)), dtype=dtype)
     if x.dtype.kind == "c":
         x = jnp.stack([x.real, x.imag], -1)
     raw = lax.bitcast_convert_type(x, np.uint8)
-    if not dtype.is_complex:
-        raw = raw.reshape(*shape, want) if want > 1 else raw.reshape(shape)
-        return lax.bitcast_convert_type(raw, target)
-    parts = lax.bitcast_convert_type(raw.reshape(*shape, 2, want // 2), part)
-    return lax.complex(parts[..., 0], parts[..., 1])
+    if dtype.is_complex:
+        parts = _from_bytes(raw, (*spec.shape, 2), dtype.real_dtype)
+        return lax.complex(parts[..., 0], parts[..., 1])
+    return _from_bytes(raw, spec.shape, dtype)
+
+
+def _from_bytes(raw: Any, shape: Shape, dtype: DType) -> Any:
+    raw = raw.reshape(shape if dtype.size == 1 else (*shape, dtype.size))
+    return lax.bitcast_convert_type(raw, dtype.np_dtype)
 
 
 # Parting.
 
 
 @lowering("unstack")
-def unstack(x: Any, *, axis: int) -> tuple[Any, ...]:
+def _unstack(x: Any, *, axis: int) -> tuple[Any, ...]:
     return tuple(lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis]))
 
 
 @lowering("split")
-def split(x: Any, *, sizes: Shape, axis: int) -> tuple[Any, ...]:
+def _split(x: Any, *, sizes: Shape, axis: int) -> tuple[Any, ...]:
     return tuple(lax.split(x, sizes, axis))
 
 
@@ -89,12 +90,12 @@ def split(x: Any, *, sizes: Shape, axis: int) -> tuple[Any, ...]:
 
 
 @lowering("pad")
-def pad(x: Any, value: Any, *, paddings: Paddings) -> Any:
+def _pad(x: Any, value: Any, *, paddings: Paddings) -> Any:
     return lax.pad(x, value, [(a, b, 0) for a, b in paddings])
 
 
 @lowering("mirror_pad")
-def mirror_pad(x: Any, *, paddings: Paddings, edge: bool) -> Any:
+def _mirror_pad(x: Any, *, paddings: Paddings, edge: bool) -> Any:
     skip = not edge
     for axis, (a, b) in enumerate(paddings):
         n = x.shape[axis]
@@ -108,7 +109,7 @@ def mirror_pad(x: Any, *, paddings: Paddings, edge: bool) -> Any:
 
 
 @lowering("mirror_fold")
-def mirror_fold(x: Any, *, paddings: Paddings, edge: bool) -> Any:
+def _mirror_fold(x: Any, *, paddings: Paddings, edge: bool) -> Any:
     skip = not edge
     for axis, (a, b) in enumerate(paddings):
         if not (a or b):
@@ -120,7 +121,7 @@ def mirror_fold(x: Any, *, paddings: Paddings, edge: bool) -> Any:
         for image, start, size in ((left, skip, a), (right, n - skip - b, b)):
             sides = [(0, 0)] * x.ndim
             sides[axis] = (start, n - start - size)
-            x = x + pad(image, jnp.zeros((), x.dtype), paddings=tuple(sides))
+            x = x + _pad(image, jnp.zeros((), x.dtype), paddings=tuple(sides))
     return x
 
 
@@ -128,7 +129,7 @@ def mirror_fold(x: Any, *, paddings: Paddings, edge: bool) -> Any:
 
 
 @lowering("repeat")
-def repeat(x: Any, *, repeats: Shape, axis: int) -> Any:
+def _repeat(x: Any, *, repeats: Shape, axis: int) -> Any:
     if len(repeats) == 1:
         return jnp.repeat(x, repeats[0], axis)
     rows = np.repeat(np.arange(x.shape[axis]), repeats)

@@ -29,7 +29,8 @@ def _cleared(bad: Any, x: Any) -> Any:
 @lowering("cholesky")
 def _cholesky(x: Any) -> Any:
     """NaN for a matrix that is not positive definite, as in the kernel."""
-    return lax.linalg.cholesky(x, symmetrize_input=False)
+    y = lax.linalg.cholesky(x, symmetrize_input=False)
+    return nan_where(jnp.any(jnp.isnan(diagonal(y)), -1), y)  # above the diagonal too
 
 
 @lowering("qr")

@@ -12,7 +12,7 @@ from tapeflow.engines.xla.lowerings import lowering
 
 
 @lowering("einsum")
-def einsum(*xs: Any, subscripts: tuple[str, ...], output: str, stretch: str) -> Any:
+def _einsum(*xs: Any, subscripts: tuple[str, ...], output: str, stretch: str) -> Any:
     """Half precision is added up in float32, and rounded once in the end."""
     dtype = xs[0].dtype
     work = np.dtype(np.float32) if is_half(dtype) else dtype

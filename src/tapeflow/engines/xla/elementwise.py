@@ -16,7 +16,10 @@ import jax.numpy as jnp
 
 from tapeflow.engines.xla.lowerings import LOWERINGS, ON_HOST, lowering
 
-ON_HOST["check_numerics"] = "raises an error where it finds a NaN, and XLA cannot raise"
+ON_HOST.update(
+    check_numerics="raises an error where it finds a NaN, and XLA cannot raise",
+    check_bounds="raises an error where a value is out of bounds, and XLA cannot raise",
+)
 
 LOWERINGS.update(
     # Arithmetic.
@@ -108,7 +111,18 @@ def _squared_difference(x: Any, y: Any) -> Any:
 
 @lowering("power")
 def _power(x: Any, y: Any) -> Any:
-    return jnp.power(x, y)
+    """For integers by squaring, bit by bit of the exponent: jax.numpy looks at six bits of it."""
+    if not is_integer(x):
+        return jnp.power(x, y)
+
+    def step(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        square, left, product = state
+        product = jnp.where(left & 1 == 1, product * square, product)
+        return square * square, left >> 1, product
+
+    base, exponent = jnp.broadcast_arrays(x, y)
+    start = (base, exponent, jnp.ones_like(base))
+    return jax.lax.while_loop(lambda state: jnp.any(state[1] > 0), step, start)[2]
 
 
 # Division that rounds down, as in Python, and towards zero, as in C.

@@ -15,9 +15,7 @@ from tapeflow.primitives.resize import _taps, matrix
 
 
 @lowering("resample")
-def resample(
-    x: Any, *, axis: int, size: int, method: str, antialias: bool, adjoint: bool
-) -> Any:
+def _resample(x: Any, *, axis: int, size: int, method: str, antialias: bool, adjoint: bool) -> Any:
     have = x.shape[axis]
     source, target = (size, have) if adjoint else (have, size)
     work = x.astype(np.float32) if is_half(x.dtype) else x

@@ -53,7 +53,7 @@ def _spelled_out(items: tuple[Any, ...], rest: list[slice]) -> list[Any]:
 
 
 @lowering("getitem")
-def getitem(x: Any, *, index: Any) -> Any:
+def _getitem(x: Any, *, index: Any) -> Any:
     spans = _spans(x.shape, index)
     shape = np.broadcast_to(np.empty((), np.bool_), x.shape)[index].shape
     starts = [start for start, _, _, _ in spans]
@@ -63,7 +63,7 @@ def getitem(x: Any, *, index: Any) -> Any:
 
 
 @lowering("put")
-def put(x: Any, *, shape: Shape, index: Any) -> Any:
+def _put(x: Any, *, shape: Shape, index: Any) -> Any:
     spans = _spans(shape, index)
     part = lax.rev(x.reshape([count for _, count, _, _ in spans]), _backwards(spans))
     gaps = [
@@ -87,7 +87,7 @@ def picked(x: Any, coordinates: tuple[Any, ...], fill: Any = 0) -> Any:
 
 
 def combined(x: Any, coordinates: tuple[Any, ...], updates: Any, how: str) -> Any:
-    """x with `updates` combined into x[coordinates], but for coordinates out of range."""
+    """Array `x` with `updates` combined into x[coordinates], but for coordinates out of range."""
     coordinates = tuple(c if isinstance(c, slice) else wide(c) for c in coordinates)
     return getattr(x.at[coordinates], how)(updates, mode="drop", wrap_negative_indices=False)
 
@@ -120,7 +120,7 @@ def batched(function: Callable[..., Any], batch_dims: int) -> Callable[..., Any]
 
 
 @lowering("gather")
-def gather(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
+def _gather(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
     shape = x.shape[:axis] + indices.shape[batch_dims:] + x.shape[axis + 1 :]
     if not x.size or not indices.size:
         return jnp.zeros(shape, x.dtype)
@@ -129,13 +129,13 @@ def gather(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
 
 
 @lowering("scatter_rows")
-def scatter_rows(x: Any, indices: Any, *, shape: Shape, axis: int, batch_dims: int) -> Any:
+def _scatter_rows(x: Any, indices: Any, *, shape: Shape, axis: int, batch_dims: int) -> Any:
     if not x.size or 0 in shape:
         return jnp.zeros(shape, x.dtype)
     lead = (slice(None),) * (axis - batch_dims)
-    return batched(
-        lambda g, rows: summed(tuple(shape[batch_dims:]), (*lead, rows), g), batch_dims
-    )(x, indices)
+    return batched(lambda g, rows: summed(tuple(shape[batch_dims:]), (*lead, rows), g), batch_dims)(
+        x, indices
+    )
 
 
 def _coordinates(indices: Any) -> tuple[Any, ...]:
@@ -143,7 +143,7 @@ def _coordinates(indices: Any) -> tuple[Any, ...]:
 
 
 @lowering("gather_nd")
-def gather_nd(x: Any, indices: Any, *, batch_dims: int) -> Any:
+def _gather_nd(x: Any, indices: Any, *, batch_dims: int) -> Any:
     depth = indices.shape[-1]
     shape = indices.shape[:-1] + x.shape[batch_dims + depth :]
     if not depth:
@@ -155,7 +155,7 @@ def gather_nd(x: Any, indices: Any, *, batch_dims: int) -> Any:
 
 
 @lowering("scatter_nd")
-def scatter_nd(indices: Any, updates: Any, *, shape: Shape, batch_dims: int) -> Any:
+def _scatter_nd(indices: Any, updates: Any, *, shape: Shape, batch_dims: int) -> Any:
     if not updates.size or 0 in shape:
         return jnp.zeros(shape, updates.dtype)
     inner = tuple(shape[batch_dims:])
@@ -185,7 +185,7 @@ for _name, _how in {"scatter_update": "set", "scatter_max": "max", "scatter_min"
 
 
 @lowering("one_hot")
-def one_hot(indices: Any, on: Any, off: Any, *, depth: int, axis: int) -> Any:
+def _one_hot(indices: Any, on: Any, off: Any, *, depth: int, axis: int) -> Any:
     """A comparison, which XLA fuses into what uses it."""
     # A number beyond int64 becomes negative, and is out of range as well.
     exact = np.int64 if indices.dtype.itemsize >= 4 and indices.dtype != np.int32 else np.int32

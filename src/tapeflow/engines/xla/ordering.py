@@ -20,13 +20,13 @@ ON_HOST["unique"] = "how many elements are distinct depends on values"
 
 
 @lowering("sort")
-def sort(x: Any, *, axis: int, descending: bool) -> Any:
+def _sort(x: Any, *, axis: int, descending: bool) -> Any:
     out = lax.sort(x, dimension=axis, is_stable=False)
     return jnp.flip(out, axis) if descending else out
 
 
 @lowering("argsort")
-def argsort(x: Any, *, axis: int, descending: bool) -> Any:
+def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
     """Equal elements keep their order: for the descending one, they are sorted backwards from the back."""
     places = lax.broadcasted_iota(np.int32, x.shape, axis)
     if descending:
@@ -39,14 +39,14 @@ def argsort(x: Any, *, axis: int, descending: bool) -> Any:
 
 
 @lowering("take_along")
-def take_along(x: Any, indices: Any, *, axis: int) -> Any:
+def _take_along(x: Any, indices: Any, *, axis: int) -> Any:
     if not indices.size:
         return jnp.zeros(indices.shape, x.dtype)
     return jnp.take_along_axis(x, indices, axis, mode="promise_in_bounds")
 
 
 @lowering("put_along")
-def put_along(x: Any, indices: Any, *, size: int, axis: int) -> Any:
+def _put_along(x: Any, indices: Any, *, size: int, axis: int) -> Any:
     out = jnp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
     at = tuple(
         indices if i == axis else lax.broadcasted_iota(indices.dtype, indices.shape, i)
@@ -56,7 +56,7 @@ def put_along(x: Any, indices: Any, *, size: int, axis: int) -> Any:
 
 
 @lowering("searchsorted")
-def searchsorted(x: Any, values: Any, *, side: str, dtype: DType) -> Any:
+def _searchsorted(x: Any, values: Any, *, side: str, dtype: DType) -> Any:
     """Few elements are all compared at once; many are searched by halves, in steps that XLA fuses."""
     if not x.shape[-1] or not values.size:
         return jnp.zeros(values.shape, dtype.np_dtype)

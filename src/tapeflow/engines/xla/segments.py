@@ -28,19 +28,19 @@ def _known(op: str, size: int | None) -> int:
 
 
 @lowering("segment_pick")
-def segment_pick(x: Any, ids: Any) -> Any:
+def _segment_pick(x: Any, ids: Any) -> Any:
     if not x.size or not ids.size:
         return jnp.zeros((*ids.shape, *x.shape[1:]), x.dtype)
     return picked(x, (ids,))
 
 
 @lowering("segment_sum")
-def segment_sum(x: Any, ids: Any, *, size: int | None) -> Any:
+def _segment_sum(x: Any, ids: Any, *, size: int | None) -> Any:
     return summed((_known("segment_sum", size), *x.shape[1:]), (ids,), x)
 
 
 @lowering("segment_prod")
-def segment_prod(x: Any, ids: Any, *, size: int | None) -> Any:
+def _segment_prod(x: Any, ids: Any, *, size: int | None) -> Any:
     ones = jnp.ones((_known("segment_prod", size), *x.shape[1:]), x.dtype)
     return combined(ones, (ids,), x, "multiply")
 
@@ -78,9 +78,7 @@ def _places(x: Any) -> tuple[Any, Any]:
 
 
 @lowering("bincount")
-def bincount(
-    x: Any, weights: Any, *, minlength: int, maxlength: int | None, binary: bool
-) -> Any:
+def _bincount(x: Any, weights: Any, *, minlength: int, maxlength: int | None, binary: bool) -> Any:
     count = _known("bincount", maxlength if maxlength == minlength else None)
     at = _places(x)
     flat = (at[0].shape[0], count)
@@ -92,7 +90,7 @@ def bincount(
 
 
 @lowering("counted")
-def counted(g: Any, x: Any) -> Any:
+def _counted(g: Any, x: Any) -> Any:
     if not g.size or not x.size:
         return jnp.zeros(x.shape, g.dtype)
     count = g.shape[-1]
@@ -100,7 +98,7 @@ def counted(g: Any, x: Any) -> Any:
 
 
 @lowering("histogram_bins")
-def histogram_bins(x: Any, limits: Any, *, bins: int, dtype: DType) -> Any:
+def _histogram_bins(x: Any, limits: Any, *, bins: int, dtype: DType) -> Any:
     low, high = limits.astype(np.float64)
     place = jnp.floor(bins * ((x.astype(np.float64) - low) / (high - low)))
     place = jnp.where(jnp.isnan(place), 0, jnp.clip(place, 0, bins - 1))

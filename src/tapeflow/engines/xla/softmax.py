@@ -26,25 +26,25 @@ def _shifted(x: Any, axis: int) -> Any:
     return x - x.max(axis, keepdims=True) if x.shape[axis] else x
 
 
-def _softmax(x: Any, axis: int) -> Any:
+def _probabilities(x: Any, axis: int) -> Any:
     e = jnp.exp(_shifted(x, axis))
     return e / e.sum(axis, keepdims=True)
 
 
 @lowering("softmax")
-def softmax(x: Any, *, axis: int) -> Any:
-    return _softmax(x, axis).astype(x.dtype)
+def _softmax(x: Any, *, axis: int) -> Any:
+    return _probabilities(x, axis).astype(x.dtype)
 
 
 @lowering("softmax_gradient")
-def softmax_gradient(u: Any, p: Any, *, axis: int) -> Any:
+def _softmax_gradient(u: Any, p: Any, *, axis: int) -> Any:
     u, q = _wide(u), _wide(p)
     out = u * q
     return (out - q * out.sum(axis, keepdims=True)).astype(p.dtype)
 
 
 @lowering("log_softmax")
-def log_softmax(x: Any, *, axis: int) -> Any:
+def _log_softmax(x: Any, *, axis: int) -> Any:
     z = _shifted(x, axis)
     return (z - jnp.log(jnp.exp(z).sum(axis, keepdims=True))).astype(x.dtype)
 
@@ -62,14 +62,14 @@ def _or_nan(values: Any, x: Any, labels: Any) -> Any:
 
 
 @lowering("sparse_softmax_cross_entropy")
-def sparse_softmax_cross_entropy(x: Any, labels: Any) -> Any:
+def _sparse_softmax_cross_entropy(x: Any, labels: Any) -> Any:
     z = _shifted(x, -1)
     picked = jnp.where(_is_label(x, labels), z, 0).sum(-1)
     return _or_nan(jnp.log(jnp.exp(z).sum(-1)) - picked, x, labels).astype(x.dtype)
 
 
 @lowering("sparse_softmax_cross_entropy_gradient")
-def sparse_softmax_cross_entropy_gradient(u: Any, x: Any, labels: Any) -> Any:
+def _sparse_softmax_cross_entropy_gradient(u: Any, x: Any, labels: Any) -> Any:
     u = _or_nan(_wide(u), x, labels)
     e = jnp.exp(_shifted(x, -1))
     p = e * (u / e.sum(-1))[..., None]
@@ -80,20 +80,20 @@ def sparse_softmax_cross_entropy_gradient(u: Any, x: Any, labels: Any) -> Any:
 
 
 @lowering("softmax_cross_entropy")
-def softmax_cross_entropy(x: Any, labels: Any, *, axis: int) -> Any:
+def _softmax_cross_entropy(x: Any, labels: Any, *, axis: int) -> Any:
     z = _shifted(x, axis)
     surprise = jnp.log(jnp.exp(z).sum(axis, keepdims=True)) - z
     return (surprise * _wide(labels)).sum(axis).astype(x.dtype)
 
 
 @lowering("softmax_cross_entropy_gradient")
-def softmax_cross_entropy_gradient(u: Any, x: Any, labels: Any, *, axis: int) -> Any:
-    p = _softmax(x, axis)
+def _softmax_cross_entropy_gradient(u: Any, x: Any, labels: Any, *, axis: int) -> Any:
+    p = _probabilities(x, axis)
     return ((p - _wide(labels)) * jnp.expand_dims(_wide(u), axis)).astype(x.dtype)
 
 
 @lowering("sigmoid_cross_entropy")
-def sigmoid_cross_entropy(x: Any, labels: Any) -> Any:
+def _sigmoid_cross_entropy(x: Any, labels: Any) -> Any:
     z = _wide(x)
     out = jnp.maximum(z, 0) - z * _wide(labels) + jnp.log1p(jnp.exp(-jnp.abs(z)))
     return out.astype(x.dtype)

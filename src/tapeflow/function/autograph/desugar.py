@@ -29,10 +29,7 @@ def desugar(node: ast.AST, enclosing_class: str | None) -> Statements:
     """Rewrites a function in place; returns functions that its code calls and that must not be converted."""
     for each in ast.walk(node):
         if isinstance(each, (ast.stmt, ast.expr, ast.pattern, ast.excepthandler, ast.arg, ast.keyword)):
-            place = Place(
-                each.lineno, each.col_offset, each.end_lineno or each.lineno, each.end_col_offset or 0
-            )
-            anno.setanno(each, anno.Basic.ORIGIN, place)
+            anno.setanno(each, anno.Basic.ORIGIN, _own_place(each))
     if enclosing_class is not None:
         _Mangle(enclosing_class).visit(node)
     statements = _Statements(_assigned_names(node))
@@ -40,6 +37,18 @@ def desugar(node: ast.AST, enclosing_class: str | None) -> Statements:
     for each in (node, *statements.helpers):
         _refuse(each)
     return statements.helpers
+
+
+def _own_place(node: Any) -> Place:
+    """Where a node stands; of a statement with blocks, its header."""
+    header = getattr(node, "test", None) or getattr(node, "iter", None)
+    if not isinstance(node, ast.stmt) or not hasattr(node, "body"):
+        end = node
+    elif header is None:
+        return Place(node.lineno, node.col_offset, node.lineno, node.col_offset)
+    else:
+        end = header
+    return Place(node.lineno, node.col_offset, end.end_lineno, end.end_col_offset)
 
 
 def _assigned_names(function: ast.AST) -> set[str]:
@@ -130,6 +139,12 @@ class _Statements(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         return self._with_hoisted(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Annotations of local variables say nothing, and Python refuses them where malt's blocks assign."""
+        if node.value is None:
+            return _placed(ast.Pass(), node)
+        return self._with_hoisted(_placed(ast.Assign([node.target], node.value), node))
 
     def _with_hoisted(self, node: ast.stmt) -> Any:
         before = self._hoisted(node, "value") if getattr(node, "value", None) is not None else []

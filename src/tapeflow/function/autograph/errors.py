@@ -40,14 +40,19 @@ def here() -> str:
 
 
 def without_machinery(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of converted calls, branches and loops."""
-    kept = []
+    """The traceback without our frames between the user's; those that follow the last of them stay."""
+    frames = []
     while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_MACHINERY):
-            kept.append(traceback)
+        frames.append(traceback)
         traceback = traceback.tb_next
     result: TracebackType | None = None
-    for each in reversed(kept):
+    ended = False
+    for each in reversed(frames):
+        filename = each.tb_frame.f_code.co_filename
+        ours = filename.startswith(_PACKAGE)
+        ended = ended or not ours
+        if ours and (ended or filename.startswith(_MACHINERY)):
+            continue
         result = TracebackType(result, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return result
 
@@ -59,18 +64,16 @@ def warn_unconverted(function: Any, why: BaseException) -> None:
     if key in _warned:
         return
     _warned.add(key)
-    warnings.warn(
+    text = (
         f"AutoGraph could not convert {described(function)}, which will run as it is: Python decides its branches "
         f"and loops while it is traced.\nCause: {why}\nIf that is what you want, decorate it with "
-        "@tf.autograph.experimental.do_not_convert, and this warning goes away.",
-        stacklevel=2,
-        skip_file_prefixes=(_PACKAGE,),
-    ) if sys.version_info >= (3, 12) else warnings.warn(
-        f"AutoGraph could not convert {described(function)}, which will run as it is: Python decides its branches "
-        f"and loops while it is traced.\nCause: {why}\nIf that is what you want, decorate it with "
-        "@tf.autograph.experimental.do_not_convert, and this warning goes away.",
-        stacklevel=2,
+        "@tf.autograph.experimental.do_not_convert, and this warning goes away."
     )
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(text, stacklevel=2)
+    else:
+        warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno)
 
 
 def described(function: Any) -> str:

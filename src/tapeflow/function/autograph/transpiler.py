@@ -29,7 +29,7 @@ from malt.converters import (
 from malt.core import converter
 from malt.lang import directives
 from malt.pyct import anno, cfg, inspect_utils, naming, qual_names, transformer
-from malt.pyct.static_analysis import activity, reaching_definitions
+from malt.pyct.static_analysis import activity, liveness, reaching_definitions, reaching_fndefs
 
 from tapeflow.function.autograph import namespace, source
 from tapeflow.function.autograph.desugar import Chains, Place, desugar
@@ -43,6 +43,7 @@ _FUTURE_FLAGS = sum(
     for name in __future__.all_feature_names
     if getattr(__future__, name).compiler_flag >= 0x20000
 )
+_SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _GENERATED = ("if_body", "else_body", "loop_body", "loop_test", "extra_test", "get_state", "set_state")
 
 _lock = threading.RLock()
@@ -150,11 +151,34 @@ def _passes(node: Any, context: Any) -> Any:
     node = return_statements.transform(node, context)
     node = call_trees.transform(node, context)
     node = _Iterated().visit(node)
-    node = control_flow.transform(node, context)
+    node = _blocks(node, context)
     node = conditional_expressions.transform(node, context)
     node = Chains().visit(node)
     node = logical_expressions.transform(node, context)
     return variables.transform(node, context)
+
+
+def _blocks(node: Any, context: Any) -> Any:
+    """`control_flow.transform`, with our correction of its pass."""
+    graphs = cfg.build(node)
+    node = qual_names.resolve(node)
+    node = activity.resolve(node, context, None)
+    node = reaching_definitions.resolve(node, context, graphs)
+    node = reaching_fndefs.resolve(node, context, graphs)
+    node = liveness.resolve(node, context, graphs)
+    return _Blocks(context).visit(node)
+
+
+class _Blocks(control_flow.ControlFlowTransformer):
+    """Makes functions of blocks. Names that are not local may be read later by whoever has them."""
+
+    def _get_block_vars(self, node: Any, modified: Any) -> Any:
+        names, undefined, count = super()._get_block_vars(node, modified)
+        scope = self.state[control_flow._Function].scope
+        elsewhere = scope.nonlocals | scope.globals
+        results = [*names[:count], *(n for n in names[count:] if n in elsewhere)]
+        inputs = [n for n in names[count:] if n not in elsewhere]
+        return [*results, *inputs], undefined, len(results)
 
 
 class _LoopOptions(ast.NodeTransformer):
@@ -251,9 +275,17 @@ def _compiled(
 
 def _locate(node: ast.AST, place: Place) -> None:
     """Gives nodes the place that malt's passes have handed on, and new ones that of what they stand in."""
+    if isinstance(node, _SHARED):
+        vars(node).clear()  # malt leaves notes on them, and Python has only one of each kind
+        return
     place = anno.getanno(node, anno.Basic.ORIGIN, default=place)
     if "lineno" in node._attributes:
-        node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = place  # type: ignore[attr-defined]
+        at: Any = node
+        at.lineno, at.col_offset, at.end_lineno, at.end_col_offset = place
+        if isinstance(node, ast.Attribute) and place.end_line != place.line:
+            # The line of a call is that on which the name of its method ends. Ours is on the first.
+            if isinstance(node.value, ast.Name) and node.value.id == "ag__":
+                at.end_lineno, at.end_col_offset = place.line, place.column
     for child in ast.iter_child_nodes(node):
         _locate(child, place)
 

@@ -1,38 +1,192 @@
-"""Choosing what runs a graph."""
+"""Choosing what runs a graph, by measuring.
+
+The NumPy executor needs no compilation, so it begins. XLA is tried once NumPy has run for about as long as compiling
+will take: then a function that is called a few times never waits for a compiler, and one that is called often waits no
+longer than it has run already. Each candidate is timed on real calls, and the fastest stays.
+
+`jit_compile=True` and `False` choose XLA and NumPy by hand. On a GPU everything is XLA's from the beginning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib.util
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core.context import recorders
-from tapeflow.core.dims import Guard
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.graph import Graph
 from tapeflow.function.passes import optimized
 
+_CALLS = 4  # how many calls of a candidate are timed; the first of them is not counted
+_IMPORT_SECONDS = 1.0
+_COMPILE_SECONDS = 0.3
+_COMPILE_SECONDS_A_NODE = 0.002
+
+
+class Candidate:
+    """A program that might run the graph, and how long its calls took."""
+
+    def __init__(self, name: str, make: Callable[[], Any]) -> None:
+        self.name = name
+        self.make = make
+        self.program: Any = None
+        self.times: list[float] = []
+        self.failed: str | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The time of a typical call, or None before it is known."""
+        known = self.times[1:] if len(self.times) > 1 else []
+        return statistics.median(known) if known else None
+
 
 class Executor:
     """Runs a graph on tensors, and puts new values into variables."""
 
-    def __init__(self, graph: Graph, guards: Sequence[Guard], jit_compile: bool | None) -> None:
+    def __init__(self, graph: Graph, jit_compile: bool | None) -> None:
         self.traced = graph
-        self.graph: Graph | None = None
-        self._program: Any = None
+        self._jit_compile = jit_compile
         self._count = len(graph.outputs)
         self._positions = [i for i, v in enumerate(graph.inputs) if v not in graph.constants]
+        self._graph: Graph | None = None
+        self._candidates: list[Candidate] = []
+        self._waiting: list[Candidate] = []
+        self._current: Candidate | None = None
+        self._spent = 0.0
+        self._price = 0.0
+        self._decided = False
+
+    @property
+    def graph(self) -> Graph:
+        """The graph after the passes."""
+        if self._graph is None:
+            self._graph = optimized(self.traced)
+        return self._graph
 
     def run(self, inputs: Sequence[Tensor], assigned: Sequence[Variable]) -> list[Tensor]:
         """The outputs for these inputs."""
-        if self._program is None:
-            self.graph = optimized(self.traced)
-            self._program = NumpyProgram(self.graph)
-        results = self._program.run([inputs[i]._array for i in self._positions])
-        count = self._count
-        for variable, array in zip(assigned, results[count:], strict=True):
-            variable._value = Tensor(array)
-            for recorder in recorders():
-                recorder.note("assign", variable, origins=())
-        return [Tensor(array) for array in results[:count]]
+        tensors = [inputs[i] for i in self._positions]
+        if self._decided:
+            results = self._current.program.run(tensors)  # type: ignore[union-attr]
+        else:
+            results = self._measured(tensors)
+        if assigned:
+            active = recorders()
+            for variable, new in zip(assigned, results[self._count :], strict=True):
+                variable._value = new
+                for recorder in active:
+                    recorder.note("assign", variable, origins=())
+        return results[: self._count]
+
+    # Choosing.
+
+    def _measured(self, tensors: list[Tensor]) -> list[Tensor]:
+        if self._current is None:
+            self._begin()
+        candidate = self._current
+        assert candidate is not None
+        start = time.perf_counter()
+        if candidate.program is None:
+            candidate.program = candidate.make()
+        results = candidate.program.run(tensors)
+        if not self._decided:
+            candidate.program.finish(results)
+            seconds = time.perf_counter() - start
+            candidate.times.append(seconds)
+            self._spent += seconds
+            self._consider(candidate)
+        return results
+
+    def _begin(self) -> None:
+        graph = self.graph
+        numpy = Candidate("numpy", lambda: NumpyProgram(graph))
+        if self._jit_compile is False or not xla_available():
+            if self._jit_compile:
+                raise ModuleNotFoundError(
+                    "tf.function(jit_compile=True) compiles with XLA through jax, which is not installed. Install it "
+                    "with: pip install 'tapeflow[xla]'. Without jit_compile, functions run on NumPy."
+                )
+            self._candidates = [numpy]
+        elif self._jit_compile or on_accelerator():
+            self._candidates = [Candidate("xla", lambda: _xla(graph))]
+        else:
+            self._candidates = [numpy, Candidate("xla", lambda: _xla(graph))]
+            self._waiting = self._candidates[1:]
+            self._price = _COMPILE_SECONDS + _COMPILE_SECONDS_A_NODE * len(graph.nodes)
+            if "jax" not in sys.modules:
+                self._price += _IMPORT_SECONDS
+        self._current = self._candidates[0]
+        self._decided = not self._waiting and self._current.program is not None
+
+    def _consider(self, candidate: Candidate) -> None:
+        """Goes on to the next candidate when it is time, and decides when all are known."""
+        if not self._waiting and len(self._candidates) == 1:
+            self._decided = True
+            return
+        if len(candidate.times) < _CALLS:
+            return
+        if candidate is self._candidates[0] and self._spent < self._price and self._waiting:
+            candidate.times = candidate.times[-50:]
+            return
+        if self._waiting:
+            self._current = self._waiting.pop(0)
+        else:
+            known = [c for c in self._candidates if c.seconds is not None]
+            self._current = min(known, key=lambda c: c.seconds or 0.0)
+            for other in self._candidates:
+                if other is not self._current:
+                    other.program = None
+            self._decided = True
+
+    # Telling.
+
+    def report(self) -> str:
+        """What runs the graph, and what was measured."""
+        lines = [f"{self.traced.name}: {len(self.traced.nodes)} ops traced, {len(self.graph.nodes)} after passes"]
+        for candidate in self._candidates:
+            chosen = "chosen" if self._decided and candidate is self._current else ""
+            seconds = candidate.seconds
+            shown = "not measured" if seconds is None else f"{seconds * 1e3:.3f} ms a call"
+            if candidate.times:
+                shown += f", first call {candidate.times[0] * 1e3:.0f} ms"
+            lines.append(f"  {candidate.name:7} {shown} {chosen}".rstrip())
+        if not self._decided and self._waiting:
+            lines.append(f"  xla is tried after {self._price:.1f} s of running; {self._spent:.1f} s so far")
+        return "\n".join(lines)
+
+
+def _xla(graph: Graph) -> Any:
+    from tapeflow.function.executors.xla_program import XlaProgram
+
+    return XlaProgram(graph)
+
+
+def xla_available() -> bool:
+    """Whether jax is installed."""
+    return "jax" in sys.modules or importlib.util.find_spec("jax") is not None
+
+
+def on_accelerator() -> bool:
+    """Whether jax has something faster than the CPU. Asked only where jax is loaded, or has a plugin for one."""
+    global _accelerator
+    if _accelerator is None:
+        plugins = any(
+            importlib.util.find_spec(name) is not None
+            for name in ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm7_plugin", "libtpu")
+        )
+        if not plugins:
+            _accelerator = False
+        else:
+            import jax
+
+            _accelerator = jax.default_backend() != "cpu"
+    return _accelerator
+
+
+_accelerator: bool | None = None

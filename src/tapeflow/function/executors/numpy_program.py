@@ -23,6 +23,7 @@ from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Dim, Ratio
 from tapeflow.core.dtypes import DType, from_numpy
 from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.lifetimes import Lifetimes
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, origin
@@ -48,8 +49,15 @@ class NumpyProgram:
         linecache.cache[self._file] = (len(self.source), None, self.source.splitlines(True), "")
         self._program = namespace["program"]
 
-    def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs, followed by the new values of assigned variables."""
+        return [Tensor(array) for array in self.run_arrays([x._array for x in tensors])]
+
+    def finish(self, results: Sequence[Tensor]) -> None:
+        """Waits until the results are there: they are."""
+
+    def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The same on arrays."""
         try:
             return context.hot[0](self._program, *arrays)
         except KERNEL_FAILURES as error:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, nn, reduction, softmax, unary
+from tapeflow.primitives import array, attention, nn, reduction, softmax, unary
 from tapeflow.primitives.batching.batch import Batch, rule
 
 Axes = tuple[int, ...]
@@ -66,3 +66,13 @@ def _dense_gradient(batch: Batch, u: Tensor, x: Tensor, labels: Tensor, *, axis:
         return softmax.softmax_cross_entropy_gradient(u, x, labels, axis=at)
 
     return _factored(batch, call, u, x, labels, axis)
+
+
+@rule("attention")
+def _attention(batch: Batch, *xs: Tensor, scale: float, causal: bool) -> Tensor:
+    return attention.attention(*map(batch.full, xs), scale=scale, causal=causal)
+
+
+@rule("attention_gradient")
+def _attention_gradient(batch: Batch, *xs: Tensor, scale: float, causal: bool) -> Any:
+    return attention.attention_gradient(*map(batch.full, xs), scale=scale, causal=causal)

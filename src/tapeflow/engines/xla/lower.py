@@ -1,0 +1,77 @@
+"""Lowering a graph: a function of jax arrays that computes what the graph computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from tapeflow.core.dims import value_of
+from tapeflow.engines.xla.attention import remembering
+from tapeflow.engines.xla.lowerings import LOWERINGS
+from tapeflow.function.graph import Graph, Node, Value
+from tapeflow.function.sizes import atoms_in, mapped
+
+
+def lower_nodes(
+    nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], constants: Any
+) -> Callable[..., tuple[Any, ...]]:
+    """A function from the arrays of `inputs` to those of `outputs`, by the lowerings of `nodes`."""
+
+    def function(*arrays: Any) -> tuple[Any, ...]:
+        values = {value: jnp.asarray(array) for value, array in constants.items()}
+        values.update(zip(inputs, arrays, strict=True))
+        with remembering():
+            for node in nodes:
+                attrs = with_sizes(node, values)
+                found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
+                several = node.primitive.outputs != 1
+                values.update(zip(node.outputs, found if several else (found,), strict=True))
+        return tuple([values[v] for v in outputs])
+
+    return function
+
+
+def lower_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
+    """The same for a whole graph: its inputs but for constants, and its outputs."""
+    inputs = [v for v in graph.inputs if v not in graph.constants]
+    outputs = [*graph.outputs, *graph.assigned.values()]
+    return lower_nodes(graph.nodes, inputs, outputs, graph.constants)
+
+
+def lowering_of(node: Node) -> Callable[..., Any]:
+    """The lowering of a node: from the table, or one that it brings along."""
+    own = getattr(node.primitive, "lowering", None)
+    return LOWERINGS[node.primitive.name] if own is None else own
+
+
+def lowerable(node: Node) -> bool:
+    """Whether XLA can run a node."""
+    own = getattr(node.primitive, "lowerable", None)
+    if own is not None:
+        return own(node)
+    if node.primitive.name not in LOWERINGS or node.has_effect:
+        return False
+    if any(v.dtype.np_dtype.kind == "O" for v in (*node.inputs, *node.outputs)):
+        return False
+    # A size that is an element of a tensor is not known when XLA compiles.
+    return all(
+        atom.origin is not None and atom.origin[1] is not None
+        for atom in atoms_in(tuple(node.attrs.values()))
+    )
+
+
+def with_sizes(node: Node, arrays: dict[Value, Any]) -> dict[str, Any]:
+    """The attributes of a node, with the sizes that its function was called with."""
+
+    def number(atom: Any) -> int | None:
+        if atom.origin is None:
+            return None
+        symbol, axis, _ = atom.origin
+        found = arrays.get(symbol.value)
+        return None if found is None or axis is None else found.shape[axis]
+
+    if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
+        return node.attrs
+    return {k: mapped(v, lambda size: value_of(size, number)) for k, v in node.attrs.items()}

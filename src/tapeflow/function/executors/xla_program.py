@@ -1,0 +1,123 @@
+"""The XLA executor: a graph compiled by XLA through jax, with what XLA cannot run on the host in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from sys import getrefcount
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+import tapeflow.engines.xla  # noqa: F401  # fills the table of lowerings
+from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.tensor import Tensor
+from tapeflow.engines.xla.lower import lower_nodes, lowerable
+from tapeflow.function.executors.numpy_program import NumpyProgram
+from tapeflow.function.executors.partition import Stage, stages
+from tapeflow.function.graph import Graph, Node, Value
+
+
+class XlaProgram:
+    """A graph as a few XLA programs, mostly one, and host code between them.
+
+    Args:
+      graph: the graph.
+      on_host: which nodes to run on the host although XLA could.
+    """
+
+    name = "xla"
+
+    def __init__(self, graph: Graph, on_host: Callable[[Node], bool] | None = None) -> None:
+        self._graph = graph
+
+        def host(node: Node) -> bool:
+            return not lowerable(node) or (on_host is not None and on_host(node))
+
+        self._stages = stages(graph, host)
+        self.programs = sum(not stage.on_host for stage in self._stages)
+        assigned = list(graph.assigned)
+        inputs = [v for v in graph.inputs if v not in graph.constants]
+        self._donated = {inputs.index(v) for v in assigned if v in inputs}
+        self._runs = [self._runner(stage, i) for i, stage in enumerate(self._stages)]
+        self._whole = len(self._stages) == 1 and not self._stages[0].on_host
+        if self._whole:
+            self._run_whole = self._compiled(self._stages[0].nodes, inputs)
+        self._inputs = inputs
+        self._outputs = [*graph.outputs, *graph.assigned.values()]
+
+    def _compiled(self, nodes: list[Node], inputs: list[Value]) -> Any:
+        outputs = [*self._graph.outputs, *self._graph.assigned.values()]
+        function = lower_nodes(nodes, inputs, outputs, self._graph.constants)
+        function.__name__ = _identifier(self._graph.name)
+        return jax.jit(function, donate_argnums=tuple(sorted(self._donated)))
+
+    def _runner(self, stage: Stage, number: int) -> Any:
+        constants = {
+            v: self._graph.constants[v]
+            for node in stage.nodes
+            for v in node.inputs
+            if v in self._graph.constants
+        }
+        if stage.on_host:
+            part = Graph(self._graph.name)
+            part.inputs = [*stage.inputs, *constants]
+            part.constants = constants
+            part.nodes = stage.nodes
+            part.outputs = stage.outputs
+            return NumpyProgram(part).run_arrays
+        function = lower_nodes(stage.nodes, stage.inputs, stage.outputs, constants)
+        function.__name__ = f"{_identifier(self._graph.name)}_{number}"
+        return jax.jit(function)
+
+    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs, followed by the new values of assigned variables."""
+        with jax.enable_x64(True):
+            if self._whole:
+                arrays = [
+                    _given(x) if i in self._donated else _buffer(x) for i, x in enumerate(tensors)
+                ]
+                return [DeviceTensor(a) for a in self._run_whole(*arrays)]
+            return self._run_stages(tensors)
+
+    def finish(self, results: Sequence[Tensor]) -> None:
+        """Waits until the results are there."""
+        jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
+
+    def _run_stages(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        values: dict[Value, Any] = {
+            v: x for v, x in zip(self._inputs, tensors, strict=True)
+        }
+        for stage, run in zip(self._stages, self._runs, strict=True):
+            if stage.on_host:
+                found = run([values[v]._array for v in stage.inputs])
+                values.update(zip(stage.outputs, map(Tensor, found), strict=True))
+            else:
+                found = run(*[_buffer(values[v]) for v in stage.inputs])
+                values.update(zip(stage.outputs, map(DeviceTensor, found), strict=True))
+        constants = self._graph.constants
+        return [values[v] if v in values else Tensor(constants[v]) for v in self._outputs]
+
+
+def _buffer(x: Tensor) -> Any:
+    return x._buffer if type(x) is DeviceTensor else x._array
+
+
+_ONLY_HERE = 4  # the buffer in its tensor, the tensor in the variable and in the list, this function's own
+
+
+def _given(x: Tensor) -> Any:
+    """The memory of a variable's old value, for XLA to write the new one into.
+
+    If anybody else can see the old value, it gets a copy.
+    """
+    if type(x) is not DeviceTensor:
+        return x._array  # XLA takes a copy
+    if x._host is not None or getrefcount(x) > _ONLY_HERE + 2 or getrefcount(x._buffer) > 2:
+        return jnp.array(x._buffer, copy=True)
+    return x._buffer
+
+
+def _identifier(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name).strip("_") or "function"
+
