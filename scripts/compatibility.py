@@ -125,7 +125,8 @@ def listed(names: list[str]) -> str:
 
 def differences() -> str:
     """What `make differential` accepts, each with its reason."""
-    from tests.differential.accepted import ACCEPTED, SIGNATURES
+    from tests.differential.accepted import ACCEPTED
+    from tests.differential.tables import SIGNATURES
 
     lines = [f"- **{entry.title}.** {entry.why}" for entry in ACCEPTED]
     names = [f"`{name}` ({why})" for name, why in SIGNATURES.items()]

@@ -21,6 +21,7 @@ from tests.differential.conditions import (
     both_fail,
     cancels,
     differs_in,
+    fails_here,
     fails_there,
     has,
     has_empty,
@@ -40,24 +41,12 @@ from tests.differential.conditions import (
     only_at,
     only_nan_here,
     only_nan_there,
+    source,
     takes_a_fraction,
     with_values,
     within,
 )
-
-SIGNATURES: dict[str, str] = {
-    "tf.meshgrid": "its `indexing` is among TensorFlow's `**kwargs`",
-    "tf.print": "its options are among TensorFlow's `**kwargs`",
-    "tf.autodiff.GradientMismatch": "an addition",
-    "tf.nn.scaled_dot_product_attention": "an addition; in TensorFlow, it is in Keras alone",
-    "tf.autodiff.check_gradients": "an addition",
-    "tf.autodiff.gauss_newton_product": "an addition",
-    "tf.autodiff.hessian": "an addition",
-    "tf.autodiff.hvp": "an addition",
-    "tf.dtypes.float8_e4m3fn": "in TensorFlow, it is in `tf.dtypes.experimental`",
-    "tf.dtypes.float8_e5m2": "in TensorFlow, it is in `tf.dtypes.experimental`",
-}
-"""Public names that TensorFlow does not have, or that take other parameters, with the reason."""
+from tests.differential.tables import CASTS, KINDS, MORE_DTYPES, MORE_GRADIENTS
 
 
 @dataclass(frozen=True)
@@ -74,42 +63,6 @@ class Accepted:
         return any(fnmatch.fnmatchcase(name, op) for op in self.ops) and self.when(difference)
 
 
-MORE_DTYPES = {
-    "linalg.tensor_diag": ("bfloat16",),
-    "linalg.tensor_diag_part": ("bfloat16",),
-    "math.digamma": ("float16", "bfloat16"),
-    "math.lgamma": ("bfloat16",),
-    "math.rint": ("float16",),
-    "pow": ("uint8", "uint16", "uint32", "uint64"),
-    "space_to_batch": ("bool",),
-    "image.resize": ("bool",),
-    "nn.max_pool3d": ("int32", "float64"),
-}
-"""For each op, the dtypes that it takes here and not in TensorFlow."""
-
-MORE_GRADIENTS = {
-    "gather_nd": ("must match dimensions",),
-    "image.adjust_contrast": ("AdjustContrastv2",),
-    "image.adjust_hue": ("AdjustHue",),
-    "image.adjust_saturation": ("AdjustSaturation",),
-    "image.resize": ("ResizeArea",),
-    "linalg.lu": ("no entry for: Lu",),
-    "math.bincount": ("DenseBincount",),
-    "math.digamma": ("attr 'T' of half",),
-    "math.softsign": ("SoftsignGrad",),
-    "nn.conv2d": ("do not yet support dilation rates",),
-    "nn.convolution": ("'NoneType' object has no attribute 'decode'",),
-    "pad": ("Total paddings must be less than the input dimension size: 0",),
-    "signal.irfft": ("Incompatible shapes",),
-    "signal.irfft2d": ("Incompatible shapes",),
-    "signal.irfft3d": ("no entry for: IRFFT3D",),
-    "signal.rfft2d": ("Incompatible shapes",),
-    "signal.rfft3d": ("no entry for: RFFT3D",),
-    "sort": ("Requires delta != 0",),
-}
-"""For each op whose gradient TensorFlow does not have, or not always, the error that says so."""
-
-
 def named(ops: Any) -> str:
     return ", ".join(f"`{op.rpartition('.')[2]}`" for op in ops)
 
@@ -123,6 +76,11 @@ def has_grey_or_zero(d: Difference) -> Any:
 
 def has_ties(x: Any) -> bool:
     return np.unique(x).size < x.size
+
+
+def has_dtypes(d: Difference) -> bool:
+    """The arrays have several dtypes."""
+    return len({array.dtype for array in d.call.arrays.values()}) > 1
 
 
 def is_of_the_first_axis(d: Difference) -> bool:
@@ -156,7 +114,10 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted(
         "shape_n of several dtypes",
         "TensorFlow wants tensors of one dtype, of which it then takes no notice.",
-        fails_there("cannot compute ShapeN as input"),
+        all_of(
+            has_dtypes,
+            fails_there("cannot compute ShapeN", "Incompatible type conversion requested"),
+        ),
         ("shape_n",),
     ),
     Accepted(
@@ -205,12 +166,11 @@ ACCEPTED: tuple[Accepted, ...] = (
     ),
     Accepted(
         "Second derivatives that are zero",
-        "Where a first gradient does not depend on the input, as in max pooling, in resizing or "
-        "for an empty tensor, the second is None here. TensorFlow gives zeros, or fails.",
+        "Where a first gradient does not depend on the input, as in resizing, in dilation and erosion "
+        "or for an empty tensor, the second is None here. TensorFlow gives zeros, or fails.",
         all_of(in_second, is_none_here),
         (
-            *("nn.max_pool", "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.pool"),
-            *("nn.max_pool_with_argmax", "image.resize"),
+            *("nn.dilation2d", "nn.erosion2d", "image.resize"),
             *("math.cumulative_logsumexp", "math.unsorted_segment_prod"),
         ),
     ),
@@ -228,6 +188,12 @@ ACCEPTED: tuple[Accepted, ...] = (
         "digits of the dtype are right.",
         all_of(has("float32"), within(5e-3)),
         ("linalg.expm",),
+    ),
+    Accepted(
+        "compute_average_loss in double precision",
+        "TensorFlow rounds the weights to float32.",
+        all_of(has("float64"), within(1e-6)),
+        ("nn.compute_average_loss",),
     ),
     Accepted(
         "gelu in double precision",
@@ -256,9 +222,9 @@ ACCEPTED: tuple[Accepted, ...] = (
         ("math.cumprod",),
     ),
     Accepted(
-        "Gradient of segment_prod at infinity",
-        "It is the product of the others. TensorFlow divides by infinity, and gives NaN.",
-        all_of(in_gradient, only_nan_there, with_values("data", np.isinf)),
+        "Gradient of segment_prod at infinity and NaN",
+        "It is the product of the others. TensorFlow divides by the element, and gives NaN.",
+        all_of(in_gradient, only_nan_there, with_values("data", lambda x: ~np.isfinite(x))),
         ("math.segment_prod", "math.unsorted_segment_prod"),
     ),
     Accepted(
@@ -339,10 +305,17 @@ ACCEPTED: tuple[Accepted, ...] = (
         ("*v.scatter_max*", "*v.scatter_min*"),
     ),
     Accepted(
-        "max_pool of NumPy arrays in double precision",
-        "They stay float64. TensorFlow makes float64 of the first one it sees, and float32 of others.",
+        "NumPy arrays in double precision",
+        "In `max_pool` and `hsv_to_rgb` they stay float64, as in other functions. TensorFlow makes "
+        "float32 of them, in `max_pool` from the second call on.",
         lambda d: d.aspect == "dtype" and (d.ours, d.theirs) == ("float64", "float32"),
-        ("nn.max_pool", "nn.max_pool2d"),
+        ("nn.max_pool", "nn.max_pool2d", "image.hsv_to_rgb"),
+    ),
+    Accepted(
+        "crop_and_resize has no gradient by its boxes",
+        "It is missing. TensorFlow has it for the bilinear method.",
+        lambda d: d.step == "gradient" and d.ours is None and source(d) == "boxes",
+        ("image.crop_and_resize",),
     ),
     Accepted(
         "IndexedSlices of gather",
@@ -376,6 +349,30 @@ ACCEPTED: tuple[Accepted, ...] = (
         "A size, an axis or a step of 1.5 is a `TypeError` here. Some functions of TensorFlow round "
         "it, and some raise another error.",
         all_of(is_bad, takes_a_fraction),
+    ),
+    Accepted(
+        "Kinds of mistakes",
+        "A wrong length, rank, number of channels or name is a `ValueError` in some functions of "
+        "TensorFlow and an `InvalidArgumentError` in others. Of these functions, the error here is the "
+        f"other one: {named(KINDS)}.",
+        all_of(is_bad, listed(KINDS, both_fail)),
+        tuple(KINDS),
+    ),
+    Accepted(
+        "Numbers of another dtype",
+        "`crop_and_resize` takes boxes and indices, `clip_by_norm` a norm, and `conv1d` a list of "
+        "filters, of any dtype. TensorFlow refuses.",
+        all_of(is_bad, listed(CASTS, fails_there)),
+        tuple(CASTS),
+    ),
+    Accepted(
+        "Variables are tensors",
+        "`assert_proper_iterable` refuses tensors in TensorFlow, but not variables.",
+        all_of(
+            fails_here("Expected a list or the like, got Variable"),
+            lambda d: d.call.arguments["values"].form == "variable",
+        ),
+        ("debugging.assert_proper_iterable",),
     ),
     Accepted(
         "Hints that are no dtype",

@@ -51,7 +51,18 @@ def fails_there(*words: str) -> Condition:
     return when
 
 
-def both_fail(here: str, there: str, words: str = "") -> Condition:
+def fails_here(words: str) -> Condition:
+    """An error with these words in it is raised here, and a result comes in TensorFlow."""
+
+    def when(d: Difference) -> bool:
+        if not isinstance(d.ours, Failure) or isinstance(d.theirs, Failure):
+            return False
+        return words in str(d.ours)
+
+    return when
+
+
+def both_fail(here: str = "", there: str = "", words: str = "") -> Condition:
     """Both raise, and the names of the classes, and words of TensorFlow's message, are these."""
 
     def when(d: Difference) -> bool:
@@ -86,7 +97,7 @@ def is_without_attribute(d: Difference) -> bool:
     """TensorFlow wants an attribute of a list, a number or an array that was passed as it is."""
     found = re.search(
         r"'(list|float|int|numpy\.ndarray)' object has no attribute '(dtype|shape|get_shape)'"
-        r"|bad operand type for unary -: 'list'",
+        r"|'tuple' object has no attribute 'rank'|bad operand type for unary -: 'list'",
         str(d.theirs) if isinstance(d.theirs, Failure) else "",
     )
     return found is not None and any(a.form in ("list", "numpy") for a in arrays(d))
@@ -122,6 +133,11 @@ def is_zero_or_infinite(x: Any) -> Any:
 
 
 # Steps and values
+
+
+def source(d: Difference) -> str:
+    """The argument by which the gradient is."""
+    return [name for name, array in d.call.arrays.items() if array.is_differentiable][d.path[0]]
 
 
 def in_step(*steps: str) -> Condition:

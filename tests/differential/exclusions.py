@@ -9,6 +9,9 @@ NO_KERNEL = "TensorFlow has it on no CPU; its own tests compare with NumPy"
 
 EXCLUDED: dict[str, str] = {
     "tf.executing_eagerly": STATE,
+    "tf.function": "traces a function, and what it gives is compared in its own tests",
+    "tf.config.functions_run_eagerly": STATE,
+    "tf.config.run_functions_eagerly": STATE,
     "tf.get_logger": STATE,
     "tf.as_dtype": TYPES,
     "tf.control_dependencies": SCOPE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from tests.differential.accepted import SIGNATURES
+from tests.differential.tables import SIGNATURES
 
 from tapeflow.core.missing import namespaces, public_names
 

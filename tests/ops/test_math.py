@@ -289,6 +289,28 @@ def test_powers_by_a_half_are_powers(dtype):
     assert (tf.constant(-INF) ** 0.5).numpy() == INF
 
 
+SMOOTH = "sqrt rsqrt log exp tanh sigmoid square reciprocal asin log1p expm1 erf lgamma atan cosh"
+
+
+@pytest.mark.parametrize("name", [*SMOOTH.split(), "reduce_euclidean_norm", "reduce_std", "norm"])
+def test_second_derivatives_where_the_gradient_that_comes_in_is_zero(name):
+    # The gradient that reaches f in f(x) (x - 0.4) is zero at 0.4, and its derivative is not.
+    op = tf.norm if name == "norm" else getattr(tf.math, name)
+    x = tf.constant(0.4, tf.float64)
+
+    def f(x):
+        return op(tf.stack([x, x * x])) if "_" in name or name == "norm" else op(x)
+
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = f(x)
+            product = y * (x - 0.4)
+        first = tape.gradient(product, x)
+    np.testing.assert_allclose(outer.gradient(first, x), 2 * tape.gradient(y, x), rtol=1e-12)
+
+
 def test_powers_by_two_are_squares():
     assert tf.math.pow([-3.0, 0.0, 1e30], 2).numpy().tolist() == [9, 0, INF]
     _, gradient = value_and_gradients(lambda x: tf.math.pow(x, 2.0), [-3.0, 0.0])

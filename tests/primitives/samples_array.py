@@ -25,7 +25,7 @@ INT32, INT64 = dtypes.int32, dtypes.int64
 SAMPLES: dict[str, list[Sample]] = {
     **{
         name: [*everywhere(real), Sample((ints(2),)), Sample((bools(2),))]
-        for name in ["identity", "stop_gradient", "zeros_like", "ones_like"]
+        for name in ["identity", "barrier", "stop_gradient", "zeros_like", "ones_like"]
     },
     "shape": [
         Sample((real(*shape),), {"dtype": dtype})
@@ -199,6 +199,7 @@ def _mirror_fold(x: np.ndarray, *, paddings: tuple[tuple[int, int], ...], edge: 
 
 REFERENCES: dict[str, Reference] = {
     "identity": lambda x: x,
+    "barrier": lambda x: x,
     "stop_gradient": lambda x: x,
     "zeros_like": lambda x: x * 0 if x.dtype.kind != "b" else x & False,
     "ones_like": lambda x: x * 0 + 1 if x.dtype.kind != "b" else x | True,

@@ -11,10 +11,11 @@ from tapeflow.autodiff.backprop import Call, record_call
 from tapeflow.autodiff.custom_gradient import VariableWatcher, name_of, wrapped_as
 from tapeflow.autodiff.tape import GradientTape, variable_of
 from tapeflow.core import nest
-from tapeflow.core.context import no_recorders, recorders
+from tapeflow.core.context import context, no_recorders, recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
+from tapeflow.primitives import array
 from tapeflow.primitives.random import streams
 
 
@@ -43,13 +44,16 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         values = [v.value() for v in variables]  # read where the tapes see it
         outputs = [copy.copy(convert_to_tensor(x)) for x in nest.flatten(result)]
         tensors = [x for x in flat if isinstance(x, Tensor)]
-        packed = nest.pack_sequence_as((args, kwargs), flat)
 
         def pullback(*g: Tensor) -> list[Any]:
-            with _as_it_was(variables, values), streams.replayed(draws), GradientTape() as tape:
-                tape.watch([t for t in tensors if t.dtype.is_differentiable])
-                again = f(*packed[0], **packed[1])
-            return tape.gradient(again, [*tensors, *variables], output_gradients=list(g))
+            own = list(map(_apart, flat))
+            own_tensors = [x for x in own if isinstance(x, Tensor)]
+            held = [_apart(x) for x in values]
+            own_args, own_kwargs = nest.pack_sequence_as((args, kwargs), own)
+            with _as_it_was(variables, held), streams.replayed(draws), GradientTape() as tape:
+                tape.watch([t for t in own_tensors if t.dtype.is_differentiable])
+                again = f(*own_args, **own_kwargs)
+            return tape.gradient(again, [*own_tensors, *variables], output_gradients=list(g))
 
         record_call(Call(name_of(f), [*tensors, *values], outputs, pullback))
         return nest.pack_sequence_as(result, outputs)
@@ -60,6 +64,13 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 def _read(value: Any) -> Any:
     variable = variable_of(value)
     return value if variable is None else variable.value()
+
+
+def _apart(value: Any) -> Any:
+    """Inside a traced function, a tensor as another one: else what is computed twice would be merged."""
+    if context.tracer is None or not isinstance(value, Tensor):
+        return value
+    return array.barrier(value)
 
 
 @contextlib.contextmanager

@@ -2,21 +2,26 @@
 
 A graph is data. It is made by `tracing`, changed by `passes` and run by `executors`, and small enough to print:
 
-    f(x: float32[2], w: float32[2] = variable 'w') {
-      a = multiply(x, w)          # train.py:12
-      b = sum(a, axis=(0,), keepdims=False)
-      return b
-      w <- a
+    f(x: float32[2], w: float32[2]) {
+      a = 0.5: float32[]
+      b = multiply(x, w): float32[2]    # train.py:12
+      c = sum(b, axis=(0,), keepdims=False): float32[]    # train.py:13
+      d = multiply(w, a): float32[2]    # train.py:14
+      return c
+      w <- d
     }
 """
 
 from __future__ import annotations
 
 import itertools
+import keyword
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tapeflow.core.dims import Dim
+import numpy as np
+
 from tapeflow.core.dtypes import DType
 from tapeflow.primitives.table import ArraySpec
 
@@ -72,7 +77,10 @@ class Node:
     @property
     def has_effect(self) -> bool:
         """Whether it must run even if nobody wants its outputs, as often as it was called, and in order."""
-        return self.primitive.name in EFFECTS or bool(self.attrs.get("effect"))
+        attrs = self.attrs
+        if self.primitive.name in EFFECTS or attrs.get("effect"):
+            return True
+        return any(node.has_effect for graph in subgraphs(self) for node in graph.nodes)
 
     def replaced(self, inputs: Sequence[Value]) -> Node:
         """The same node with other inputs."""
@@ -132,11 +140,17 @@ def subgraphs(node: Node) -> Iterator[Graph]:
 class _Printer:
     """Gives values short names in the order in which they appear."""
 
-    def __init__(self, graph: Graph, indent: str = "", names: Iterator[str] | None = None) -> None:
+    def __init__(self, graph: Graph, names: Iterator[str] | None = None) -> None:
         self.graph = graph
-        self.indent = indent
         self.names: dict[Value, str] = {}
-        self.fresh = _short_names() if names is None else names
+        taken: set[str] = set()
+        for value in graph.inputs:
+            note = graph.notes.get(value)
+            if note is not None and _is_name(note) and note not in taken:
+                self.names[value] = note
+                taken.add(note)
+        fresh = _short_names() if names is None else names
+        self.fresh = (n for n in fresh if n not in taken)
 
     def name(self, value: Value) -> str:
         if value not in self.names:
@@ -144,48 +158,43 @@ class _Printer:
         return self.names[value]
 
     def text(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
         graph = self.graph
-        taken: set[str] = set()
-        for value in graph.inputs:
-            note = graph.notes.get(value)
-            if note is not None and note.isidentifier() and note not in taken:
-                self.names[value] = note
-                taken.add(note)
-        self.fresh = (n for n in self.fresh if n not in taken)
         inputs = [
-            f"{self.name(v)}: {v.spec}{self._comment(v)}"
+            f"{self.name(v)}: {v.spec}{self._note(v)}"
             for v in graph.inputs
             if v not in graph.constants
         ]
         lines = [f"{graph.name}({', '.join(inputs)}) {{"]
         for value, array in graph.constants.items():
-            lines.append(f"  {self.name(value)} = {_constant(array, value)}")
+            lines.append(f"  {self.name(value)} = {_constant(array)}: {value.spec}")
         for node in graph.nodes:
             lines += self._node(node)
-        lines.append(f"  return {', '.join(map(self._output, graph.outputs)) or 'nothing'}")
-        lines += [f"  {self.name(v)} <- {self._output(new)}" for v, new in graph.assigned.items()]
-        lines.append("}")
-        return "\n".join(self.indent + line for line in lines)
+        lines.append(f"  return {', '.join(map(self.name, graph.outputs)) or 'nothing'}")
+        lines += [f"  {self.name(v)} <- {self.name(new)}" for v, new in graph.assigned.items()]
+        return [*lines, "}"]
 
-    def _comment(self, value: Value) -> str:
+    def _note(self, value: Value) -> str:
         note = self.graph.notes.get(value)
         return "" if note is None or note == self.names.get(value) else f" ({note})"
 
-    def _output(self, value: Value) -> str:
-        return self.name(value)
-
     def _node(self, node: Node) -> list[str]:
         arguments = [self.name(v) for v in node.inputs]
-        graphs = list(subgraphs(node))
         arguments += [f"{k}={_attribute(v)}" for k, v in node.attrs.items() if not _is_graph(v)]
-        left = ", ".join(self.name(v) for v in node.outputs)
-        call = f"{node.primitive.name}({', '.join(arguments)})"
-        line = f"  {left} = {call}" if left else f"  {call}"
+        line = f"{node.primitive.name}({', '.join(arguments)})"
         if node.outputs:
-            line += f": {', '.join(str(v.spec) for v in node.outputs)}"
+            left = ", ".join(map(self.name, node.outputs))
+            line = f"{left} = {line}: {', '.join(str(v.spec) for v in node.outputs)}"
         if node.line is not None:
-            line += f"    # {node.line.file.rsplit('/', 1)[-1]}:{node.line.number}"
-        return [line, *(_Printer(g, "    ", self.fresh).text() for g in graphs)]
+            line += f"    # {os.path.basename(node.line.file)}:{node.line.number}"
+        inner = [each for g in subgraphs(node) for each in _Printer(g, self.fresh).lines()]
+        return [f"  {line}", *(f"    {each}" for each in inner)]
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _is_graph(value: Any) -> bool:
@@ -195,25 +204,46 @@ def _is_graph(value: Any) -> bool:
 
 
 def _attribute(value: Any) -> str:
+    """An attribute as text, which is the same in every run: no addresses, no order of a set."""
     if isinstance(value, DType):
         return value.name
-    if isinstance(value, Dim):
-        return str(value)
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         inner = ", ".join(map(_attribute, value))
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
+        inner = _shortened(f"{inner}," if len(value) == 1 and type(value) is not list else inner)
+        return f"[{inner}]" if type(value) is list else f"({inner})"
+    if isinstance(value, slice):
+        parts = ["" if p is None else _attribute(p) for p in (value.start, value.stop, value.step)]
+        return ":".join(parts if parts[2] else parts[:2])
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k}: {_attribute(v)}' for k, v in value.items())}}}"
+    if isinstance(value, (set, frozenset)):
+        return f"{{{', '.join(sorted(map(_attribute, value)))}}}"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _constant(value)
+    if value is Ellipsis:
+        return "..."
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
-    return repr(value)
+    text = repr(value)
+    return _shortened(text) if " at 0x" not in text else type(value).__name__
 
 
-def _constant(array: Any, value: Value) -> str:
-    return f"{array!s}: {value.spec}" if array.size <= 8 and array.ndim <= 1 else f"{value.spec}"
+def _constant(array: Any) -> str:
+    """A small constant as it is; of a large one, that it is there."""
+    if array.size > 8 or array.ndim > 1:
+        return "..."
+    return _shortened(str(array))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:96]} ..."
 
 
 def _short_names() -> Iterator[str]:
-    """a, b, ..., z, aa, ab, ..."""
+    """a, b, ..., z, aa, ab, ..., but for words of Python."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     for length in itertools.count(1):
         for combination in itertools.product(letters, repeat=length):
-            yield "".join(combination)
+            name = "".join(combination)
+            if not keyword.iskeyword(name):
+                yield name

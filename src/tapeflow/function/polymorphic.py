@@ -11,7 +11,7 @@ from tapeflow.core import nest
 from tapeflow.core.log import warn_once
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
-from tapeflow.function import settings
+from tapeflow.function import passes, settings
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.retracing import RetracingWatch
 from tapeflow.function.signature import Signature, TensorKey, is_tensor, key_of, prepared
@@ -305,8 +305,8 @@ class Function:
         """The signatures of all traces, as text."""
         return "\n\n".join(concrete.text for _, concrete in self._traces)
 
-    def graph(self) -> str:
-        """The graphs of all traces, as text.
+    def graph(self, optimized: bool = False) -> str:
+        """The graphs of all traces, as text: as they were traced, or as they run.
 
         >>> f = tf.function(lambda x: tf.sin(x) * 2.0)
         >>> _ = f(tf.constant(1.0))
@@ -317,8 +317,12 @@ class Function:
           c = multiply(b, a): float32[]...
           return c
         }
+
+        Args:
+          optimized: whether to show the graphs after all passes.
         """
-        return "\n\n".join(str(concrete.graph) for _, concrete in self._traces)
+        graphs = [concrete.graph for _, concrete in self._traces]
+        return "\n\n".join(str(passes.optimized(g) if optimized else g) for g in graphs)
 
     def report(self) -> str:
         """How each trace runs: which executor was chosen, and why."""

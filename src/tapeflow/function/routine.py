@@ -22,6 +22,7 @@ from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.executors.choice import Executor
+from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.tracing import SymbolicTensor, Tracer
 
@@ -210,6 +211,7 @@ class _Backward:
             outputs = [
                 _symbol(tracer, part) for group in self.template for part in group.tensors
             ]
+        own_sizes(tracer)
         # What comes from the forward trace is an argument; the rest is captured from further outside.
         self.kept: list[SymbolicTensor] = []
         for key, (x, symbol) in list(tracer.captures.items()):

@@ -220,15 +220,11 @@ class Tracer(Interpreter):
         """Gives unknown sizes of a tensor atoms without hints: they follow from values."""
         shape = symbol.value.shape
         if None in shape:
-            self._reshaped(
-                symbol,
-                tuple(
-                    Dim.of(Atom(f"m{axis}", (symbol, axis, 0), None, self.guards))
-                    if d is None
-                    else d
-                    for axis, d in enumerate(shape)
-                ),
+            named = tuple(
+                Dim.of(Atom(f"m{axis}", (symbol, axis, 0), None, self.guards)) if d is None else d
+                for axis, d in enumerate(shape)
             )
+            self._reshaped(symbol, named if type(shape) is tuple else shape.with_sizes(named))
 
     def assign(self, variable: Variable, value: Tensor) -> None:
         """Makes `value` what the variable holds from here on."""

@@ -15,9 +15,11 @@ from typing import Any
 from tapeflow.core import nest
 from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import int32
 from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
+from tapeflow.ops.debugging import Assert
 from tapeflow.ops.tensor_array import TensorArray
 
 Branch = Callable[[], Any]
@@ -44,7 +46,26 @@ def cond(
     for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         _check_callable("cond", argument, function)
     assert true_fn is not None and false_fn is not None
+    if context.tracer is not None:
+        if isinstance(pred, bool):
+            raise TypeError(
+                f"tf.cond: inside tf.function pred must not be a Python bool, got {pred!r}. Use a Python `if`."
+            )
+        pred = convert_to_tensor(pred)
+        if pred.interpreter is not None:
+            if not pred.dtype.is_bool:
+                raise invalid(
+                    f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
+                )
+            return _choose("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
     return true_fn() if pred else false_fn()
+
+
+def _choose(op: str, index: Tensor, functions: list[Branch], names: list[str]) -> Any:
+    """One of several branches, where Python cannot decide: they become parts of the traced function."""
+    from tapeflow.function.control_flow.statements import choose  # functions are above ops
+
+    return choose(op, index, functions, names)
 
 
 def case(
@@ -93,14 +114,28 @@ def case(
         _check_callable("case", "the function of a pair", pair[1])
     if default is not None:
         _check_callable("case", "default", default)
-    for predicate, function in pairs:
+    return _first_true(pairs, default, len(pairs))
+
+
+def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
+    for position, (predicate, function) in enumerate(pairs):
+        if predicate.interpreter is not None:  # inside tf.function: the rest is a branch
+            rest = pairs[position + 1 :]
+            if default is None and not rest:
+                Assert(predicate, [_none_true(total)])
+                return function()
+            names = [f"function {total - len(rest)}", "the functions after it"]
+            others = [function, lambda: _first_true(rest, default, total)]
+            return _choose("case", predicate, others, names)
         if predicate:
             return function()
     if default is None:
-        raise invalid(
-            f"tf.case: None of the {len(pairs)} conditions is true, and there is no default"
-        )
+        raise invalid(_none_true(total))
     return default()
+
+
+def _none_true(total: int) -> str:
+    return f"tf.case: None of the {total} conditions is true, and there is no default"
 
 
 def switch_case(
@@ -129,6 +164,15 @@ def switch_case(
         )
     if default is not None:
         _check_callable("switch_case", "default", default)
+    if branch_index.interpreter is not None:
+        if branch_index.dtype is not int32:
+            raise TypeError(
+                f"tf.switch_case: inside tf.function branch_index must be int32, got {branch_index.dtype.name}. Use "
+                "tf.cast."
+            )
+        last = [] if default is None else [default]
+        names = [f"branch {i}" for i in range(len(branches))] + ["default"] * len(last)
+        return _choose("switch_case", branch_index, branches + last, names)
     index = integer("switch_case", "branch_index", branch_index)
     if not 0 <= index < len(branches):
         return branches[-1]() if default is None else default()
@@ -207,6 +251,14 @@ def while_loop(
     limit = None if maximum_iterations is None else _limit(maximum_iterations)
     scope = contextlib.nullcontext() if back_prop else no_recorders()
     with scope:
+        if context.tracer is not None:
+            from tapeflow.function.control_flow.statements import repeat  # functions are above ops
+
+            def checked(values: Any) -> Any:
+                return _next_values(values, loop_vars)
+
+            return repeat(cond, body, loop_vars, shape_invariants, limit, checked)
+        assert not isinstance(limit, Tensor)
         values, done = loop_vars, 0
         while (limit is None or done < limit) and cond(*values):
             values = _next_values(body(*values), loop_vars)
@@ -214,7 +266,7 @@ def while_loop(
         return nest.map_structure(_as_loop_value, values)
 
 
-def _limit(maximum_iterations: Any) -> int:
+def _limit(maximum_iterations: Any) -> int | Tensor:
     tensor = convert_to_tensor(maximum_iterations)
     if tensor.ndim:
         raise ValueError(
@@ -224,7 +276,7 @@ def _limit(maximum_iterations: Any) -> int:
         raise ValueError(
             f"tf.while_loop: maximum_iterations must be an integer, got {maximum_iterations!r}"
         )
-    return int(tensor)
+    return int(tensor) if tensor.interpreter is None else tensor
 
 
 def _next_values(values: Any, loop_vars: Any) -> Any:

@@ -1,20 +1,29 @@
-"""`tf.TensorArray`: a list of tensors of one dtype, to be filled in loops."""
+"""`tf.TensorArray`: a list of tensors of one dtype, to be filled in loops.
+
+Run eagerly it is a Python list. Inside `tf.function` writing gives a new array and leaves the old one as it is, because
+a write may be in a branch or a loop. There it holds one of three things: a list, as long as all indices are known; a
+tensor whose rows are the elements, after `unstack`; or a stack, a value of the traced function (see
+`function.control_flow.stacks`), once an index or the size is known only when the function runs.
+"""
 
 from __future__ import annotations
 
+import copy
 import operator
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, invalid
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import ints
-from tapeflow.primitives import array
+from tapeflow.ops.arguments import integer, ints
+from tapeflow.primitives import array, indexing
 
 
 class TensorArray:
@@ -67,8 +76,16 @@ class TensorArray:
         self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
         self._infer_shape = infer_shape
         self._element_shape = TensorShape(element_shape)
-        self._values: list[Tensor | None] = [None] * int(size)
+        self._held: Any = None
+        self._values: list[Tensor | None] = []
         self._read: set[int] = set()
+        length = integer("TensorArray", "size", size)
+        if type(length) is Dim:
+            self._held = stack_ops().stack_empty(
+                length=length, element=self._element(), dtype=self._dtype
+            )
+        else:
+            self._values = [None] * length
 
     # What it is.
 
@@ -99,7 +116,11 @@ class TensorArray:
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements there are."""
-        return convert_to_tensor(len(self._values))
+        if self._held is None:
+            return convert_to_tensor(len(self._values))
+        if stack_ops().is_stack(self._held):
+            return stack_ops().stack_length(self._held)
+        return indexing.getitem(array.shape_of(self._held, dtype=dtypes.int32), index=(0,))
 
     def identity(self) -> TensorArray:
         """The array itself."""
@@ -109,6 +130,8 @@ class TensorArray:
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The element at `index`, which is let go unless `clear_after_read=False`."""
+        if self._traced():
+            return self._read_traced(index)
         index = self._index(index)
         if index < 0:
             raise OutOfRangeError(None, None, f"TensorArray.read: index {index} is negative")
@@ -123,7 +146,7 @@ class TensorArray:
                 f"TensorArray.read: element {index} was read before and let go. To read it again, make the array with "
                 "clear_after_read=False."
             )
-        value = self._element(index)
+        value = self._value(index)
         if self._clear_after_read:
             self._values[index] = None
             self._read.add(index)
@@ -131,6 +154,8 @@ class TensorArray:
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """Puts `value` at `index`, and returns the array to go on with."""
+        if self._traced():
+            return self._write_traced(index, value)
         index = self._index(index)
         tensor = self._checked(value)
         if index < 0:
@@ -156,13 +181,19 @@ class TensorArray:
         array([[0, 0],
                [5, 6]], dtype=int32)
         """
+        if self._held is not None:
+            if stack_ops().is_stack(self._held):
+                return stack_ops().stack_rows(self._held, element=self._element())
+            return self._held
         if not self._values:
             inner = self._known_shape() if self._element_shape.is_fully_defined() else ()
             return Tensor(np.zeros((0, *inner), self._dtype.np_dtype))
-        return array.stack(*[self._element(i) for i in range(len(self._values))], axis=0)
+        return array.stack(*[self._value(i) for i in range(len(self._values))], axis=0)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Some elements as one tensor."""
+        if self._held is not None or _symbolic(indices):
+            return indexing.gather(self.stack(), convert_to_tensor(indices), axis=0, batch_dims=0)
         wanted = ints("TensorArray.gather", "indices", indices)
         for i in wanted:
             if not 0 <= i < len(self._values):
@@ -171,13 +202,15 @@ class TensorArray:
                 )
         if not wanted:
             return Tensor(np.zeros((0, *self._known_shape()), self._dtype.np_dtype))
-        return array.stack(*[self._element(i) for i in wanted], axis=0)
+        return array.stack(*[self._value(i) for i in wanted], axis=0)
 
     def concat(self, name: str | None = None) -> Tensor:
         """All elements joined along their first dimension."""
+        if self._held is not None:
+            return stack_ops().stack_concat(self._as_stack())
         if not self._values:
             raise invalid("TensorArray.concat: the array has no elements")
-        parts = [self._element(i) for i in range(len(self._values))]
+        parts = [self._value(i) for i in range(len(self._values))]
         for i, part in enumerate(parts):
             if not part.ndim:
                 raise invalid(
@@ -195,6 +228,11 @@ class TensorArray:
         tensor = self._converted(value)
         if not tensor.ndim:
             raise ValueError("TensorArray.unstack: the value is a scalar, and has no rows")
+        if self._traced():
+            new = self._copy()
+            new._merge(tensor.shape[1:])
+            new._held, new._values = tensor, []
+            return new
         if len(tensor) > len(self._values) and not self._dynamic_size:
             raise ValueError(
                 f"TensorArray.unstack: {len(tensor)} rows do not fit an array of size {len(self._values)} that cannot "
@@ -204,14 +242,32 @@ class TensorArray:
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Puts the rows of `value` at `indices`."""
-        rows = array.unstack(self._converted(value), axis=0)
+        tensor = self._converted(value)
+        if self._held is not None or _symbolic(indices):
+            new = self._copy()
+            new._merge(tensor.shape[1:])
+            new._held, new._values = (
+                stack_ops().stack_scatter(
+                    self._as_stack(), tensor, convert_to_tensor(indices), grow=self._dynamic_size
+                ),
+                [],
+            )
+            return new
+        rows = array.unstack(tensor, axis=0)
+        result = self
         for index, row in zip(ints("TensorArray.scatter", "indices", indices), rows, strict=False):
-            self.write(index, row)
-        return self
+            result = result.write(index, row)
+        return result
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """Cuts `value` along its first dimension, and puts the pieces in the array."""
         tensor = self._converted(value)
+        if _symbolic(lengths):
+            new = self._copy()
+            new._merge(TensorShape([None, *tensor.shape[1:]]))
+            pieces = stack_ops().stack_split(tensor, convert_to_tensor(lengths))
+            new._held, new._values = pieces, []
+            return new
         sizes = ints("TensorArray.split", "lengths", lengths)
         if not tensor.ndim or sum(sizes) != tensor._array.shape[0]:
             raise invalid(
@@ -222,16 +278,97 @@ class TensorArray:
             raise invalid(
                 f"TensorArray.split: {len(sizes)} pieces do not fit an array of size {len(self._values)}"
             )
-        self._values = list(array.split(tensor, sizes=sizes, axis=0))
-        return self
+        new = self._copy() if self._traced() else self
+        new._values, new._held = list(array.split(tensor, sizes=sizes, axis=0)), None
+        return new
 
     def close(self, name: str | None = None) -> None:
         """Lets go of all elements."""
-        self._values = []
+        self._values, self._held = [], None
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> TensorArray:
         """Tapes differentiate through the array; there is no array of gradients to ask for."""
         raise NotImplementedError("TensorArray.grad: use tf.GradientTape")
+
+    # Inside `tf.function`.
+
+    def _traced(self) -> bool:
+        return context.tracer is not None or self._held is not None
+
+    def _copy(self) -> TensorArray:
+        new = copy.copy(self)
+        new._values = list(self._values)
+        return new
+
+    def _as_stack(self) -> Tensor:
+        """The array as a value of the traced function."""
+        ops = stack_ops()
+        if self._held is not None:
+            return self._held if ops.is_stack(self._held) else ops.stack_from(self._held)
+        stack = ops.stack_empty(
+            length=len(self._values), element=self._element(), dtype=self._dtype
+        )
+        for i, value in enumerate(self._values):
+            if value is not None:
+                stack = ops.stack_set(stack, value, i, grow=False)
+        return stack
+
+    def _with_stack(self, stack: Tensor) -> TensorArray:
+        """The array with other elements."""
+        new = self._copy()
+        new._held, new._values = stack, []
+        return new
+
+    def _read_traced(self, index: Any) -> Tensor:
+        symbolic = _symbolic(index)
+        if self._held is None and not symbolic:
+            number = self._index(index)
+            if not 0 <= number < len(self._values):
+                raise invalid(
+                    f"TensorArray.read: index {number} is not in the range [0, {len(self._values)})"
+                )
+            return self._value(number)
+        index = self._index_tensor(index)
+        if self._held is not None and not stack_ops().is_stack(self._held):
+            return indexing.gather(self._held, index, axis=0, batch_dims=0)
+        return stack_ops().stack_get(self._as_stack(), index, element=self._element())
+
+    def _write_traced(self, index: Any, value: Any) -> TensorArray:
+        new = self._copy()
+        tensor = new._checked(value)
+        if self._held is not None or _symbolic(index):
+            index = self._index_tensor(index)
+            new._held = stack_ops().stack_set(
+                self._as_stack(), tensor, index, grow=self._dynamic_size
+            )
+            new._values = []
+            return new
+        number = self._index(index)
+        if number < 0 or (number >= len(self._values) and not self._dynamic_size):
+            raise invalid(
+                f"TensorArray.write: index {number} is out of range; the array has size {len(self._values)}"
+                + ("" if number < 0 else " and cannot grow. Make it with dynamic_size=True, or larger.")
+            )
+        new._values.extend([None] * (number + 1 - len(new._values)))
+        new._values[number] = tensor
+        return new
+
+    def _element(self) -> tuple[Any, ...] | None:
+        """The shape of the elements, with None for unknown sizes; None if not even the rank is known."""
+        if self._held is not None and stack_ops().is_stack(self._held):
+            known = self._held._array.shape.element
+            if known is not None:
+                return known
+        return self._element_shape._dims
+
+    def _merge(self, shape: TensorShape) -> None:
+        if not self._element_shape.is_compatible_with(shape):
+            raise ValueError(
+                f"TensorArray: Inconsistent shapes: the elements have shape {self._element_shape}, and those to be put "
+                f"in have shape {shape}"
+            )
+        if self._infer_shape:
+            self._element_shape = self._element_shape.merge_with(shape)
 
     # The pieces.
 
@@ -240,6 +377,13 @@ class TensorArray:
         if isinstance(index, Tensor) and not index.dtype.is_integer:
             raise TypeError(f"TensorArray: an index must be an integer, got {index!r}")
         return operator.index(index)
+
+    @staticmethod
+    def _index_tensor(index: Any) -> Tensor:
+        tensor = convert_to_tensor(index)
+        if not tensor.dtype.is_integer:
+            raise TypeError(f"TensorArray: an index must be an integer, got {index!r}")
+        return tensor
 
     def _converted(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, dtype_hint=self._dtype)
@@ -268,7 +412,7 @@ class TensorArray:
         self._read = set()
         return self
 
-    def _element(self, index: int) -> Tensor:
+    def _value(self, index: int) -> Tensor:
         value = self._values[index]
         if value is not None:
             return value
@@ -284,3 +428,19 @@ class TensorArray:
                 "is not known. Give element_shape, or write first."
             )
         return tuple(int(d or 0) for d in self._element_shape.as_list())
+
+
+def _symbolic(value: Any) -> bool:
+    """Whether an index has no value yet."""
+    return (
+        type(value) is Dim
+        or (isinstance(value, Tensor) and value.interpreter is not None)
+        or (isinstance(value, (list, tuple)) and any(map(_symbolic, value)))
+    )
+
+
+def stack_ops() -> Any:
+    """The ops on stacks, which belong to traced functions: a layer above this one."""
+    from tapeflow.function.control_flow import stacks
+
+    return stacks

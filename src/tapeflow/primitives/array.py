@@ -112,6 +112,8 @@ def _like(x: ArraySpec) -> ArraySpec:
 
 identity = primitive("identity", "x", lambda x: x, result=_like, gradients={"x": lambda g: g})
 stop_gradient = primitive("stop_gradient", "x", lambda x: x, result=_like)
+# The same to look at, and another tensor to whoever looks for repetitions: what is computed from it is computed again.
+barrier = primitive("barrier", "x", lambda x: x, result=_like, gradients={"x": lambda g: g})
 zeros_like = primitive("zeros_like", "x", lambda x: blank(x.shape, x.dtype), result=_like)
 ones_like = primitive(
     "ones_like",

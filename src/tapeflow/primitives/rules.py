@@ -97,7 +97,7 @@ def broadcast_or_raise(op: str, *specs: ArraySpec) -> tuple[Any, ...]:
     shape: tuple[Any, ...] = ()
     for spec in specs:
         try:
-            shape = broadcast_shapes(shape, spec.shape)
+            shape = broadcast_shapes(shape, spec.shape) if shape else spec.shape
         except ValueError:
             texts = " vs. ".join(str(list(s.shape)) for s in specs)
             raise invalid(

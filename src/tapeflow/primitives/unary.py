@@ -62,8 +62,8 @@ def _round_kernel(x: Any) -> Any:
 
 negative = unary("negative", _negative_kernel, accepts=NUMERIC, gradient=lambda g: -g)
 square = unary("square", np.square, accepts=NUMERIC, derivative=lambda x: x * 2)
-# Where the gradient is 0 it stays 0, at the root of 0 too.
-sqrt = unary("sqrt", np.sqrt, gradient=lambda g, y: binary.xdivy(g * 0.5, conj(y)))
+# Where the gradient is 0 it stays 0, at the root of 0 too; its own derivative by `g` does not.
+sqrt = unary("sqrt", np.sqrt, gradient=lambda g, y: binary.multiply_no_nan(0.5 / conj(y), g))
 rsqrt = unary(
     "rsqrt", lambda x: x.dtype.type(1) / np.sqrt(x), derivative=lambda y: y * y * y * -0.5
 )

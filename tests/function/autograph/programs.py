@@ -3,6 +3,8 @@
 `record.py` runs them in TensorFlow and writes what they give to `recorded.json`.
 """
 
+# ruff: noqa: B007, B905
+
 import functools
 
 import tapeflow as tf
@@ -200,7 +202,9 @@ def mixed_with_python_bools(x, flag=False):
     return x
 
 
-@program((2.0, 3.0, -1.0),)
+@program(
+    (2.0, 3.0, -1.0),
+)
 def and_guards_an_index(*xs):
     x = tf.stack(xs)
     i = 0
@@ -282,7 +286,9 @@ def while_becomes_symbolic(x):
     return x
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def while_over_a_tuple(x):
     state = (x, x * 2.0)
     while state[0] < 20.0:
@@ -290,7 +296,9 @@ def while_over_a_tuple(x):
     return state[0] * state[1]
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def while_over_a_dict(x):
     state = {"a": x, "b": x * 2.0}
     while state["a"] < 20.0:
@@ -298,7 +306,9 @@ def while_over_a_dict(x):
     return state["a"]
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def while_changes_an_attribute(x):
     box = Box(x)
     while box.value < 10.0:
@@ -306,7 +316,9 @@ def while_changes_an_attribute(x):
     return box.value
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def while_else(x):
     while x < 10.0:
         x = x * 2.0
@@ -337,7 +349,9 @@ def for_over_a_tensor(*xs):
     return total
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def for_over_rows(*xs):
     m = tf.stack([xs, xs[::-1]])
     product = tf.ones([3])
@@ -346,7 +360,9 @@ def for_over_rows(*xs):
     return product
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def for_over_a_product(*xs):
     y = 1.0
     for x in tf.stack(xs) * 2.0:
@@ -354,7 +370,9 @@ def for_over_a_product(*xs):
     return y
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def for_over_tf_range(x):
     y = 1.0
     for i in tf.range(4):
@@ -362,7 +380,9 @@ def for_over_tf_range(x):
     return y
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def for_over_tf_range_with_step(x):
     total = 0.0
     for i in tf.range(10, 0, -3):
@@ -370,7 +390,9 @@ def for_over_tf_range_with_step(x):
     return total
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def for_over_a_float_range(x):
     total = 0.0
     for t in tf.range(0.0, 1.0, 0.25):
@@ -378,7 +400,9 @@ def for_over_a_float_range(x):
     return total
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def for_over_range_of_a_tensor(x):
     n = tf.cast(x, tf.int32) + 1
     y = x
@@ -389,7 +413,9 @@ def for_over_range_of_a_tensor(x):
     return y
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def for_over_a_python_range(x):
     for i in range(3):
         x = x * (i + 1.0)
@@ -406,7 +432,9 @@ def for_break(x):
     return y, i
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def for_continue(x):
     y = x
     for i in tf.range(6):
@@ -416,7 +444,9 @@ def for_continue(x):
     return y
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def for_break_and_continue(x):
     y = x
     for i in tf.range(10):
@@ -459,7 +489,9 @@ def for_else(*xs):
     return y
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def for_enumerate(*xs):
     total = 0.0
     for i, x in enumerate(tf.stack(xs)):
@@ -467,7 +499,9 @@ def for_enumerate(*xs):
     return total
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def for_zip(*xs):
     a = tf.stack(xs)
     total = 0.0
@@ -476,7 +510,9 @@ def for_zip(*xs):
     return total
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def for_reversed(*xs):
     y = 0.0
     for x in reversed(tf.stack(xs)):
@@ -484,21 +520,27 @@ def for_reversed(*xs):
     return y
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def for_defines_a_variable(*xs):
     for x in tf.stack(xs):
         last = x * 2.0
     return last
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def for_leaves_its_variable(*xs):
     for x in tf.stack(xs):
         pass
     return x * 2.0
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def for_after_a_none(x):
     y = None
     for i in tf.range(3):
@@ -526,7 +568,9 @@ def python_for_with_tensor_return(x):
     return y
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def nested_loops(x):
     total = 0.0
     for i in tf.range(3):
@@ -576,7 +620,9 @@ def if_in_a_loop_in_an_if(x):
     return y
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def tensor_array(*xs):
     x = tf.stack(xs)
     out = tf.TensorArray(tf.float32, size=3)
@@ -587,7 +633,9 @@ def tensor_array(*xs):
     return out.stack()
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def loop_options(x):
     y = x
     for i in tf.range(10):
@@ -596,7 +644,9 @@ def loop_options(x):
     return y
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def growing_shape(x):
     y = tf.reshape(x, [1])
     for i in tf.range(3):
@@ -728,7 +778,9 @@ def factorial(n):
     return n * factorial(n - 1)
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def python_recursion(x):
     return x * factorial(4)
 
@@ -740,7 +792,7 @@ def keyword_and_star_arguments(x):
             return a * b + sum(rest) * c
         return more["d"] * a
 
-    return f(x, 2.0, *[1.0, 2.0], c=3.0, **{"d": 4.0})
+    return f(x, 2.0, *[1.0, 2.0], c=3.0, d=4.0)
 
 
 @program((2.0,), (-2.0,))
@@ -752,18 +804,24 @@ def functional_ops(x):
 # Python's built-in functions and other statements.
 
 
-@program((1.0, -2.0, 3.0),)
+@program(
+    (1.0, -2.0, 3.0),
+)
 def builtins_of_vectors(*xs):
     x = tf.stack(xs)
     return max(x), min(x), sum(x), len(x), abs(x), sorted(x)
 
 
-@program((1.0, -2.0),)
+@program(
+    (1.0, -2.0),
+)
 def builtins_of_scalars(x, y):
     return max(x, y), min(x, y, 0.5), abs(y), int(x)
 
 
-@program((1.0, -2.0, 3.0),)
+@program(
+    (1.0, -2.0, 3.0),
+)
 def any_and_all(*xs):
     x = tf.stack(xs)
     return any(x > 0.0), all(x > 0.0)
@@ -822,7 +880,9 @@ def with_statement(x):
     return x
 
 
-@program((2.0,),)
+@program(
+    (2.0,),
+)
 def list_comprehension(x):
     xs = [x * i for i in (1.0, 2.0, 3.0)]
     total = sum(y for y in xs)
@@ -884,7 +944,9 @@ def gradient_tape_inside(x):
     return tape.gradient(y, x)
 
 
-@program((1.0, 2.0, 3.0),)
+@program(
+    (1.0, 2.0, 3.0),
+)
 def recurrent_cell(*xs):
     state = tf.zeros([2])
     weights = tf.constant([[0.5, -0.2], [0.1, 0.3]])
@@ -893,7 +955,9 @@ def recurrent_cell(*xs):
     return state
 
 
-@program((3.0, 1.0, 2.0),)
+@program(
+    (3.0, 1.0, 2.0),
+)
 def bubble_sort(*xs):
     x = tf.stack(xs)
     for i in tf.range(3):

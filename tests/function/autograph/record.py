@@ -46,7 +46,9 @@ def run(tf, function, numbers):
     with tf.GradientTape() as tape:
         tape.watch(inputs)
         leaves = [tf.convert_to_tensor(x) for x in tf.nest.flatten(function(*inputs))]
-        total = tf.add_n([tf.reduce_sum(x) for x in leaves if x.dtype.is_floating] or [tf.constant(0.0)])
+        total = tf.add_n(
+            [tf.reduce_sum(x) for x in leaves if x.dtype.is_floating] or [tf.constant(0.0)]
+        )
     gradients = tape.gradient(total, inputs, unconnected_gradients="zero")
     return {
         "values": [x.numpy().tolist() for x in leaves],

@@ -9,9 +9,7 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.autograph
-from tapeflow.core.tensor import Tensor
-from tapeflow.function.autograph import convert, symbolic
-from tapeflow.ops import control_flow
+from tapeflow.function.autograph import convert
 
 HERE = pathlib.Path(__file__).parent
 
@@ -44,25 +42,6 @@ def check(name, number, run):
 
 def _flat(leaves):
     return np.concatenate([np.ravel(np.asarray(x, np.float64)) for x in leaves])
-
-
-@pytest.fixture
-def everything_symbolic(monkeypatch):
-    """Every tensor counts as symbolic, and has a value all the same.
-
-    `tf.cond` calls both branches, as a tracer does, and `tf.while_loop` runs at once.
-    """
-
-    def cond(pred, true_fn, false_fn):
-        taken, other = (true_fn, false_fn) if pred else (false_fn, true_fn)
-        try:
-            other()
-        except (tf.errors.OpError, IndexError):  # it has no sense with these values
-            pass
-        return taken()
-
-    monkeypatch.setattr(symbolic, "is_symbolic", lambda x: isinstance(x, Tensor))
-    monkeypatch.setattr(control_flow, "cond", cond)
 
 
 def test_all_programs_are_recorded():

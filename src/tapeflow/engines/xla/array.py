@@ -27,6 +27,7 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
     "broadcast_to": lambda x, *, shape: jnp.broadcast_to(x, shape),
     "identity": lambda x: x,
     "stop_gradient": lambda x: x,
+    "barrier": lax.optimization_barrier,
     "zeros_like": jnp.zeros_like,
     "ones_like": jnp.ones_like,
     "shape": lambda x, *, dtype: jnp.array(x.shape, dtype.np_dtype),

@@ -18,6 +18,7 @@ from tapeflow.engines.xla.lowerings import LOWERINGS
 from tapeflow.engines.xla.special import in_double, polynomial
 from tapeflow.primitives import bessel as kernels
 
+_LEAST = float(np.finfo(np.float64).tiny)
 _TERMS = 24  # enough of a power series for arguments up to 2
 
 
@@ -34,6 +35,11 @@ def _power_series(
 def _harmonics(k: int) -> float:
     """What weighs the terms of a function of the second kind and order 1."""
     return kernels._harmonic(k) + kernels._harmonic(k + 1) - 2 * np.euler_gamma
+
+
+def _log_half(x: Any) -> Any:
+    """log(x / 2), without the quotient, which XLA may take for 0."""
+    return jnp.log(x) - math.log(2)
 
 
 # Modified, of the first kind: in two factors, so that the product overflows only where the result does.
@@ -55,23 +61,23 @@ LOWERINGS.update(
 
 def _second_modified_near(x: Any, order: int) -> Any:
     if order == 0:
-        log = (jnp.log(x / 2) + np.euler_gamma) * _power_series(x, 0, 1)
+        log = (_log_half(x) + np.euler_gamma) * _power_series(x, 0, 1)
         return jnp.exp(x) * (_power_series(x, 0, 1, kernels._harmonic) - log)
-    log = jnp.log(x / 2) * (x / 2) * _power_series(x, 1, 1)
+    log = _log_half(x) * (x / 2) * _power_series(x, 1, 1)
     return jnp.exp(x) * (1 / x + log - x / 4 * _power_series(x, 1, 1, _harmonics))
 
 
 def _second_modified_far(x: Any, order: int) -> Any:
     root = jnp.sqrt(x)
     t = kernels._STEPS[1:] / root[..., None]
-    weight = jnp.exp(-2 * x[..., None] * jnp.sinh(t / 2) ** 2)
+    weight = jnp.exp(-2 * (root[..., None] * jnp.sinh(t / 2)) ** 2)
     total = 0.5 + jnp.sum(weight * jnp.cosh(t) if order else weight, -1)
     return total * (kernels._STEPS[1] / root)
 
 
 def _second_modified_scaled(order: int) -> Callable[[Any], Any]:
     def scaled(x: Any) -> Any:
-        near = _second_modified_near(jnp.clip(x, 1e-300, kernels._NEAR), order)
+        near = _second_modified_near(jnp.clip(x, _LEAST, kernels._NEAR), order)
         far = _second_modified_far(jnp.maximum(x, kernels._NEAR), order)
         out = jnp.where(x <= kernels._NEAR, near, far)
         out = jnp.where(x == jnp.inf, 0.0, jnp.where(x > 0, out, jnp.inf))
@@ -98,7 +104,7 @@ LOWERINGS.update(
 
 def _near(x: Any, order: int) -> tuple[Any, Any]:
     first = (x / 2) ** order * _power_series(x, order, -1)
-    log = jnp.log(x / 2)
+    log = _log_half(x)
     if order == 0:
         rest = _power_series(x, 0, -1, kernels._harmonic)
         return first, 2 / math.pi * ((log + np.euler_gamma) * first - rest)
@@ -133,7 +139,7 @@ def _middle(x: Any, order: int) -> tuple[Any, Any]:
     start = (zero, jnp.full_like(x, 1e-200), zero, zero)
     (one, zeroth, scale, series), _ = jax.lax.scan(step, start, _miller_weights(order, 80))
     scale = scale + zeroth
-    log = jnp.log(x / 2) + np.euler_gamma
+    log = _log_half(x) + np.euler_gamma
     if order == 0:
         first = zeroth / scale
         return first, 2 / math.pi * (log * first - 2 * series / scale)
@@ -154,7 +160,7 @@ def _far(x: Any, order: int) -> tuple[Any, Any]:
 
 def _oscillating(x: Any, order: int, kind: int) -> Any:
     """For positive x."""
-    near = _near(jnp.clip(x, 1e-300, kernels._NEAR), order)[kind]
+    near = _near(jnp.clip(x, _LEAST, kernels._NEAR), order)[kind]
     middle = _middle(jnp.clip(x, kernels._NEAR, kernels._FAR), order)[kind]
     far = _far(jnp.maximum(x, kernels._FAR), order)[kind]
     out = jnp.where(x <= kernels._NEAR, near, jnp.where(x <= kernels._FAR, middle, far))

@@ -30,7 +30,8 @@ def _cleared(bad: Any, x: Any) -> Any:
 def _cholesky(x: Any) -> Any:
     """NaN for a matrix that is not positive definite, as in the kernel."""
     y = lax.linalg.cholesky(x, symmetrize_input=False)
-    return nan_where(jnp.any(jnp.isnan(diagonal(y)), -1), y)  # above the diagonal too
+    failed = jnp.any(jnp.isnan(y[..., :1, :1]), (-1, -2))
+    return nan_where(failed, y)  # above the diagonal too
 
 
 @lowering("qr")

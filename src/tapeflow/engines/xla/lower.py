@@ -11,7 +11,7 @@ from tapeflow.core.dims import value_of
 from tapeflow.engines.xla.attention import remembering
 from tapeflow.engines.xla.lowerings import LOWERINGS
 from tapeflow.function.graph import Graph, Node, Value
-from tapeflow.function.sizes import atoms_in, mapped
+from tapeflow.function.sizes import atoms_in, mapped, origin
 
 
 def lower_nodes(
@@ -55,10 +55,13 @@ def lowerable(node: Node) -> bool:
         return False
     if any(v.dtype.np_dtype.kind == "O" for v in (*node.inputs, *node.outputs)):
         return False
-    # A size that is an element of a tensor is not known when XLA compiles.
+    # A size that is an element of a tensor is not known when XLA compiles, nor is one that a node itself decides.
+    made = set(node.outputs)
     return all(
         atom.origin is not None and atom.origin[1] is not None
         for atom in atoms_in(tuple(node.attrs.values()))
+    ) and not any(
+        origin(atom) in made for value in node.outputs for atom in atoms_in(value.shape)
     )
 
 

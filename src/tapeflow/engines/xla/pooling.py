@@ -80,7 +80,11 @@ def _max_pool_spread(g: Any, x: Any, maxima: Any, **where: Any) -> Any:
     batch, channels = np.arange(x.shape[0])[:, None, None], np.arange(x.shape[-1])
     out = jnp.zeros(_flat(x).shape, g.dtype)
     at = _flat(_first_maxima(x, maxima, **where))
-    return out.at[batch, at, channels].add(_flat(g), mode="drop").reshape(x.shape)
+    # Windows that do not overlap write to different places, which spares a GPU atomic additions.
+    dimensions = zip(where["window"], where["strides"], where["dilations"], strict=True)
+    apart = all((k - 1) * dilation < stride for k, stride, dilation in dimensions)
+    out = out.at[batch, at, channels].add(_flat(g), mode="drop", unique_indices=apart)
+    return out.reshape(x.shape)
 
 
 @lowering("max_pool_pick")

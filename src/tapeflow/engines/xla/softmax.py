@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tapeflow.engines.xla.indexing import is_half
+from tapeflow.engines.xla.indexing import is_half, picked
 from tapeflow.engines.xla.lowerings import lowering
 
 
@@ -49,31 +49,36 @@ def _log_softmax(x: Any, *, axis: int) -> Any:
     return (z - jnp.log(jnp.exp(z).sum(axis, keepdims=True))).astype(x.dtype)
 
 
-# Labels that are class numbers. A comparison with all class numbers costs nothing in a loop that reads the logits
-# anyway, where a gather or a scatter would be a loop of its own.
+# Labels that are class numbers. The loss reads one logit of each row; its gradient writes them all, and there a
+# comparison with all class numbers costs nothing, where a scatter would be a loop of its own.
 
 
-def _is_label(x: Any, labels: Any) -> Any:
-    return labels[..., None] == lax.broadcasted_iota(labels.dtype, x.shape, x.ndim - 1)
+def _largest_and_total(z: Any) -> tuple[Any, Any]:
+    """The largest of each row, and the sum of the exponentials of what the others are less.
 
-
-def _or_nan(values: Any, x: Any, labels: Any) -> Any:
-    return jnp.where((labels >= 0) & (labels < x.shape[-1]), values, np.nan)
+    One reduction that finds both in a single pass was tried on an H200, for 50,304 classes: it is no faster.
+    """
+    largest = z.max(-1)
+    return largest, jnp.exp(z - largest[..., None]).sum(-1)
 
 
 @lowering("sparse_softmax_cross_entropy")
 def _sparse_softmax_cross_entropy(x: Any, labels: Any) -> Any:
-    z = _shifted(x, -1)
-    picked = jnp.where(_is_label(x, labels), z, 0).sum(-1)
-    return _or_nan(jnp.log(jnp.exp(z).sum(-1)) - picked, x, labels).astype(x.dtype)
+    rows = x.reshape(labels.size, x.shape[-1])
+    at = (jnp.arange(labels.size, dtype=labels.dtype), labels.reshape(-1))
+    largest, total = _largest_and_total(_wide(rows))
+    loss = jnp.log(total) - (_wide(picked(rows, at, fill=np.nan)) - largest)
+    return loss.astype(x.dtype).reshape(labels.shape)
 
 
 @lowering("sparse_softmax_cross_entropy_gradient")
 def _sparse_softmax_cross_entropy_gradient(u: Any, x: Any, labels: Any) -> Any:
-    u = _or_nan(_wide(u), x, labels)
-    e = jnp.exp(_shifted(x, -1))
-    p = e * (u / e.sum(-1))[..., None]
-    return (p - jnp.where(_is_label(x, labels), u[..., None], 0)).astype(x.dtype)
+    u = jnp.where((labels >= 0) & (labels < x.shape[-1]), _wide(u), np.nan)
+    z = _wide(x)
+    largest, total = _largest_and_total(z)
+    p = jnp.exp(z - largest[..., None]) * (u / total)[..., None]
+    is_label = labels[..., None] == lax.broadcasted_iota(labels.dtype, x.shape, x.ndim - 1)
+    return (p - jnp.where(is_label, u[..., None], 0)).astype(x.dtype)
 
 
 # Labels that are probabilities.

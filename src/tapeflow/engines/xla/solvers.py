@@ -70,18 +70,28 @@ def _inverse(x: Any) -> Any:
 @lowering("tridiagonal_solve")
 def _tridiagonal_solve(diagonals: Any, rhs: Any, *, pivoting: bool) -> Any:
     """Always with pivoting: LAPACK and cuSPARSE know no other way, and it is the more precise one."""
+    return _tridiagonal(diagonals, rhs)
+
+
+@lowering("perturbed_tridiagonal_solve")
+def _perturbed_tridiagonal_solve(diagonals: Any, rhs: Any) -> Any:
+    """The kernel's result but for a matrix of zeros, where both give numbers that nearly overflow."""
+    return _tridiagonal(diagonals, rhs, perturb_singular=True)
+
+
+def _tridiagonal(diagonals: Any, rhs: Any, **how: Any) -> Any:
     if not rhs.size:
         return rhs
     above, main, below = (diagonals[..., i, :] for i in range(3))
     # What is outside of the matrix may be anything, and cuSPARSE wants zeros.
     above, below = above.at[..., -1].set(0), below.at[..., 0].set(0)
-    return lax.linalg.tridiagonal_solve(below, main, above, rhs)
+    return lax.linalg.tridiagonal_solve(below, main, above, rhs, **how)
 
 
 # Determinants, as sign * exp(log): a product of the pivots would overflow on its way.
 
 
-def _sign_and_log(x: Any) -> tuple[Any, Any]:
+def sign_and_log(x: Any) -> tuple[Any, Any]:
     """The sign (or phase) of the determinant, and the logarithm of its size as a real number."""
     lu, pivots, _ = lax.linalg.lu(x)
     pivot = diagonal(lu)
@@ -98,11 +108,11 @@ def _sign_and_log(x: Any) -> tuple[Any, Any]:
 
 @lowering("log_determinant")
 def _log_determinant(x: Any) -> tuple[Any, Any]:
-    sign, log = _sign_and_log(x)
+    sign, log = sign_and_log(x)
     return sign, log.astype(x.dtype)
 
 
 @lowering("determinant")
 def _determinant(x: Any) -> Any:
-    sign, log = _sign_and_log(x)
+    sign, log = sign_and_log(x)
     return sign * jnp.exp(log)

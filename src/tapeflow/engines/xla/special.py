@@ -74,8 +74,11 @@ def erfcinv(x: Any) -> Any:
     log = jnp.log(tail * (2 - tail))
     b = 2 / (math.pi * 0.147) + log / 2
     y = jnp.sqrt(jnp.sqrt(b * b - log / 0.147) - b)
+    # Scaled, because XLA takes the difference of two tiny numbers for 0.
+    scale = 2.0**200
     for _ in range(5):
-        y = _halley(y, jax.lax.erfc(y) - tail, -2 / _ROOT_PI * jnp.exp(-y * y))
+        error = jax.lax.erfc(y) * scale - tail * scale
+        y = _halley(y, error, -2 / _ROOT_PI * scale * jnp.exp(-y * y))
     out = jnp.where(inside, jnp.where(x > 1, -y, y), jnp.nan)
     return jnp.where(x == 0, jnp.inf, jnp.where(x == 2, -jnp.inf, out))
 
@@ -163,11 +166,16 @@ def _dawsn(x: Any) -> Any:
 # The exponential integral of positive numbers, Fresnel's integrals, and the dilogarithm of 1 - x.
 
 
+_EXPINT_NEAR = [1 / (k * math.factorial(k)) for k in range(1, 130)]
+_EXPINT_FAR = [float(math.factorial(k)) for k in range(41)]
+
+
 def _expint(x: Any) -> Any:
-    inside = (x > 0) & (x < jnp.inf)
-    value = jax_special.expi(jnp.where(inside, x, 1.0))
-    ends = jnp.where(x == 0, -jnp.inf, jnp.where(x > 0, jnp.inf, jnp.nan))
-    return jnp.where(inside, value, ends)
+    low = jnp.clip(x, 0.0, 40.0)
+    near = low * polynomial(low, _EXPINT_NEAR) + jnp.log(low) + np.euler_gamma
+    high = jnp.maximum(x, 40.0)
+    far = jnp.exp(high / 2) * (jnp.exp(high / 2) * (polynomial(1 / high, _EXPINT_FAR) / high))
+    return jnp.where(x >= 0, jnp.where(x <= 40, near, far), jnp.nan)
 
 
 def _spence_below_one(x: Any) -> Any:
@@ -209,8 +217,10 @@ def _zeta(s: Any, q: Any) -> Any:
     )
     given_up = undefined | poles | (given == 1) | jnp.isinf(given) | (q < -1e4)
     s, x = jnp.where(given_up, 2.0, given), jnp.where(given_up, 1e3, q)
-    no_more = jnp.exp(jnp.minimum(more_kernels._NO_MORE / s, 700.0))
-    far_out = jnp.minimum(jnp.where(x > 0, x * no_more, jnp.inf), 12 + s)
+    # Where there is no more to add. Terms of both signs may cancel up to 1 - x, and at least one is added.
+    start = jnp.where(x > 0, x, 1 - x)
+    no_more = start * jnp.exp(jnp.minimum(more_kernels._NO_MORE / s, 700.0))
+    far_out = jnp.minimum(jnp.maximum(no_more, jnp.nextafter(start, jnp.inf)), 12 + s)
 
     def step(state: tuple[Any, Any]) -> tuple[Any, Any]:
         x, total = state
@@ -231,7 +241,10 @@ def _zeta(s: Any, q: Any) -> Any:
     out = jnp.where(jnp.isinf(q) | jnp.isinf(given), 0.0, total + rest)
     at_infinity = jnp.where(q == 1, 1.0, jnp.inf)
     out = jnp.where(jnp.isinf(given) & (q <= 1), at_infinity, out)
-    out = jnp.where(poles | (given == 1), jnp.inf, out)
+    # At a pole, both sides go to plus infinity for an even s; else they part, or one is undefined.
+    even = jnp.isinf(given) | (jnp.mod(given, 2) == 0)
+    out = jnp.where(poles, jnp.where(even, jnp.inf, jnp.nan), out)
+    out = jnp.where(given == 1, jnp.inf, out)
     return jnp.where(undefined, jnp.nan, out)
 
 
@@ -240,8 +253,6 @@ def _polygamma_n(n: Any, x: Any) -> Any:
     factorial = jnp.exp(lgamma(jnp.where(whole, n + 1, 1.0)))
     sign = jnp.where(jnp.mod(n, 2) == 1, 1.0, -1.0)
     out = sign * factorial * _zeta(jnp.where(whole & (n > 0), n + 1, 2.0), x)
-    # At a pole, where the sign depends on the side for even n, there is no value.
-    out = jnp.where(is_pole(x) & (jnp.mod(n, 2) == 0), jnp.nan, out)
     return jnp.where(whole, jnp.where(n == 0, digamma(x), out), jnp.nan)
 
 

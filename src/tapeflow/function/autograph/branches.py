@@ -16,7 +16,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.autograph import symbolic
 from tapeflow.function.autograph.errors import here
-from tapeflow.function.autograph.variables import Undefined, UndefinedReturnValue, is_undefined
+from tapeflow.function.autograph.variables import UndefinedReturnValue, is_undefined
 from tapeflow.ops import control_flow
 from tapeflow.ops.array import reshape
 from tapeflow.ops.creation import zeros
@@ -31,7 +31,7 @@ class _Notes(threading.local):
     """What the operators tell each other."""
 
     negation: tuple[Any, Any] = (None, None)  # the last result of `not`, and what it negates
-    loops: int = 0  # how many symbolic loops are being traced, one in another
+    without_return: str = ""  # the branch that was last found not to return, while the other does
 
 
 notes = _Notes()
@@ -106,7 +106,7 @@ def condition(cond: Tensor, of: str) -> Tensor:
 
 
 class _Missing(Exception):
-    """A branch inside a loop returns a value and the other does not: try again with zeros in its place."""
+    """A branch has no value for a variable that is not read after it: try again with zeros in its place."""
 
     def __init__(self, position: int, like: Any) -> None:
         self.position = position
@@ -141,12 +141,11 @@ def _decided(
     def traced(branch: str, function: Callable[[], State]) -> list[Any]:
         values = function()
         for i, like in stand_ins.items():
-            if isinstance(values[i], UndefinedReturnValue):
+            if is_undefined(values[i]):
                 values = (*values[:i], nest.map_structure(_zeros, like), *values[i + 1 :])
         for other in seen.values():  # the branch that was traced first
             main, orelse = (values, other) if branch == "main" else (other, values)
-            for i, (name, a, b) in enumerate(zip(names, main, orelse, strict=True)):
-                _check_branches(i, name, a, b)
+            _check_branches(names, main, orelse)
         seen[branch] = values
         return [symbolic.as_value(x) for x in nest.flatten(values) if symbolic.is_value(x)]
 
@@ -159,7 +158,9 @@ def _decided(
         values, [next(outputs) if symbolic.is_value(x) else x for x in nest.flatten(values)]
     )
     if len(seen) < 2:  # the condition had a value after all
-        known = [n.startswith(_CONTROL) and type(x) is bool for n, x in zip(names, values, strict=True)]
+        known = [
+            n.startswith(_CONTROL) and type(x) is bool for n, x in zip(names, values, strict=True)
+        ]
         return tuple(x if k else y for k, x, y in zip(known, values, joined, strict=True))
     triples = zip(names, joined, seen["main"], seen["else"], strict=True)
     return tuple(_known(cond, name, x, main, orelse) for name, x, main, orelse in triples)
@@ -179,17 +180,31 @@ def _known(cond: Tensor, name: str, joined: Any, main: Any, orelse: Any) -> Any:
     return joined
 
 
-def _check_branches(position: int, name: str, main: Any, orelse: Any) -> None:
-    for branch, value, other in (("main", main, orelse), ("else", orelse, main)):
-        if isinstance(value, Undefined) and not isinstance(other, Undefined):
-            raise ValueError(f"'{name}' must also be initialized in the {branch} branch{here()}")
-        if isinstance(value, UndefinedReturnValue) and not is_undefined(other):
-            if other is None:
-                return
-            if notes.loops:
-                raise _Missing(position, other)
-            raise ValueError(f"the {branch} branch must also have a return statement{here()}")
-    if main is orelse:
+def _check_branches(names: Sequence[str], main: State, orelse: State) -> None:
+    for branch, values, others in (("main", main, orelse), ("else", orelse, main)):
+        ends = any(n.startswith(_CONTROL) and x is True for n, x in zip(names, values, strict=True))
+        for i, (name, value, other) in enumerate(zip(names, values, others, strict=True)):
+            if not is_undefined(value) or is_undefined(other):
+                continue
+            if isinstance(value, UndefinedReturnValue):
+                # Whether the function goes on is known at its end: see `FunctionScope.ret`.
+                if other is not None:
+                    notes.without_return = (
+                        f"the {branch} branch must also have a return statement{here()}"
+                    )
+                    raise _Missing(i, other)
+            elif ends:  # after `return`, `break` or `continue` nobody reads it
+                raise _Missing(i, other)
+            else:
+                raise ValueError(
+                    f"'{name}' must also be initialized in the {branch} branch{here()}"
+                )
+    for name, a, b in zip(names, main, orelse, strict=True):
+        _check_same(name, a, b)
+
+
+def _check_same(name: str, main: Any, orelse: Any) -> None:
+    if main is orelse or is_undefined(main) or is_undefined(orelse):
         return
     try:
         nest.assert_same_structure(main, orelse)

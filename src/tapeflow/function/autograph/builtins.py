@@ -23,7 +23,7 @@ def overload_of(function: Any, print_is_converted: bool) -> Callable[..., Any]:
     if function is python.print and not print_is_converted:
         return function
     try:
-        return _OVERLOADS.get(function, function)
+        return _OVERLOADS.get(function) or function
     except TypeError:  # not hashable
         return function
 

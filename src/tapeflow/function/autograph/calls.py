@@ -12,6 +12,7 @@ from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
 from tapeflow.function.autograph import builtins, iterables, rules, symbolic
+from tapeflow.function.autograph.branches import notes
 from tapeflow.function.autograph.errors import (
     ConversionError,
     described,
@@ -138,8 +139,8 @@ class FunctionScope:
             return None
         if value is not None and symbolic.is_symbolic(did_return):
             raise ValueError(
-                f"{self.function_name} returns a value inside a loop or branch that is decided when it runs, and may "
-                f"also end without one. Add a return statement at its end.{here()}"
+                f"{self.function_name} may end without returning a value, which is decided when it runs: "
+                + (notes.without_return or f"add a return statement at its end{here()}")
             )
         return value
 
@@ -163,7 +164,7 @@ def iterated_call(f: Any, args: tuple[Any, ...], kwargs: Any, scope: FunctionSco
         delta = arguments.get("delta", 1)
         numbers = [symbolic.read(x) for x in (start, limit, delta)]
         if symbolic.is_tracing() or any(symbolic.is_symbolic(x) for x in numbers):
-            return iterables.Range(*numbers, arguments.get("dtype"))
+            return iterables.Range(numbers[0], numbers[1], numbers[2], arguments.get("dtype"))
     return converted_call(f, args, kwargs, scope)
 
 
@@ -254,7 +255,7 @@ _FRAME_READERS = (super, locals, globals, eval, exec, vars, dir)
 
 def _in_users_frame(f: Any, args: tuple[Any, ...], scope: FunctionScope) -> Any:
     if f is super:
-        return super(*args) if args else _super(scope)
+        return f(*args) if args else _super(scope)
     frame = _frame(scope, innermost=True)
     if f in (eval, exec) and len(args) == 1:
         return f(args[0], frame.f_globals, _visible(frame))
@@ -271,7 +272,17 @@ def _visible(frame: FrameType) -> dict[str, Any]:
     return {k: v for k, v in frame.f_locals.items() if not k.startswith(("ag_", *_MADE))}
 
 
-_MADE = ("fscope", "lscope", "do_return", "retval_", "get_state", "set_state", "if_body", "else_body", "loop_body")
+_MADE = (
+    "fscope",
+    "lscope",
+    "do_return",
+    "retval_",
+    "get_state",
+    "set_state",
+    "if_body",
+    "else_body",
+    "loop_body",
+)
 
 
 def _super(scope: FunctionScope) -> Any:

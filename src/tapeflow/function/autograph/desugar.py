@@ -28,7 +28,9 @@ class Place(NamedTuple):
 def desugar(node: ast.AST, enclosing_class: str | None) -> Statements:
     """Rewrites a function in place; returns functions that its code calls and that must not be converted."""
     for each in ast.walk(node):
-        if isinstance(each, (ast.stmt, ast.expr, ast.pattern, ast.excepthandler, ast.arg, ast.keyword)):
+        if isinstance(
+            each, (ast.stmt, ast.expr, ast.pattern, ast.excepthandler, ast.arg, ast.keyword)
+        ):
             anno.setanno(each, anno.Basic.ORIGIN, _own_place(each))
     if enclosing_class is not None:
         _Mangle(enclosing_class).visit(node)
@@ -42,6 +44,7 @@ def desugar(node: ast.AST, enclosing_class: str | None) -> Statements:
 def _own_place(node: Any) -> Place:
     """Where a node stands; of a statement with blocks, its header."""
     header = getattr(node, "test", None) or getattr(node, "iter", None)
+    end: Any
     if not isinstance(node, ast.stmt) or not hasattr(node, "body"):
         end = node
     elif header is None:
@@ -224,7 +227,9 @@ def _case(number: int, case: ast.match_case) -> ast.match_case:
 def _bound(pattern: ast.pattern) -> list[str]:
     names = []
     for node in ast.walk(pattern):
-        name = getattr(node, "name", None) if isinstance(node, (ast.MatchAs, ast.MatchStar)) else None
+        name = (
+            getattr(node, "name", None) if isinstance(node, (ast.MatchAs, ast.MatchStar)) else None
+        )
         name = node.rest if isinstance(node, ast.MatchMapping) else name
         if name is not None and name not in names:
             names.append(name)
@@ -280,10 +285,64 @@ class _MarkBreaks(ast.NodeTransformer):
     visit_For = visit_While = visit_FunctionDef = visit_Lambda = visit_ClassDef = _inner
 
 
-class Chains(ast.NodeTransformer):
-    """`a < b < c` evaluates `b` once: `ag__.chain(a, (lambda a, b: a < b, lambda: b), ...)`."""
+class Generators(ast.NodeTransformer):
+    """Keeps the bodies of inner generators away from malt, which would take the `yield`s out of them.
+
+    In their place stands a statement that reads the same names.
+    """
+
+    def __init__(self) -> None:
+        self.bodies: dict[tuple[str, Any], Statements] = {}
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Takes the body of a generator away."""
+        if not _yields(node):
+            return self.generic_visit(node)
+        if any(isinstance(n, ast.Nonlocal) for n in ast.walk(node)):
+            raise ConversionError(f"the generator {node.name!r} inside it has `nonlocal` names")
+        self.bodies[_key(node)] = node.body
+        read = {n.id for s in node.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+        names = sorted(read - {n for s in node.body for n in _assigned_names(s)})
+        node.body = [_placed(ast.parse(f"return [{', '.join(names)}]").body[0], node)]
+        return node
+
+    def restored(self, node: Any) -> Any:
+        """Puts the bodies back."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.FunctionDef) and _key(each) in self.bodies:
+                each.body = self.bodies[_key(each)]
+        return node
+
+
+def _yields(function: ast.FunctionDef) -> bool:
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(node)
+    return False
+
+
+def _key(function: ast.FunctionDef) -> tuple[str, Any]:
+    return function.name, anno.getanno(function, anno.Basic.ORIGIN, default=None)
+
+
+class Expressions(ast.NodeTransformer):
+    """Expressions that malt does not rewrite as Python evaluates them: at the end of its passes."""
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """`a if test else b`, also inside another one."""
+        name = ast.unparse(node.test)
+        self.generic_visit(node)
+        call: Any = ast.parse("ag__.if_exp(None, lambda: None, lambda: None, '')", mode="eval").body
+        call.args[0], call.args[3].value = node.test, name
+        call.args[1].body, call.args[2].body = node.body, node.orelse
+        return _placed(call, node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """`a < b < c` evaluates `b` once: `ag__.chain(a, (lambda a, b: a < b, lambda: b), ...)`."""
         self.generic_visit(node)
         if len(node.ops) < 2:
             return node
@@ -295,7 +354,7 @@ class Chains(ast.NodeTransformer):
             links.append(compare)
         call: Any = ast.parse("ag__.chain(0)", mode="eval").body
         call.args = [node.left, *links]
-        return ast.copy_location(call, node)
+        return _placed(call, node)
 
 
 def _assign(target: str, value: str, like: ast.AST) -> ast.stmt:

@@ -35,9 +35,7 @@ def to_graph(
     return convert(entity, experimental_optional_features, recursive)
 
 
-def to_code(
-    entity: Any, recursive: bool = True, experimental_optional_features: Any = None
-) -> str:
+def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """The converted code, to read.
 
     >>> def absolute(x):

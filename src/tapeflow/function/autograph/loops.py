@@ -15,7 +15,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.autograph import symbolic
-from tapeflow.function.autograph.branches import State, condition, if_stmt, notes
+from tapeflow.function.autograph.branches import State, condition, if_stmt
 from tapeflow.function.autograph.errors import here
 from tapeflow.function.autograph.iterables import Iterable, Range, symbolic_iterable
 from tapeflow.function.autograph.variables import Undefined, UndefinedReturnValue, is_undefined
@@ -90,7 +90,9 @@ def _for_python(
     if not symbolic.is_symbolic(going_on) and not going_on:
         return
     for item in iterated:
-        if symbolic.is_symbolic(going_on):  # the loop was left, or not: only the running program knows
+        if symbolic.is_symbolic(
+            going_on
+        ):  # the loop was left, or not: only the running program knows
             if_stmt(
                 going_on,
                 lambda item=item: body(item),
@@ -181,22 +183,11 @@ def iterate_dataset(
         _check(names, before, after, (None,) * len(names))
         return tuple(_flattened(after, before))
 
-    with _inside_loop():
-        result = dataset.reduce(tuple(_flattened(before)), step)
+    result = dataset.reduce(tuple(_flattened(before)), step)
     set_state(_unflattened(before, result))
 
 
 # Loops of the program.
-
-
-class _inside_loop:
-    """While a loop is traced, a branch may return a value and the other not: the loop goes on."""
-
-    def __enter__(self) -> None:
-        notes.loops += 1
-
-    def __exit__(self, *error: Any) -> None:
-        notes.loops -= 1
 
 
 def stage(
@@ -212,6 +203,9 @@ def stage(
     given = get_state()
     shapes = _shape_invariants(given, opts)
     before = _initialised(given, names, shapes, body, get_state, set_state)
+    for name, value, shape in zip(names, before, shapes, strict=True):
+        if shape is not None:
+            _check_invariant(name, "before the loop", value, shape)
     # A variable that only the loop defines has a value only if the loop had a turn.
     waiting = [
         name
@@ -241,8 +235,7 @@ def stage(
     if opts.get("maximum_iterations") is not None:
         flags["maximum_iterations"] = opts["maximum_iterations"]
     flat_before = [convert_to_tensor(False), *_flattened(before)]
-    with _inside_loop():
-        ran, *flat = control_flow.while_loop(loop_test, loop_body, flat_before, **flags)
+    ran, *flat = control_flow.while_loop(loop_test, loop_body, flat_before, **flags)
     if waiting:
         Assert(ran, [f"the loop must have at least one turn to give {', '.join(waiting)} a value"])
     set_state(_unflattened(before, flat))
@@ -263,8 +256,10 @@ def _initialised(
     why = ""
     first: State = (None,) * len(given)
     try:
-        with symbolic.scratch(), _inside_loop():
-            set_state(_unflattened(given, _flattened(given)))  # numbers become tensors, as in the loop
+        with symbolic.scratch():
+            set_state(
+                _unflattened(given, _flattened(given))
+            )  # numbers become tensors, as in the loop
             body()
             first = get_state()
     except (UnboundLocalError, TypeError, ValueError, KeyError) as error:
@@ -277,7 +272,7 @@ def _initialised(
         names, given, missing, first, shapes, strict=True
     ):
         if absent and after is not None and not is_undefined(after):
-            before = nest.map_structure(lambda x, s=shape: _placeholder(name, x, s), after)
+            before = _placeholders(name, after, shape)
         elif isinstance(before, Undefined) or (absent and why):
             raise _undefined(name, before, why)
         result.append(before)
@@ -292,6 +287,10 @@ def _undefined(name: str, value: Any, why: str = "") -> Exception:
     if value is None:
         return ValueError(f"'{name}' is not allowed to be None before the loop.{why}{here()}")
     return ValueError(f"'{name}' must be defined before the loop.{why}{here()}")
+
+
+def _placeholders(name: str, like: Any, shape: Any) -> Any:
+    return nest.map_structure(lambda x: _placeholder(name, x, shape), like)
 
 
 def _placeholder(name: str, like: Any, shape: Any) -> Any:
@@ -390,13 +389,18 @@ def _check_leaf(name: str, before: Any, after: Any, shape: Any) -> None:
             f"'{name}' has shape {a.shape} before the loop, but shape {b.shape} after one iteration. Use "
             f"tf.autograph.experimental.set_loop_options to set shape invariants.{here()}"
         )
-    if shape is not None and isinstance(shape, (TensorShape, list, tuple)):
-        for when, found in (("before the loop", a.shape), ("after one iteration", b.shape)):
-            if not TensorShape(shape).is_compatible_with(found):
-                raise ValueError(
-                    f"'{name}' has shape {found} {when}, which does not conform with the shape invariant "
-                    f"{TensorShape(shape)}.{here()}"
-                )
+    if shape is not None:
+        _check_invariant(name, "after one iteration", b, shape)
+
+
+def _check_invariant(name: str, when: str, value: Any, shape: Any) -> None:
+    if not isinstance(value, Tensor) or not isinstance(shape, (TensorShape, list, tuple)):
+        return
+    if not TensorShape(shape).is_compatible_with(value.shape):
+        raise ValueError(
+            f"'{name}' has shape {value.shape} {when}, which does not conform with the shape invariant "
+            f"{TensorShape(shape)}{here()}"
+        )
 
 
 def _holds(shape: TensorShape, other: TensorShape) -> bool:

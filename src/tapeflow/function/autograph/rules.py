@@ -14,8 +14,29 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__fil
 
 # They never see a symbolic tensor, or handle it themselves.
 _LIBRARIES = {
-    *("absl", "IPython", "PIL", "jax", "jaxlib", "keras", "malt", "matplotlib", "ml_dtypes", "numpy"),
-    *("optree", "pandas", "pluggy", "pytest", "_pytest", "scipy", "sklearn", "tensorboard", "torch"),
+    *(
+        "absl",
+        "IPython",
+        "PIL",
+        "jax",
+        "jaxlib",
+        "keras",
+        "malt",
+        "matplotlib",
+        "ml_dtypes",
+        "numpy",
+    ),
+    *(
+        "optree",
+        "pandas",
+        "pluggy",
+        "pytest",
+        "_pytest",
+        "scipy",
+        "sklearn",
+        "tensorboard",
+        "torch",
+    ),
 }
 
 # Functions of ours that call the functions they are given, once for each branch, turn or element.
@@ -34,7 +55,7 @@ def python_function(f: Any) -> FunctionType | None:
         return python_function(f.__func__)
     if isinstance(f, type):
         return None
-    call = getattr(type(f), "__call__", None)
+    call = getattr(type(f), "__call__", None)  # noqa: B004  # the function itself is wanted
     return call if isinstance(call, FunctionType) else None
 
 
@@ -58,7 +79,9 @@ def calls_its_arguments(function: Any) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _is_users_file(filename: str, root: str) -> bool:
-    if filename.startswith("<") and not filename.startswith("<frozen"):  # a notebook, a prompt or a doctest
+    if filename.startswith("<") and not filename.startswith(
+        "<frozen"
+    ):  # a notebook, a prompt or a doctest
         return True
     if root in _LIBRARIES or root in sys.stdlib_module_names - {"__main__"}:
         return False

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import dis
 import functools
 import inspect
 import linecache
@@ -21,9 +20,6 @@ from typing import NamedTuple
 from tapeflow.function.autograph.errors import ConversionError
 
 Definition = ast.FunctionDef | ast.Lambda
-
-# They stand at the beginning of a function's code, and not at a place in its body.
-_PROLOGUE = {"RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "NOP"}
 
 
 class Source(NamedTuple):
@@ -122,12 +118,11 @@ Place = tuple[tuple[int, int], tuple[int, int]]
 
 
 def _places(code: CodeType) -> Iterator[Place]:
-    for instruction in dis.get_instructions(code):
-        p = instruction.positions
-        if instruction.opname in _PROLOGUE or p is None:
+    for line, end_line, column, end_column in code.co_positions():
+        if line is None or end_line is None or column is None or end_column is None:
             continue
-        if p.lineno and p.end_lineno and p.col_offset is not None and p.end_col_offset is not None:
-            yield (p.lineno, p.col_offset), (p.end_lineno, p.end_col_offset)
+        if (line, column) != (end_line, end_column):  # what stands nowhere begins and ends the code
+            yield (line, column), (end_line, end_column)
 
 
 def _span(node: ast.expr) -> Place:

@@ -37,20 +37,15 @@ def scratch() -> Iterator[None]:
     if tracer is None:
         yield
         return
-    from tapeflow.function.tracing import Tracer  # it imports the tape, and this module is imported early
+    from tapeflow.function.control_flow.blocks import Block  # it imports the tracer, which is above
 
-    owner = tracer
-    while owner.inline and owner.outer is not None:  # variables belong to the function around
-        owner = owner.outer
-    held = {key: each.variable._value for key, each in owner.variables.items()}
-    attempt = Tracer("scratch", tracer, inline=True)
-    attempt.created = tracer.created
+    block = Block("scratch", tracer)
+    block.created = tracer.created
     try:
-        with attempt.tracing():
+        with block.tracing():
             yield
     finally:
-        for key, each in owner.variables.items():
-            each.variable._value = held.get(key, each.symbol)
+        block._leave()  # variables hold again what they held
 
 
 def read(x: Any) -> Any:

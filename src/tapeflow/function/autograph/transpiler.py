@@ -5,7 +5,6 @@ and every function that a pass makes (the body of an `if`, of a loop) under the 
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -18,7 +17,6 @@ from typing import Any
 from malt.converters import (
     break_statements,
     call_trees,
-    conditional_expressions,
     continue_statements,
     control_flow,
     functions,
@@ -32,7 +30,7 @@ from malt.pyct import anno, cfg, inspect_utils, naming, qual_names, transformer
 from malt.pyct.static_analysis import activity, liveness, reaching_definitions, reaching_fndefs
 
 from tapeflow.function.autograph import namespace, source
-from tapeflow.function.autograph.desugar import Chains, Place, desugar
+from tapeflow.function.autograph.desugar import Expressions, Generators, Place, desugar
 from tapeflow.function.autograph.directives import set_loop_options
 from tapeflow.function.autograph.errors import ConversionError
 from tapeflow.function.autograph.options import Options
@@ -44,7 +42,15 @@ _FUTURE_FLAGS = sum(
     if getattr(__future__, name).compiler_flag >= 0x20000
 )
 _SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
-_GENERATED = ("if_body", "else_body", "loop_body", "loop_test", "extra_test", "get_state", "set_state")
+_GENERATED = (
+    "if_body",
+    "else_body",
+    "loop_body",
+    "loop_test",
+    "extra_test",
+    "get_state",
+    "set_state",
+)
 
 _lock = threading.RLock()
 _cache: weakref.WeakKeyDictionary[CodeType, dict[Options, Any]] = weakref.WeakKeyDictionary()
@@ -70,7 +76,8 @@ class Converted:
         result = factory(namespace.operators(options))
         result.__defaults__ = function.__defaults__
         result.__kwdefaults__ = function.__kwdefaults__
-        return functools.update_wrapper(result, function, updated=())
+        functools.update_wrapper(result, function, updated=())
+        return result
 
 
 def converted(function: FunctionType, options: Options) -> FunctionType:
@@ -119,7 +126,8 @@ def transform(function: FunctionType, options: Options) -> tuple[ast.FunctionDef
     )
     context = transformer.Context(info, namer, converter.ProgramContext(options=options))
     _without_defaults(node)
-    tree: Any = _passes(node, context)
+    generators = Generators()
+    tree: Any = generators.restored(_passes(generators.visit(node), context))
     if isinstance(tree, ast.Lambda):
         tree = ast.Assign([ast.Name("ag_lambda", ast.Store())], tree)
     else:
@@ -152,8 +160,7 @@ def _passes(node: Any, context: Any) -> Any:
     node = call_trees.transform(node, context)
     node = _Iterated().visit(node)
     node = _blocks(node, context)
-    node = conditional_expressions.transform(node, context)
-    node = Chains().visit(node)
+    node = Expressions().visit(node)
     node = logical_expressions.transform(node, context)
     return variables.transform(node, context)
 
@@ -282,10 +289,9 @@ def _locate(node: ast.AST, place: Place) -> None:
     if "lineno" in node._attributes:
         at: Any = node
         at.lineno, at.col_offset, at.end_lineno, at.end_col_offset = place
-        if isinstance(node, ast.Attribute) and place.end_line != place.line:
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) == "ag__":
             # The line of a call is that on which the name of its method ends. Ours is on the first.
-            if isinstance(node.value, ast.Name) and node.value.id == "ag__":
-                at.end_lineno, at.end_col_offset = place.line, place.column
+            at.end_lineno, at.end_col_offset = place.line, place.column
     for child in ast.iter_child_nodes(node):
         _locate(child, place)
 

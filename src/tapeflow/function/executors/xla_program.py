@@ -74,9 +74,16 @@ class XlaProgram:
         """The outputs, followed by the new values of assigned variables."""
         with jax.enable_x64(True):
             if self._whole:
-                arrays = [
-                    _given(x) if i in self._donated else _buffer(x) for i, x in enumerate(tensors)
-                ]
+                arrays = [_buffer(x) for x in tensors]
+                for i in self._donated:
+                    x = tensors[i]
+                    if type(x) is DeviceTensor and not (
+                        x._host is None
+                        and getrefcount(x) <= _ALONE
+                        and getrefcount(x._buffer) <= _BUFFER_ALONE
+                    ):
+                        # Somebody else can see the old value of the variable, which is to be overwritten.
+                        arrays[i] = jnp.array(x._buffer, copy=True)
                 return [DeviceTensor(a) for a in self._run_whole(*arrays)]
             return self._run_stages(tensors)
 
@@ -103,19 +110,22 @@ def _buffer(x: Tensor) -> Any:
     return x._buffer if type(x) is DeviceTensor else x._array
 
 
-_ONLY_HERE = 4  # the buffer in its tensor, the tensor in the variable and in the list, this function's own
+def _references() -> tuple[int, int]:
+    """How many references there are, as Python counts them, to a tensor and its buffer that only a variable holds.
 
-
-def _given(x: Tensor) -> Any:
-    """The memory of a variable's old value, for XLA to write the new one into.
-
-    If anybody else can see the old value, it gets a copy.
+    They are counted where `run` does: the tensor is also in two lists, and the buffer in one.
     """
-    if type(x) is not DeviceTensor:
-        return x._array  # XLA takes a copy
-    if x._host is not None or getrefcount(x) > _ONLY_HERE + 2 or getrefcount(x._buffer) > 2:
-        return jnp.array(x._buffer, copy=True)
-    return x._buffer
+    tensor = DeviceTensor(object())
+    variable, given, chosen = [tensor], [tensor], [tensor]
+    buffers = [tensor._buffer]
+    del tensor
+    x = chosen[0]
+    counts = getrefcount(x), getrefcount(x._buffer)
+    del variable, given, buffers
+    return counts
+
+
+_ALONE, _BUFFER_ALONE = _references()
 
 
 def _identifier(name: str) -> str:

@@ -11,10 +11,13 @@ def without_dead_code(graph: Graph) -> Graph:
     needed: set[Value] = {*graph.outputs, *graph.assigned.values()}
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
-        if node.has_effect or any(v in needed for v in node.outputs):
+        if not needed.isdisjoint(node.outputs) or node.has_effect:
             nodes.append(node)
             needed.update(needs(node))
+    constants = {v: array for v, array in graph.constants.items() if v in needed}
+    if len(nodes) == len(graph.nodes) and len(constants) == len(graph.constants):
+        return graph
     result = graph.with_nodes(nodes[::-1])
-    result.constants = {v: array for v, array in graph.constants.items() if v in needed}
+    result.constants = constants
     result.inputs = [v for v in graph.inputs if v in needed or v not in graph.constants]
     return result

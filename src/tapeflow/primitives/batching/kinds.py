@@ -60,7 +60,7 @@ each(
     broadcasting,
     *("abs", "real", "imag", "complex", "angle", "is_nan", "is_inf", "is_finite", "polygamma"),
     *("identity", "stop_gradient", "cast", "cast_to_discrete", "leaky_relu", "dropout", "select"),
-    *("igamma", "igammac", "betainc", "check_numerics", "check_bounds"),
+    *("igamma", "igammac", "betainc", "check_numerics", "check_bounds", "barrier"),
 )
 each(
     leading,

@@ -1,0 +1,1 @@
+"""Branches and loops of traced functions: nodes that hold graphs, and their derivatives."""

@@ -1,0 +1,130 @@
+"""Blocks: the branches of a conditional and the bodies of loops, each traced into a graph of its own.
+
+A block captures what it uses from around it. A variable belongs to the function around, so a block takes note of each
+one it meets: what is assigned in the block has to come out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeflow.core.context import context
+from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
+from tapeflow.function.foreign_sizes import own_sizes
+from tapeflow.function.graph import Value
+from tapeflow.function.routine import Routine, _symbol
+from tapeflow.function.tracing import SymbolicTensor, Tracer
+
+
+class Block(Tracer):
+    """Traces a piece of a function.
+
+    Attributes:
+      met: the variables that were read or assigned, with what each held before.
+      assigned: after the trace, what the block leaves in those it has assigned.
+    """
+
+    def __init__(self, name: str, outer: Tracer) -> None:
+        super().__init__(name, outer, inline=True)
+        self.met: dict[int, tuple[Variable, Tensor]] = {}
+        self.assigned: dict[int, Tensor] = {}
+
+    def read(self, variable: Variable) -> None:
+        """Takes note of a variable that is used."""
+        if id(variable) not in self.met:
+            assert self.outer is not None
+            self.outer.read(variable)
+            self.met[id(variable)] = (variable, variable._value)
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """Traces a function without arguments. Variables hold afterwards what they held before."""
+        try:
+            with self.tracing():
+                return function()
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        for key, (variable, before) in self.met.items():
+            if self._changed(variable):
+                self.assigned[key] = variable._value
+            variable._value = before
+
+    def _changed(self, variable: Variable) -> bool:
+        return variable._value is not self.met[id(variable)][1]
+
+    def routine(self, outputs: Sequence[Tensor]) -> Routine:
+        """The finished block, whose graph stands by itself: whatever is from outside is an input."""
+        symbols = [_symbol(self, x) for x in outputs]
+        own_sizes(self)
+        self.graph.constants.clear()
+        return Routine(self, symbols)
+
+
+class LoopBlock(Block):
+    """A block that runs many times: what a variable holds may be new in each turn, so it is an argument.
+
+    Attributes:
+      symbols: for each variable that was met, the argument that stands for its value at the beginning of a turn.
+    """
+
+    def __init__(self, name: str, outer: Tracer) -> None:
+        super().__init__(name, outer)
+        self.symbols: dict[int, SymbolicTensor] = {}
+
+    def read(self, variable: Variable) -> None:
+        """Takes note of a variable that is used, and gives it a value for the turn."""
+        super().read(variable)
+        before = self.met[id(variable)][1]
+        if variable._value is before:
+            variable._value = self.symbol(variable)
+
+    def symbol(self, variable: Variable) -> SymbolicTensor:
+        """The argument for a variable."""
+        found = self.symbols.get(id(variable))
+        if found is None:
+            before = self.met[id(variable)][1]
+            found = self.symbols[id(variable)] = self.own(before._array.shape, before.dtype)
+        return found
+
+    def own(self, shape: tuple[Any, ...], dtype: Any) -> SymbolicTensor:
+        """A new symbol, which is to become an input."""
+        symbol = SymbolicTensor(Value(shape, dtype), self)
+        self._name_sizes(symbol)
+        self._watch(symbol)
+        return symbol
+
+    def _changed(self, variable: Variable) -> bool:
+        key = id(variable)
+        return variable._value is not self.met[key][1] and variable._value is not self.symbols[key]
+
+    def settle(self, carried: Sequence[Variable]) -> list[SymbolicTensor]:
+        """The arguments for variables that change in the loop. Others are captured, as in any block."""
+        keys = {id(v) for v in carried}
+        for key, symbol in self.symbols.items():
+            if key not in keys:
+                self.captures[id(symbol)] = (self.met[key][1], symbol)
+        for variable in carried:
+            if id(variable) not in self.met:
+                self.met[id(variable)] = (variable, variable._value)
+        return [self.symbol(v) for v in carried]
+
+
+def current() -> Tracer:
+    """Who traces now."""
+    assert context.tracer is not None
+    return context.tracer
+
+
+def reread(blocks: Sequence[Block]) -> None:
+    """Tells tapes around a block of the variables that were read in it."""
+    for block in blocks:
+        for variable, _ in block.met.values():
+            variable.value()
+
+
+def outer_tensors(routine: Routine) -> list[Tensor]:
+    """What a block takes from around it, as tensors there."""
+    return [*[v.value() for v in routine.variables], *routine.captured]

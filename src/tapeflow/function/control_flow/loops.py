@@ -1,0 +1,481 @@
+"""Loops: nodes that run a graph again and again.
+
+A loop is made of
+
+    carried     values that each turn takes and gives to the next one;
+    scanned     arrays or stacks, of which each turn takes the row with its number;
+    invariants  what all turns take alike: tensors captured from outside, for the most part;
+    stacked     results of the turns, put together row by row;
+    sums        results of the turns, added up.
+
+Either a condition on the carried values decides whether there is another turn, or the number of turns is given. This
+form has a derivative of the same form, so that derivatives of any order follow: the backward pass of the body runs as
+a loop of its own in the opposite direction. It carries the gradients of the carried values; the gradients of what was
+stacked are scanned, and those of what was scanned are stacked; the gradients of what was summed are invariants, and
+those of invariants are sums. What the backward pass needs of each turn is kept in stacks, which are added to the
+outputs of the loop when somebody asks for its derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow.autodiff.backprop import Call, accumulate, dense, record_call
+from tapeflow.core.dtypes import int32
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.tensor import Tensor
+from tapeflow.function.control_flow.blocks import current, outer_tensors
+from tapeflow.function.control_flow.derivative import BlockGradient, record_kept, zeros_like
+from tapeflow.function.control_flow.rows import (
+    ControlFlow,
+    Described,
+    add_output,
+    described,
+    has_effect,
+    outside,
+    program,
+)
+from tapeflow.function.control_flow.stacks import Stack, is_stack, stack_of
+from tapeflow.function.graph import Graph
+from tapeflow.function.routine import Routine
+from tapeflow.function.tracing import SymbolicTensor
+from tapeflow.primitives import indexing
+
+
+class Plan(NamedTuple):
+    """How the inputs and outputs of a loop node are used.
+
+    The inputs are the number of turns (if it is given), carried values, scanned ones, and invariants; the outputs are
+    carried values, stacked ones, sums, the number of turns, and what is kept.
+    """
+
+    counted: bool  # whether the first input is the number of turns
+    carried: int
+    scanned: int
+    stacked: tuple[int | None, ...]  # for each stacked output an input of its form, if there is one
+    sums: tuple[tuple[bool, int], ...]  # whether it is made of rows, and an input of its form
+    kept: int
+    condition: tuple[int, ...]  # which inputs the graph of the condition takes after the carried values
+    body: tuple[int, ...]  # and the graph of the body, after carried and scanned ones
+    reverse: bool  # whether the last row is the first turn's
+    limit: int | None  # how many turns there are at most
+
+    @property
+    def first(self) -> int:
+        """The position of the first carried value."""
+        return int(self.counted)
+
+    def __repr__(self) -> str:
+        words = [f"carried={self.carried}"]
+        words += [f"{k}={n}" for k, n in (("scanned", self.scanned), ("kept", self.kept)) if n]
+        words += [f"{k}={len(n)}" for k, n in (("stacked", self.stacked), ("sums", self.sums)) if n]
+        words += ["reverse"] if self.reverse else []
+        words += [] if self.limit is None else [f"limit={self.limit}"]
+        return f"loop({', '.join(words)})"
+
+
+def _while_kernel(
+    *arrays: Any,
+    body: Graph,
+    plan: Plan,
+    shapes: tuple[Described, ...],
+    condition: Graph | None = None,
+    effect: bool = False,
+) -> tuple[Any, ...]:
+    first, n = plan.first, plan.carried
+    state: Sequence[Any] = arrays[first : first + n]
+    scanned = arrays[first + n : first + n + plan.scanned]
+    invariants = [arrays[p] for p in plan.body]
+    lists: list[list[Any]] = [[] for _ in range(len(plan.stacked))]
+    kept: list[list[Any]] = [[] for _ in range(plan.kept)]
+    sums: list[Any] = [None] * len(plan.sums)
+    step = program(body)
+    more = None
+    if condition is not None:
+        more = program(condition)
+        fixed = [arrays[p] for p in plan.condition]
+    count = int(arrays[0]) if plan.counted else plan.limit
+    turn = 0
+    plain = not lists and not kept and not sums
+    while count is None or turn < count:
+        if more is not None and not more(*state, *fixed)[0]:
+            break
+        if scanned:
+            row = count - 1 - turn if plan.reverse else turn  # type: ignore[operator]
+            results = step(*state, *[x[row] for x in scanned], *invariants)
+        else:
+            results = step(*state, *invariants)
+        turn += 1
+        if plain:
+            state = results
+            continue
+        state = results[:n]
+        at = n
+        for each in lists:
+            each.append(results[at])
+            at += 1
+        for i, (rows, like) in enumerate(plan.sums):
+            if rows:
+                sums[i] = _added_rows(sums[i], results[at], results[at + 1], arrays[like])
+                at += 2
+            else:
+                sums[i] = _added(sums[i], results[at])
+                at += 1
+        for each in kept:
+            each.append(results[at])
+            at += 1
+    if plan.reverse:
+        for each in (*lists, *kept):
+            each.reverse()
+    outputs = list(state)
+    for each, like, (shape, dtype) in zip(lists, plan.stacked, shapes[n:], strict=False):
+        outputs.append(_stacked(each, None if like is None else arrays[like], shape, dtype))
+    for total, (_, like) in zip(sums, plan.sums, strict=True):
+        outputs.append(_zeros(arrays[like]) if total is None else total)
+    outputs.append(np.int32(turn))
+    for each, (_, dtype) in zip(kept, shapes[len(outputs) :], strict=True):
+        outputs.append(stack_of(each, dtype.np_dtype))
+    return tuple(outputs)
+
+
+def _added(total: Any, part: Any) -> Any:
+    """A sum, in place: the first part is copied, so the memory belongs to the loop."""
+    if isinstance(part, Stack):
+        return part if total is None else total + part
+    if total is None:
+        return np.array(part) if part.ndim else part
+    if not part.ndim:
+        return total + part
+    total += part
+    return total
+
+
+def _added_rows(total: Any, values: Any, indices: Any, like: Any) -> Any:
+    if total is None:
+        total = np.zeros_like(like)
+    if indices.size == 1:
+        total[int(indices.reshape(-1)[0])] += values.reshape(total.shape[1:])
+    else:
+        np.add.at(total, indices, values)
+    return total
+
+
+def _stacked(rows: list[Any], like: Any, shape: Any, dtype: Any) -> Any:
+    if isinstance(like, Stack):
+        return stack_of(rows, like.dtype)
+    if rows:
+        return np.stack(rows)
+    if like is not None:
+        return np.zeros_like(like)
+    return np.zeros((0, *[d or 0 for d in shape[1:]]), dtype.np_dtype)
+
+
+def _zeros(like: Any) -> Any:
+    return like.zeros_like() if isinstance(like, Stack) else np.zeros_like(like)
+
+
+WHILE = ControlFlow("while", _while_kernel)
+
+
+class Loop:
+    """A body to be run again and again, and how its inputs and outputs are used.
+
+    Args:
+      body: takes carried values, rows of scanned ones, and invariants; gives carried values, stacked ones and sums.
+      carried: how many carried values there are.
+      scanned: how many scanned ones.
+      condition: takes carried values and says whether there is another turn.
+      stacked: how many stacked results.
+      sums: for each sum, whether it is made of rows.
+      cut: carried values through which no gradient flows from turn to turn: variables.
+      reverse: whether the last row is the first turn's.
+      limit: how many turns there are at most.
+    """
+
+    def __init__(
+        self,
+        body: Routine,
+        carried: int,
+        scanned: int = 0,
+        *,
+        condition: Routine | None = None,
+        stacked: int = 0,
+        sums: Sequence[bool] = (),
+        cut: Sequence[int] = (),
+        reverse: bool = False,
+        limit: int | None = None,
+    ) -> None:
+        self.body = body
+        self.carried = carried
+        self.scanned = scanned
+        self.condition = condition
+        self.stacked = stacked
+        self.sums = tuple(sums)
+        self.cut = frozenset(cut)
+        self.reverse = reverse
+        self.limit = limit
+
+    def call(
+        self,
+        carried: Sequence[Tensor],
+        scanned: Sequence[Tensor] = (),
+        invariants: Sequence[Tensor] = (),
+        *,
+        turns: Tensor | None = None,
+        stacked_like: Sequence[Tensor] = (),
+        sums_like: Sequence[Tensor] = (),
+    ) -> list[Tensor]:
+        """The carried values in the end, followed by stacked ones, sums and the number of turns.
+
+        Args:
+          carried: the carried values in the beginning.
+          scanned: the scanned ones.
+          invariants: what the body takes after those.
+          turns: the number of turns, if there is no condition.
+          stacked_like: tensors that the stacked results have the form of, if there are any.
+          sums_like: tensors that the sums have the form of.
+        """
+        forms = stacked_like, sums_like
+        return _Call(self, carried, scanned, invariants, turns, forms).outputs
+
+
+class _Call:
+    """A loop that was called, and how to differentiate it."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        carried: Sequence[Tensor],
+        scanned: Sequence[Tensor],
+        invariants: Sequence[Tensor],
+        turns: Tensor | None,
+        forms: tuple[Sequence[Tensor], Sequence[Tensor]],
+    ) -> None:
+        self.loop = loop
+        self.tracer = current()
+        self.carried, self.scanned = carried, scanned
+        self.first = int(turns is not None)
+        self.inputs = [*([] if turns is None else [turns]), *carried, *scanned]
+        self._known: dict[int, int] = {}
+        self.fixed = [*invariants, *outer_tensors(loop.body)]
+        self.fixed_places = self._places(self.fixed)
+        condition = loop.condition
+        plan = Plan(
+            turns is not None,
+            len(carried),
+            len(scanned),
+            self._places(forms[0], anywhere=True) or (None,) * loop.stacked,
+            tuple(zip(loop.sums, self._places(forms[1], anywhere=True), strict=True)),
+            0,
+            () if condition is None else self._places(outer_tensors(condition)),
+            self.fixed_places,
+            loop.reverse,
+            loop.limit,
+        )
+        attrs: dict[str, Any] = {"body": loop.body.graph, "plan": plan, "shapes": self._shapes(plan)}
+        effect = has_effect(loop.body.graph)
+        if condition is not None:
+            attrs["condition"] = condition.graph
+            effect = effect or has_effect(condition.graph)
+        if effect:
+            attrs["effect"] = True
+        self.node, self.outputs = WHILE.node(self.inputs, attrs)
+        self.turns = self.outputs[-1] if turns is None else turns
+        self._kept: dict[int, Tensor] = {}
+        self._backwards: dict[Any, _Backward] = {}
+        record_call(Call("while", self.inputs, self.outputs, self.pullback, partial=True))
+
+    def _places(self, tensors: Sequence[Tensor], anywhere: bool = False) -> tuple[int, ...]:
+        """The positions of tensors among the inputs, where they are added if they are not there."""
+        places = []
+        for x in tensors:
+            if anywhere and id(x) not in self._known:
+                self._known.update((id(y), i) for i, y in reversed(list(enumerate(self.inputs))))
+            if id(x) not in self._known:
+                self._known[id(x)] = len(self.inputs)
+                self.inputs.append(x)
+            places.append(self._known[id(x)])
+        return tuple(places)
+
+    def _shapes(self, plan: Plan) -> tuple[Described, ...]:
+        body, tracer = self.loop.body, self.tracer
+        pairs = zip(body.arguments[: plan.carried], body.symbols, strict=False)
+        shapes = [
+            described(after if is_stack(after) else before, tracer) for before, after in pairs
+        ]
+        for like, symbol in zip(plan.stacked, body.symbols[plan.carried :], strict=False):
+            if like is not None:
+                shapes.append(described(self.inputs[like], tracer))
+            else:
+                length = self.scanned[0]._array.shape[:1] if self.scanned else (None,)
+                shapes.append((outside((*length, *symbol._array.shape), tracer), symbol.dtype))
+        shapes += [described(self.inputs[like], tracer) for _, like in plan.sums]
+        return (*shapes, ((), int32))
+
+    # Differentiating.
+
+    def pullback(self, *g: Tensor | None) -> list[Any]:
+        """The gradients of the inputs: another loop."""
+        return self._pulled({i: part for i, part in enumerate(g) if part is not None}, [], [])
+
+    def _pulled(
+        self, g: dict[int, Tensor], kept: list[SymbolicTensor], kept_g: list[Tensor]
+    ) -> list[Any]:
+        given = [i for i in g if i >= self.loop.carried]
+        key = (*given, *map(id, kept))
+        if key not in self._backwards:
+            self._backwards[key] = _Backward(self, given, kept)
+        return self._backwards[key].call(g, kept_g)
+
+    def keep(self, wanted: Sequence[SymbolicTensor]) -> list[Tensor]:
+        """For each of some tensors in the body, the stack of what it was in each turn."""
+        for symbol in wanted:
+            if id(symbol) not in self._kept:
+                self._kept[id(symbol)] = self._add(symbol)
+        found = [self._kept[id(symbol)] for symbol in wanted]
+        mine = [pair for pair in zip(wanted, found, strict=True) if pair[1].dtype.is_differentiable]
+        if mine:
+
+            def pullback(*g: Tensor | None) -> list[Any]:
+                given = [(x, p) for (x, _), p in zip(mine, g, strict=True) if p is not None]
+                return self._pulled({}, [x for x, _ in given], [p for _, p in given])
+
+            outputs = [x for _, x in mine]
+            record_kept(Call("while", self.inputs, outputs, pullback, True), self.tracer.tape)
+        return found
+
+    def _add(self, symbol: SymbolicTensor) -> Tensor:
+        shape: Any = symbol._array.shape
+        element = None if is_stack(symbol) else outside(shape, self.tracer)
+        length = self.scanned[0]._array.shape[0] if self.scanned else None
+        described_ = ("stack", length, element)
+        place = len(self.node.outputs)
+        output = add_output(self.tracer, self.node, place, described_, symbol.dtype)
+        attrs = self.node.attrs
+        body, plan = attrs["body"], attrs["plan"]
+        body = body.with_nodes(body.nodes, [*body.outputs, symbol.value])
+        self.node.attrs = {**attrs, "body": body, "plan": plan._replace(kept=plan.kept + 1)}
+        return output
+
+
+class _Backward:
+    """The backward pass of a loop.
+
+    Args:
+      forward: the loop.
+      given: the outputs besides carried values whose gradients are given. Gradients of carried values are carried.
+      kept_given: tensors in the body whose gradients are given for each turn, too.
+    """
+
+    def __init__(
+        self, forward: _Call, given: Sequence[int], kept_given: Sequence[SymbolicTensor]
+    ) -> None:
+        self.forward = forward
+        loop = forward.loop
+        n, m = loop.carried, loop.scanned
+        inputs = loop.body.inputs()
+        self.flowing = [
+            k for k in range(n) if k not in loop.cut and inputs[k].dtype.is_differentiable
+        ]
+        self.given_rows = [i for i in given if i < n + loop.stacked]
+        self.given_fixed = [i for i in given if i >= n + loop.stacked]
+        self.stacked: list[int] = []  # the scanned inputs that get a gradient
+        self.sums: list[tuple[bool, int]] = []  # whether as rows, and the other inputs that get one
+        symbols = loop.body.symbols
+        self.targets = [*[symbols[i] for i in (*self.flowing, *self.given_rows)], *kept_given]
+        forms = [*self.targets]
+        forms += [forward.outputs[i] for i in self.given_fixed]
+        gradient = BlockGradient(loop.body, forms, self._seeds, self._gathered)
+        fixed = len(self.targets)
+        # What the pass needs of the body: rows of what was scanned, or kept in stacks; or what all turns take.
+        self.kept_rows: list[SymbolicTensor] = []
+        self.scanned_rows: list[int] = []
+        self.kept_fixed: list[int] = []
+        kept_in, scanned_in, fixed_in = [], [], []
+        places = {id(x): i for i, x in enumerate(inputs)}
+        for x, symbol in gradient.kept:
+            place = places.get(id(x), -1)
+            if place < n:
+                kept_in.append(symbol)
+                self.kept_rows.append(x)
+            elif place < n + m:
+                scanned_in.append(symbol)
+                self.scanned_rows.append(place - n)
+            else:
+                fixed_in.append(symbol)
+                self.kept_fixed.append(place - n - m)
+        rows_in = [*kept_in, *scanned_in]
+        arguments = [*gradient.given[:fixed], *rows_in, *gradient.given[fixed:], *fixed_in]
+        self.loop = Loop(
+            gradient.routine(arguments),
+            len(self.flowing),
+            fixed - len(self.flowing) + len(rows_in),
+            stacked=len(self.stacked),
+            sums=[rows for rows, _ in self.sums],
+            reverse=not loop.reverse,
+        )
+
+    def _seeds(self, g: list[Tensor]) -> list[tuple[SymbolicTensor, Tensor]]:
+        loop = self.forward.loop
+        symbols = loop.body.symbols
+        seeds = list(zip(self.targets, g, strict=False))
+        at, places = loop.carried + loop.stacked, []
+        for rows in loop.sums:
+            places.append(at)
+            at += 2 if rows else 1
+        for i, part in zip(self.given_fixed, g[len(self.targets) :], strict=True):
+            number = i - loop.carried - loop.stacked
+            values = symbols[places[number]]
+            if loop.sums[number]:  # each turn has added its rows somewhere
+                part = indexing.gather(part, symbols[places[number] + 1], axis=0, batch_dims=0)
+            seeds.append((values, part))
+        return seeds
+
+    def _gathered(self, found: list[Any]) -> list[Tensor]:
+        loop = self.forward.loop
+        n, m = loop.carried, loop.scanned
+        inputs = loop.body.inputs()
+        outputs = [
+            zeros_like(inputs[k]) if found[k] is None else dense(found[k]) for k in self.flowing
+        ]
+        for k in range(m):
+            if found[n + k] is not None:
+                outputs.append(dense(found[n + k]))
+                self.stacked.append(k)
+        for place in (*loop.cut, *range(n + m, len(inputs))):
+            part = found[place]
+            if isinstance(part, IndexedSlices):
+                outputs += [part.values, part.indices]
+                self.sums.append((True, place))
+            elif part is not None:
+                outputs.append(part)
+                self.sums.append((False, place))
+        return outputs
+
+    def call(self, g: dict[int, Tensor], kept_g: list[Tensor]) -> list[Any]:
+        """The gradients of the inputs of the loop."""
+        forward = self.forward
+        own = [*forward.carried, *forward.scanned, *forward.fixed]
+        rows = [*forward.keep(self.kept_rows), *[forward.scanned[k] for k in self.scanned_rows]]
+        found = self.loop.call(
+            [g[k] if k in g else zeros_like(forward.outputs[k]) for k in self.flowing],
+            [*[g[i] for i in self.given_rows], *kept_g, *rows],
+            [*[g[i] for i in self.given_fixed], *[forward.fixed[p] for p in self.kept_fixed]],
+            turns=forward.turns,
+            stacked_like=[forward.scanned[k] for k in self.stacked],
+            sums_like=[own[place] for _, place in self.sums],
+        )
+        first, n, m = forward.first, forward.loop.carried, forward.loop.scanned
+        places = [first + k for k in self.flowing]
+        places += [first + n + k for k in self.stacked]
+        for _, place in self.sums:
+            fixed = place - n - m
+            places.append(first + place if fixed < 0 else forward.fixed_places[fixed])
+        parts: list[Any] = [None] * len(forward.inputs)
+        for place, part in zip(places, found, strict=False):  # the number of turns comes last
+            there = parts[place]
+            parts[place] = part if there is None else accumulate(there, part)
+        return parts

@@ -1,0 +1,77 @@
+"""What the accepted differences say of many ops, and of public names."""
+
+from __future__ import annotations
+
+SIGNATURES: dict[str, str] = {
+    "tf.meshgrid": "its `indexing` is among TensorFlow's `**kwargs`",
+    "tf.print": "its options are among TensorFlow's `**kwargs`",
+    "tf.autodiff.GradientMismatch": "an addition",
+    "tf.nn.scaled_dot_product_attention": "an addition; in TensorFlow, it is in Keras alone",
+    "tf.autodiff.check_gradients": "an addition",
+    "tf.autodiff.gauss_newton_product": "an addition",
+    "tf.autodiff.hessian": "an addition",
+    "tf.autodiff.hvp": "an addition",
+    "tf.dtypes.float8_e4m3fn": "in TensorFlow, it is in `tf.dtypes.experimental`",
+    "tf.dtypes.float8_e5m2": "in TensorFlow, it is in `tf.dtypes.experimental`",
+}
+"""Public names that TensorFlow does not have, or that take other parameters, with the reason."""
+
+INVALID = "InvalidArgumentError"
+
+MORE_DTYPES = {
+    "linalg.tensor_diag": ("bfloat16", "bool"),
+    "linalg.tensor_diag_part": ("bfloat16",),
+    "math.digamma": ("float16", "bfloat16"),
+    "math.lgamma": ("bfloat16",),
+    "math.rint": ("float16", "bfloat16"),
+    "pow": ("uint8", "uint16", "uint32", "uint64"),
+    "space_to_batch": ("bool",),
+    "image.resize": ("bool",),
+    "nn.max_pool3d": ("int32", "float64"),
+}
+"""For each op, the dtypes that it takes here and not in TensorFlow."""
+
+MORE_GRADIENTS = {
+    "gather_nd": ("must match dimensions", "Updates shape must have rank at least one"),
+    "image.adjust_contrast": ("AdjustContrastv2",),
+    "image.adjust_hue": ("AdjustHue",),
+    "image.adjust_saturation": ("AdjustSaturation",),
+    "image.resize": ("ResizeArea",),
+    "linalg.lu": ("no entry for: Lu",),
+    "math.bincount": ("DenseBincount",),
+    "math.digamma": ("attr 'T' of half",),
+    "math.softsign": ("SoftsignGrad",),
+    "nn.conv2d": ("do not yet support dilation rat",),
+    "nn.max_pool_with_argmax": ("MaxPoolGradWithArgmax",),
+    "nn.convolution": ("'NoneType' object has no attribute 'decode'",),
+    "pad": ("Total paddings must be less than the input dimension size: 0",),
+    "signal.irfft": ("Incompatible shapes",),
+    "signal.irfft2d": ("Incompatible shapes",),
+    "signal.irfft3d": ("no entry for: IRFFT3D",),
+    "signal.rfft2d": ("Incompatible shapes",),
+    "signal.rfft3d": ("no entry for: RFFT3D",),
+    "sort": ("Requires delta != 0",),
+}
+"""For each op whose gradient TensorFlow does not have, or not always, the error that says so."""
+
+
+KINDS = {
+    "debugging.assert_same_float_dtype": ("TypeError", "ValueError", "must be of the same type"),
+    "image.adjust_hue": ("FailedPreconditionError", INVALID, "input must have 3 channels"),
+    "image.adjust_saturation": ("FailedPreconditionError", INVALID, "input must have 3 channels"),
+    "image.crop_and_resize": ("ValueError", INVALID, "Value for attr 'method'"),
+    "image.extract_patches": ("ValueError", INVALID, "for attr"),
+    "image.sobel_edges": ("ValueError", INVALID, "paddings must be the rank of inputs"),
+    "math.confusion_matrix": (INVALID, "ValueError", "not in range"),
+    "nn.atrous_conv2d": (INVALID, "ValueError", "`padding` must be one of"),
+    "nn.atrous_conv2d_transpose": (INVALID, "ValueError", "`value` channel count"),
+    "nn.conv3d": ("ValueError", INVALID, "strides"),
+}
+"""For each op, the exception that is raised here, TensorFlow's, and words of its message."""
+
+CASTS = {
+    "clip_by_norm": ("to EagerTensor of dtype bool",),
+    "image.crop_and_resize": ("Tensor conversion requested dtype",),
+    "nn.conv1d": ("was expected to be a double tensor but is a float tensor",),
+}
+"""For each op that takes numbers of another dtype here, the error that TensorFlow raises."""
