@@ -133,7 +133,7 @@ for name, argument in (("dilation2d", "input"), ("erosion2d", "value")):
     op(
         f"nn.{name}",
         **{argument: floats(shape=one_of((1, 4, 4, 2), (2, 3, 5, 1)), dtypes=WIDE, edges=0.0)},
-        filters=shaped(argument, lambda dice, of: (2, 2, of[-1])),
+        filters=shaped(argument, lambda dice, of: (2, 2, of[-1]), edges=0.0),
         strides=one_of([1, 1, 1, 1], [1, 2, 1, 1]),
         padding=one_of("SAME", "VALID"),
         data_format="NHWC",

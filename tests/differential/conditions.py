@@ -40,13 +40,18 @@ def any_of(*conditions: Condition) -> Condition:
 # Exceptions
 
 
+def told(failure: Failure) -> str:
+    """The exception in one line, with all of its message."""
+    return f"{failure.names[0]}: {' '.join(failure.message.split())}"
+
+
 def fails_there(*words: str) -> Condition:
     """TensorFlow raises an error with one of these words in it, and a result comes here."""
 
     def when(d: Difference) -> bool:
         if not isinstance(d.theirs, Failure) or isinstance(d.ours, Failure):
             return False
-        return any(word in str(d.theirs) for word in words)
+        return any(word in told(d.theirs) for word in words)
 
     return when
 
@@ -57,18 +62,18 @@ def fails_here(words: str) -> Condition:
     def when(d: Difference) -> bool:
         if not isinstance(d.ours, Failure) or isinstance(d.theirs, Failure):
             return False
-        return words in str(d.ours)
+        return words in told(d.ours)
 
     return when
 
 
-def both_fail(here: str = "", there: str = "", words: str = "") -> Condition:
+def both_fail(here: str, there: str, words: str) -> Condition:
     """Both raise, and the names of the classes, and words of TensorFlow's message, are these."""
 
     def when(d: Difference) -> bool:
         if not (isinstance(d.ours, Failure) and isinstance(d.theirs, Failure)):
             return False
-        return here in d.ours.names and there == d.theirs.names[0] and words in str(d.theirs)
+        return here in d.ours.names and there == d.theirs.names[0] and words in told(d.theirs)
 
     return when
 
@@ -97,8 +102,9 @@ def is_without_attribute(d: Difference) -> bool:
     """TensorFlow wants an attribute of a list, a number or an array that was passed as it is."""
     found = re.search(
         r"'(list|float|int|numpy\.ndarray)' object has no attribute '(dtype|shape|get_shape)'"
-        r"|'tuple' object has no attribute 'rank'|bad operand type for unary -: 'list'",
-        str(d.theirs) if isinstance(d.theirs, Failure) else "",
+        r"|'tuple' object has no attribute 'rank'|bad operand type for unary -: 'list'"
+        r"|can only concatenate list \(not \"float\"\) to list",
+        told(d.theirs) if isinstance(d.theirs, Failure) else "",
     )
     return found is not None and any(a.form in ("list", "numpy") for a in arrays(d))
 

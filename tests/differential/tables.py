@@ -41,7 +41,7 @@ MORE_GRADIENTS = {
     "math.bincount": ("DenseBincount",),
     "math.digamma": ("attr 'T' of half",),
     "math.softsign": ("SoftsignGrad",),
-    "nn.conv2d": ("do not yet support dilation rat",),
+    "nn.conv2d": ("do not yet support dilation rates",),
     "nn.max_pool_with_argmax": ("MaxPoolGradWithArgmax",),
     "nn.convolution": ("'NoneType' object has no attribute 'decode'",),
     "pad": ("Total paddings must be less than the input dimension size: 0",),
@@ -56,16 +56,22 @@ MORE_GRADIENTS = {
 
 
 KINDS = {
-    "debugging.assert_same_float_dtype": ("TypeError", "ValueError", "must be of the same type"),
-    "image.adjust_hue": ("FailedPreconditionError", INVALID, "input must have 3 channels"),
-    "image.adjust_saturation": ("FailedPreconditionError", INVALID, "input must have 3 channels"),
-    "image.crop_and_resize": ("ValueError", INVALID, "Value for attr 'method'"),
-    "image.extract_patches": ("ValueError", INVALID, "for attr"),
-    "image.sobel_edges": ("ValueError", INVALID, "paddings must be the rank of inputs"),
-    "math.confusion_matrix": (INVALID, "ValueError", "not in range"),
-    "nn.atrous_conv2d": (INVALID, "ValueError", "`padding` must be one of"),
-    "nn.atrous_conv2d_transpose": (INVALID, "ValueError", "`value` channel count"),
-    "nn.conv3d": ("ValueError", INVALID, "strides"),
+    "debugging.assert_same_float_dtype": [("TypeError", "ValueError", "must be of the same type")],
+    "image.adjust_hue": [("FailedPreconditionError", INVALID, "input must have 3 channels")],
+    "image.adjust_saturation": [("FailedPreconditionError", INVALID, "input must have 3 channels")],
+    "image.crop_and_resize": [("ValueError", INVALID, "Value for attr 'method'")],
+    "image.extract_patches": [
+        ("ValueError", INVALID, "for attr"),
+        ("ValueError", "UnimplementedError", "Only support strides across space"),
+    ],
+    "image.sobel_edges": [("ValueError", INVALID, "paddings must be the rank of inputs")],
+    "math.confusion_matrix": [(INVALID, "ValueError", "not in range")],
+    "nn.atrous_conv2d": [(INVALID, "ValueError", "`padding` must be one of")],
+    "nn.atrous_conv2d_transpose": [
+        (INVALID, "ValueError", "`value` channel count"),
+        (INVALID, "IndexError", "list index out of range"),
+    ],
+    "nn.conv3d": [("ValueError", INVALID, "strides")],
 }
 """For each op, the exception that is raised here, TensorFlow's, and words of its message."""
 

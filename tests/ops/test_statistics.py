@@ -42,6 +42,11 @@ def test_gradients() -> None:
     check_gradients(lambda x: tf.nn.normalize_moments(*tf.nn.sufficient_statistics(x, [0], 0.1)), X)
 
 
+def test_weighted_moments_without_weights_are_zero() -> None:
+    for moment in tf.nn.weighted_moments([[1.0, 2.0]], [1], [[0.0, 0.0]]):
+        assert moment.numpy().tolist() == [0.0]
+
+
 def test_weighted_moments_of_halves_are_computed_in_float32() -> None:
     x = tf.fill([1000], tf.constant(100.0, tf.float16))
     mean, variance = tf.nn.weighted_moments(x, [0], tf.ones([1000], tf.float16))

@@ -14,6 +14,7 @@ asks for it: see `routine`.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import threading
@@ -23,16 +24,19 @@ from typing import Any, NoReturn
 import numpy as np
 
 import tapeflow
+from tapeflow.autodiff.backprop import Call
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core.context import context, identify
+from tapeflow.core.context import context, identify, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Atom, Dim, Guard
+from tapeflow.core.dtypes import int64
 from tapeflow.core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.graph import Graph, Line, Node, Value
+from tapeflow.function.python_calls import KeptTapes, PythonCall
 from tapeflow.primitives.table import ArraySpec, Primitive
 
 _WHY = (
@@ -51,7 +55,10 @@ class SymbolicTensor(Tensor):
     interpreter: Tracer
 
     def __init__(self, value: Value, tracer: Tracer, contents: Any = None) -> None:
-        self._array = AbstractArray(value.shape, value.dtype.np_dtype, _WHY)
+        dtype = value.dtype.np_dtype
+        self._array: Any = UnknownRank(dtype)
+        if value.shape is not None:
+            self._array = AbstractArray(value.shape, dtype, _WHY)
         self._id = 0
         self.value = value
         self.interpreter = tracer
@@ -60,6 +67,8 @@ class SymbolicTensor(Tensor):
     @property
     def shape(self) -> TensorShape:
         """The static shape, with None for sizes that are known only when the function runs."""
+        if isinstance(self._array, UnknownRank):
+            return TensorShape(None)
         return TensorShape._of(tuple([None if type(d) is Dim else d for d in self._array.shape]))
 
     @property
@@ -77,9 +86,13 @@ class SymbolicTensor(Tensor):
         return self._array._refuse() if found is None else found
 
     def set_shape(self, shape: Any) -> None:
-        """Checks that the shape is possible; a size that is given is taken to be the size."""
+        """Checks that the shape is possible, and where even the rank is not known, tells it."""
         shape = TensorShape(shape)
         super().set_shape(shape)
+        if isinstance(self._array, UnknownRank) and shape.rank is not None:
+            self.value.shape = shape._dims
+            self._array = AbstractArray(shape._dims, self._array.dtype, _WHY)
+            self.interpreter._name_sizes(self)
 
     def numpy(self) -> NoReturn:
         """Symbolic tensors have no value."""
@@ -126,6 +139,23 @@ class SymbolicTensor(Tensor):
         return f"<tf.Tensor 'symbolic' shape={shape} dtype={self.dtype.name}>"
 
     __str__ = __repr__
+
+
+class UnknownRank:
+    """In the place of an array of which only the dtype is known."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    @property
+    def shape(self) -> NoReturn:
+        """Not even the rank is known."""
+        raise ValueError(
+            "The shape of what tf.py_function and tf.numpy_function return is not known inside tf.function. Say it: "
+            "Tout=tf.TensorSpec(shape, dtype), or call set_shape on the result. None stands for unknown sizes."
+        )
+
+    ndim = size = shape
 
 
 class CapturedVariable:
@@ -219,7 +249,7 @@ class Tracer(Interpreter):
     def _name_sizes(self, symbol: SymbolicTensor) -> None:
         """Gives unknown sizes of a tensor atoms without hints: they follow from values."""
         shape = symbol.value.shape
-        if None in shape:
+        if shape is not None and None in shape:
             named = tuple(
                 Dim.of(Atom(f"m{axis}", (symbol, axis, 0), None, self.guards)) if d is None else d
                 for axis, d in enumerate(shape)
@@ -383,6 +413,44 @@ class Tracer(Interpreter):
             symbols.append(symbol)
         self.graph.nodes.append(Node(primitive, inputs, attrs, [s.value for s in symbols], line))
         return symbols
+
+    def python(
+        self,
+        name: str,
+        function: Callable[..., Sequence[Any]],
+        inputs: Sequence[Tensor],
+        outputs: Sequence[ArraySpec],
+    ) -> list[SymbolicTensor]:
+        """Adds a call of a Python function, which gets tensors when the graph runs and returns them."""
+        values = [self.value_of(x) for x in inputs]
+        row = PythonCall(name, function, outputs)
+        return self.node(row, values, {"effect": True}, outputs, user_line())
+
+    def python_function(
+        self,
+        name: str,
+        function: Callable[..., list[Tensor]],
+        inputs: Sequence[Tensor],
+        outputs: Sequence[ArraySpec],
+    ) -> list[SymbolicTensor]:
+        """The same for a function that can be differentiated: gradients flow through the ops it calls."""
+        tapes = KeptTapes(function)
+        specs = [ArraySpec((), int64), *outputs]
+        with no_recorders():
+            number, *results = self.python(name, tapes.forward, inputs, specs)
+
+        def pullback(*g: Tensor | None) -> list[Any]:
+            tapes.wanted = True
+            given = [i for i, part in enumerate(g) if part is not None]
+            back = functools.partial(tapes.backward, given)
+            sources = [x for x in inputs if x.dtype.is_differentiable]
+            specs = [ArraySpec(x._array.shape, x.dtype) for x in sources]
+            tensors = [number, *inputs, *(g[i] for i in given)]
+            found = iter(context.tracer.python(f"gradient of {name}", back, tensors, specs))
+            return [next(found) if x.dtype.is_differentiable else None for x in inputs]
+
+        self.record_call(Call(name, list(inputs), results, pullback, partial=True))
+        return results
 
     # Being a recorder: only reads matter.
 

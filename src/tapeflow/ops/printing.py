@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,10 +12,12 @@ import numpy as np
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops.run_time import at_run_time
 
 _EDGE = 3  # elements shown at both ends of a dimension
 
 
+@functools.partial(at_run_time, always=True)
 def print_(
     *inputs: Any,
     output_stream: Any = None,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import (
     InvalidArgumentError,
     OutOfRangeError,
@@ -18,6 +20,8 @@ from tapeflow.core.errors import (
     invalid,
 )
 from tapeflow.core.spec import TensorSpec
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives.table import ArraySpec
 
 _STATUS: list[tuple[tuple[type[Exception], ...], type[Exception]]] = [
     ((ValueError, TypeError), InvalidArgumentError),
@@ -58,6 +62,15 @@ def py_function(
     wanted = [
         t.dtype if isinstance(t, TensorSpec) else as_dtype(t) for t in (Tout if several else [Tout])
     ]
+    if context.tracer is not None:
+        call = functools.partial(_called, func, wanted)
+        outputs = context.tracer.python_function(_name(func), call, arguments, _specs(Tout))
+    else:
+        outputs = _called(func, wanted, *arguments)
+    return outputs if several else outputs[0]
+
+
+def _called(func: Callable[..., Any], wanted: list[DType], *arguments: Tensor) -> list[Tensor]:
     try:
         values = _listed(func(*arguments))
     except Exception as error:
@@ -67,10 +80,18 @@ def py_function(
             f"py_function: {_name(func)} returned {len(values)} values, and Tout names {len(wanted)}"
         )
     try:
-        outputs = [convert_to_tensor(v, t) for v, t in zip(values, wanted, strict=True)]
+        return [convert_to_tensor(v, t) for v, t in zip(values, wanted, strict=True)]
     except Exception as error:
         raise _failed(func, error) from error
-    return outputs if several else outputs[0]
+
+
+def _specs(tout: Any) -> list[ArraySpec]:
+    """What is known of the outputs: a `tf.TensorSpec` tells the shape, a dtype does not."""
+    specs = []
+    for t in tout if isinstance(tout, (list, tuple)) else [tout]:
+        shape = t.shape._dims if isinstance(t, TensorSpec) else None
+        specs.append(ArraySpec(shape, t.dtype if isinstance(t, TensorSpec) else as_dtype(t)))  # pyright: ignore[reportArgumentType]
+    return specs
 
 
 def numpy_function(
@@ -94,6 +115,16 @@ def numpy_function(
     """
     _check_callable(func)
     assert func is not None
+    if context.tracer is not None:
+        specs = _specs(Tout)
+
+        def call(*tensors: Tensor) -> list[Tensor]:
+            found = _listed(func(*[np.array(x) for x in tensors]))
+            return [convert_to_tensor(x, s.dtype) for x, s in zip(found, specs, strict=True)]
+
+        inputs = [convert_to_tensor(x) for x in inp]
+        outputs = context.tracer.python(_name(func), call, inputs, specs)
+        return outputs if isinstance(Tout, (list, tuple)) else outputs[0]
     result = func(*[np.array(x) for x in inp])
     if result is None:
         return None

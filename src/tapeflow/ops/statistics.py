@@ -95,9 +95,9 @@ def weighted_moments(
     half = x.dtype in (dtypes.float16, dtypes.bfloat16)
     wide, weights = (cast(t, dtypes.float32) if half else t for t in (x, weights))
     total = reduction.sum_(weights + array.zeros_like(wide), axis=axis, keepdims=True)
-    mean = reduction.sum_(weights * wide, axis=axis, keepdims=True) / total
+    mean = binary.divide_no_nan(reduction.sum_(weights * wide, axis=axis, keepdims=True), total)
     squares = weights * unary.square(wide - mean)
-    variance = reduction.sum_(squares, axis=axis, keepdims=True) / total
+    variance = binary.divide_no_nan(reduction.sum_(squares, axis=axis, keepdims=True), total)
     if not keepdims:
         left = reduction.reduced_shape(x._array.shape, axis, False)
         mean, variance = (array.reshape(t, shape=left) for t in (mean, variance))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import int16, int32, int64
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.rows import INDEX_DTYPES, add_rows, check_range, flat_rows, places
@@ -22,11 +23,58 @@ Shape = tuple[int, ...]
 
 
 def _getitem_result(x: ArraySpec, *, index: Any) -> ArraySpec:
+    if any(type(d) is Dim for d in x.shape) or not all(map(_plain, index)):
+        return ArraySpec(_sliced(x.shape, index), x.dtype)
     probe = np.broadcast_to(np.empty((), np.bool_), x.shape)
     try:
         return ArraySpec(probe[index].shape, x.dtype)
     except IndexError as error:
         raise invalid(f"slice: {error} (shape {list(x.shape)})") from None
+
+
+def _plain(item: Any) -> bool:
+    parts = (item.start, item.stop, item.step) if type(item) is slice else (item,)
+    return not any(type(part) is Dim for part in parts)
+
+
+def _sliced(shape: tuple[Any, ...], index: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The shape of a slice, where sizes or bounds are known only when a function runs."""
+    used = sum(item is not None and item is not Ellipsis for item in index)
+    if used > len(shape):
+        raise invalid(f"slice: {used} indices for the {len(shape)} dimensions of {list(shape)}")
+    rest = (slice(None),) * (len(shape) - used)
+    at = index.index(Ellipsis) if any(item is Ellipsis for item in index) else len(index)
+    sizes = iter(shape)
+    result: list[Any] = []
+    for item in (*index[:at], *rest, *index[at + 1 :]):
+        if item is None:
+            result.append(1)
+        elif type(item) is slice:
+            result.append(_length(next(sizes), item))
+        else:
+            next(sizes)
+    return tuple(result)
+
+
+def _length(size: Any, part: slice) -> Any:
+    step = 1 if part.step is None else part.step
+    if part.start is part.stop is None and step in (1, -1):
+        return size
+    if step < 0:
+        return len(range(int(size))[part])
+    start = 0 if part.start is None else _bound(size, part.start)
+    stop = size if part.stop is None else _bound(size, part.stop)
+    length = stop - start
+    if type(length) is int and length < 0:
+        return 0
+    return length if step == 1 else (length + step - 1) // step
+
+
+def _bound(size: Any, bound: Any) -> Any:
+    if type(bound) is int and bound < 0:
+        bound = bound + size
+        return 0 if type(bound) is int and bound < 0 else bound
+    return size if size < bound else bound
 
 
 def _getitem_kernel(x: Any, *, index: Any) -> Any:

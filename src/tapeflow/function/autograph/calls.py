@@ -176,7 +176,7 @@ def _call(
     scope: FunctionScope | None = None,
     requested: bool = False,
 ) -> Any:
-    if not _status.enabled or is_artifact(f):
+    if _status.enabled is False or is_artifact(f):
         return f(*args, **kwargs)
     if isinstance(f, functools.partial):
         return _call(f.func, f.args + args, {**f.keywords, **kwargs}, options, scope, requested)

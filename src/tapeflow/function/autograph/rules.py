@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import sys
 import sysconfig
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -79,13 +78,11 @@ def calls_its_arguments(function: Any) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _is_users_file(filename: str, root: str) -> bool:
-    if filename.startswith("<") and not filename.startswith(
-        "<frozen"
-    ):  # a notebook, a prompt or a doctest
-        return True
-    if root in _LIBRARIES or root in sys.stdlib_module_names - {"__main__"}:
+    if filename.startswith("<"):  # a notebook, a prompt or a doctest
+        return not filename.startswith("<frozen")
+    if root in _LIBRARIES or filename.startswith(_PACKAGE):
         return False
-    return not filename.startswith((_PACKAGE, "<frozen"))
+    return _is_installed(filename) or not filename.startswith(sysconfig.get_path("stdlib") + os.sep)
 
 
 @functools.cache

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import linecache
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -158,7 +159,7 @@ class _Writer:
     # Names for what code cannot spell.
 
     def function(self, name: str, function: Any) -> str:
-        return self._named(f"{name}_", function)
+        return self._named(re.sub(r"\W", "_", f"f_{name}_"), function)
 
     def constant(self, value: Any) -> str:
         return self._named("c", value)
