@@ -45,6 +45,13 @@ class Recorder(Protocol):
         ...
 
 
+def quiet_runner() -> Callable[..., Any]:
+    """A function that calls another one without NumPy's floating-point warnings. It cannot be used inside itself."""
+    quiet = contextvars.Context()
+    quiet.run(np.seterr, all="ignore")
+    return quiet.run
+
+
 class _Context(threading.local):
     """Thread-local state.
 
@@ -56,15 +63,15 @@ class _Context(threading.local):
     """
 
     def __init__(self) -> None:
-        quiet = contextvars.Context()
-        quiet.run(np.seterr, all="ignore")
-        self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (quiet.run, ())
+        self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (quiet_runner(), ())
         self.name_scopes: list[str] = []
         self.outer_name_scopes: list[list[str]] = []
         # Who runs primitives that have no inputs to tell; the innermost is last.
         self.interpreters: tuple[Interpreter, ...] = ()
         # Who traces the function that is running, if one is being traced.
         self.tracer: Any = None
+        # The user's own context variables, while a compiled program that calls Python is running.
+        self.outside: contextvars.Context | None = None
 
 
 context = _Context()

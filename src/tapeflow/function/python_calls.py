@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core.context import context
+from tapeflow.core.context import context, quiet_runner
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
 
@@ -30,12 +31,17 @@ class PythonCall:
 
     def kernel(self, *arrays: Any, effect: bool) -> tuple[Any, ...]:
         """Calls the function on tensors of these arrays, outside of whatever is traced or recorded."""
-        saved = context.hot, context.interpreters, context.tracer
-        context.hot, context.interpreters, context.tracer = (saved[0][0], ()), (), None
+        user = contextvars.Context() if context.outside is None else context.outside.copy()
+        return user.run(self._called, arrays)
+
+    def _called(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        saved = context.hot, context.interpreters, context.tracer, context.outside
+        context.hot, context.interpreters = (quiet_runner(), ()), ()
+        context.tracer = context.outside = None
         try:
             found = self.function(*map(Tensor, arrays))
         finally:
-            context.hot, context.interpreters, context.tracer = saved
+            context.hot, context.interpreters, context.tracer, context.outside = saved
         return tuple([x._array for x in found])
 
     def call(self, *inputs: Tensor, effect: bool) -> tuple[Any, ...]:

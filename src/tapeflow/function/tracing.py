@@ -375,6 +375,8 @@ class Tracer(Interpreter):
         if tracer is not self:  # all inputs come from outside
             return self._current().interpret(primitive, inputs, attrs)
         values = [self.value_of(x) for x in inputs]
+        for x in inputs:
+            x._array.shape  # noqa: B018  # raises where not even the rank is known
         specs = primitive.result(*[v.spec for v in values], **attrs)
         several = primitive.outputs != 1
         outputs = self.node(

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import nest
-from tapeflow.core.context import no_recorders
+from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import OutOfRangeError, invalid
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array
+from tapeflow.primitives import array, indexing
 
 
 def map_fn(
@@ -64,21 +65,30 @@ def map_fn(
                 "tf.map_fn: each of elems must have rows, and a scalar has none. Got shapes "
                 + _shapes_text(flat)
             )
-        if len({len(x) for x in flat}) > 1:
+        if not _same_length(flat):
             raise ValueError(
                 f"tf.map_fn: elems must have the same first dimension, got shapes {_shapes_text(flat)}"
             )
         structure = elems if signature is None else signature
         wanted = [_spec(x) for x in (flat if signature is None else nest.flatten(signature))]
-        columns: list[list[Any]] = [[] for _ in wanted]
-        for row in _rows(flat):
+
+        def results(row: list[Tensor]) -> list[Any]:
             result = fn(nest.pack_sequence_as(elems, row))
             nest.assert_same_structure(structure, result)
-            for column, value in zip(columns, nest.flatten(result), strict=True):
-                column.append(value)
-        stacked = [
-            _stacked("map_fn", column, spec) for column, spec in zip(columns, wanted, strict=True)
-        ]
+            return nest.flatten(result)
+
+        if _is_loop(flat):
+
+            def step(_: list[Tensor], row: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+                pairs = zip(results(row), wanted, strict=True)
+                return [], [_checked("map_fn", value, spec, spec.shape) for value, spec in pairs]
+
+            stacked = _sweep()(step, [], flat)[1]
+        else:
+            rows = [results(row) for row in _rows(flat)]
+            stacked = [
+                _stacked("map_fn", [row[i] for row in rows], spec) for i, spec in enumerate(wanted)
+            ]
         return nest.pack_sequence_as(structure, stacked)
 
 
@@ -112,7 +122,10 @@ def scan(
     """
     _check_callable("scan", fn)
     with _tracked(back_prop):
-        value, rows, structure = _start("scan", elems, initializer, reverse)
+        flat = _converted("scan", elems)
+        if _is_loop(flat):
+            return _swept("scan", fn, elems, flat, initializer, reverse)[1]
+        value, rows, structure = _start("scan", flat, elems, initializer, reverse)
         wanted = [TensorSpec(x.shape, x.dtype) for x in value]
         kept = [value] if initializer is None else []
         for row in rows:
@@ -176,7 +189,10 @@ def _fold(
 ) -> Any:
     _check_callable(op, fn)
     with _tracked(back_prop):
-        flat, rows, structure = _start(op, elems, initializer, reverse)
+        flat = _converted(op, elems)
+        if _is_loop(flat):
+            return _swept(op, fn, elems, flat, initializer, reverse)[0]
+        flat, rows, structure = _start(op, flat, elems, initializer, reverse)
         value = nest.pack_sequence_as(structure, flat)
         for row in rows:
             result = fn(value, nest.pack_sequence_as(elems, row))
@@ -188,21 +204,25 @@ def _fold(
 # The pieces.
 
 
-def _start(
-    op: str, elems: Any, initializer: Any, reverse: bool
-) -> tuple[list[Tensor], list[list[Tensor]], Any]:
-    """The first value of a scan or fold, the rows that remain, and the structure of the value."""
+def _converted(op: str, elems: Any) -> list[Tensor]:
     flat = [convert_to_tensor(x) for x in nest.flatten(elems)]
     if any(not x.ndim for x in flat):
         raise IndexError(
             f"tf.{op}: each of elems must have rows, and a scalar has none. Got shapes {_shapes_text(flat)}"
         )
-    if len({len(x) for x in flat}) > 1:
+    if not _same_length(flat):
         raise OutOfRangeError(
             None,
             None,
             f"tf.{op}: elems must have the same first dimension, got shapes {_shapes_text(flat)}",
         )
+    return flat
+
+
+def _start(
+    op: str, flat: list[Tensor], elems: Any, initializer: Any, reverse: bool
+) -> tuple[list[Tensor], list[list[Tensor]], Any]:
+    """The first value of a scan or fold, the rows that remain, and the structure of the value."""
     rows = _rows(flat)
     if reverse:
         rows.reverse()
@@ -215,6 +235,65 @@ def _start(
     return rows[0], rows[1:], elems
 
 
+# Inside `tf.function` many rows, or a number that is known only when it runs, are a loop of the traced function.
+
+_UNROLLED = 8
+
+
+def _is_loop(flat: list[Tensor]) -> bool:
+    if context.tracer is None or not flat:
+        return False
+    if any(x.interpreter not in (None, context.tracer) and not _is_symbolic(x) for x in flat):
+        return False  # batched
+    size = flat[0]._array.shape[0]
+    return type(size) is Dim or size > _UNROLLED
+
+
+def _is_symbolic(x: Tensor) -> bool:
+    return hasattr(x, "value")
+
+
+def _same_length(flat: list[Tensor]) -> bool:
+    sizes = [x._array.shape[0] for x in flat]
+    return all(size == sizes[0] for size in sizes[1:])
+
+
+def _sweep() -> Any:
+    from tapeflow.function.control_flow.statements import sweep  # functions are above ops
+
+    return sweep
+
+
+def _swept(
+    op: str, fn: Callable[..., Any], elems: Any, flat: list[Tensor], initializer: Any, reverse: bool
+) -> tuple[Any, Any]:
+    """The last running value, and all of them."""
+    if initializer is not None:
+        structure, start = initializer, [convert_to_tensor(x) for x in nest.flatten(initializer)]
+        rest = flat
+    else:
+        structure, at = elems, -1 if reverse else 0
+        start = [indexing.getitem(x, index=(at,)) for x in flat]
+        part = slice(None, -1) if reverse else slice(1, None)
+        rest = [indexing.getitem(x, index=(part,)) for x in flat]
+    wanted = [TensorSpec(x.shape, x.dtype) for x in start]
+
+    def step(value: list[Tensor], row: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        result = fn(nest.pack_sequence_as(structure, value), nest.pack_sequence_as(elems, row))
+        nest.assert_same_structure(structure, result)
+        pairs = zip(nest.flatten(result), wanted, strict=True)
+        new = [_checked(op, each, spec, spec.shape) for each, spec in pairs]
+        return new, new if op == "scan" else []
+
+    last, stacked = _sweep()(step, start, rest, reverse)
+    if op == "scan" and initializer is None:
+        firsts = [indexing.getitem(x, index=(None,)) for x in start]
+        pairs = zip(stacked, firsts, strict=True) if reverse else zip(firsts, stacked, strict=True)
+        stacked = [array.concat(a, b, axis=0) for a, b in pairs]
+    values = nest.pack_sequence_as(structure, last)
+    return values, nest.pack_sequence_as(structure, stacked) if stacked else None
+
+
 def _rows(flat: list[Tensor]) -> list[list[Tensor]]:
     columns = [array.unstack(x, axis=0) if len(x) else () for x in flat]
     return [list(row) for row in zip(*columns, strict=True)]
@@ -224,22 +303,27 @@ def _stacked(op: str, values: list[Any], spec: TensorSpec) -> Tensor:
     shape = spec.shape
     tensors = []
     for value in values:
-        tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
-        if tensor.dtype is not spec.dtype:
-            raise invalid(
-                f"tf.{op}: expected results of dtype {spec.dtype.name}, and fn returned {tensor.dtype.name}. Say what "
-                "it returns with fn_output_signature, or use tf.cast."
-            )
-        if not shape.is_compatible_with(tensor.shape):
-            raise ValueError(
-                f"tf.{op}: expected results of shape {shape}, and fn returned one of shape {tensor.shape}"
-            )
+        tensor = _checked(op, value, spec, shape)
         shape = shape.merge_with(tensor.shape)
         tensors.append(tensor)
     if not tensors:
         known = [int(d or 0) for d in shape.as_list()] if shape.is_fully_defined() else []
         return Tensor(np.zeros((0, *known), spec.dtype.np_dtype))
     return array.stack(*tensors, axis=0)
+
+
+def _checked(op: str, value: Any, spec: TensorSpec, shape: TensorShape) -> Tensor:
+    tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
+    if tensor.dtype is not spec.dtype:
+        raise invalid(
+            f"tf.{op}: expected results of dtype {spec.dtype.name}, and fn returned {tensor.dtype.name}. Say what it "
+            "returns with fn_output_signature, or use tf.cast."
+        )
+    if not shape.is_compatible_with(tensor.shape):
+        raise ValueError(
+            f"tf.{op}: expected results of shape {shape}, and fn returned one of shape {tensor.shape}"
+        )
+    return tensor
 
 
 def _spec(value: Any) -> TensorSpec:

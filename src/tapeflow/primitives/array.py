@@ -31,12 +31,12 @@ Shape = tuple[int, ...]
 
 
 def _reshape_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
-    size = int(np.prod(x.shape, dtype=np.int64))
-    if size != int(np.prod(shape, dtype=np.int64)):
+    size, wanted = math.prod(x.shape), math.prod(shape)
+    if size != wanted:
         raise invalid(
             f"reshape: the tensor has {size} elements (shape {list(x.shape)}), and the requested "
             f"shape {list(shape)} "
-            f"holds {int(np.prod(shape, dtype=np.int64))}. One dimension may be -1, to be worked "
+            f"holds {wanted}. One dimension may be -1, to be worked "
             "out."
         )
     return ArraySpec(shape, x.dtype)

@@ -36,7 +36,8 @@ class ArraySpec(NamedTuple):
     dtype: DType
 
     def __str__(self) -> str:
-        return f"{self.dtype.name}[{','.join('?' if d is None else str(d) for d in self.shape)}]"
+        dims = ("...",) if self.shape is None else self.shape  # not even the rank may be known
+        return f"{self.dtype.name}[{','.join('?' if d is None else str(d) for d in dims)}]"
 
 
 Edge = Callable[[int, tuple[Tensor, ...], Any, Any], tuple[Callable[..., Any], tuple[Any, ...]]]

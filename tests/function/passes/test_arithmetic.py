@@ -21,7 +21,7 @@ SIMPLER = {
     "x + -0.0": (lambda x: x + (-0.0), []),
     "x ** 1": (lambda x: x**1.0, []),
     "x ** 2": (lambda x: x**2.0, ["square"]),
-    "- - x": (lambda x: -(-x), []),
+    "- - x": (lambda x: tf.negative(-x), []),
     "x / 4": (lambda x: x / 4.0, ["multiply"]),
     "x / -0.5": (lambda x: x / -0.5, ["multiply"]),
     "x + -y": (lambda x: x + -tf.abs(x), ["abs", "subtract"]),
@@ -82,9 +82,6 @@ def test_powers_of_two_in_other_precisions(dtype):
     simpler = simplified(graph)
     assert names(simpler) == ["multiply"]
     numbers = np.array([*AWKWARD, 60000.0]).astype(dtype.np_dtype)
-    with np.errstate(all="ignore"):
-        a, b = (tf.cast(x, tf.float64).numpy() for x in (numbers, numbers))
-    np.testing.assert_array_equal(a, b)
     check_same(graph, simpler, numbers)
 
 

@@ -26,7 +26,7 @@ CASES = {
     "broadcast operand": (lambda x: x + tf.broadcast_to(x[0], [2, 4]), ["getitem", "add"]),
     "broadcast that is needed": (
         lambda x: tf.broadcast_to(x[0], [2, 4]) + x[0],
-        ["getitem", "getitem", "broadcast_to", "add"],
+        ["getitem", "broadcast_to", "getitem", "add"],
     ),
     "all of it": (lambda x: x[:, ...], []),
     "pad by nothing": (lambda x: tf.pad(x, [[0, 0], [0, 0]]), []),
@@ -78,18 +78,17 @@ def test_sizes_that_are_known_are_constants_and_others_are_not():
 
 
 def test_unknown_sizes_are_compared_without_leaving_a_guard():
-    f = tf.function(lambda x, y: tf.broadcast_to(x * 1.0, tf.shape(x)) * tf.ones_like(y))
-    spec = tf.TensorSpec([None])
-    concrete = f.get_concrete_function(spec, spec)
+    f = tf.function(lambda x: tf.broadcast_to(x * 1.0, tf.shape(x)) * tf.ones_like(x))
+    concrete = f.get_concrete_function(tf.TensorSpec([None]))
     before = list(concrete._guards)
-    optimized(concrete.graph)
+    assert names(optimized(concrete.graph)) == []
     assert concrete._guards == before
 
 
 def test_small_zeros_become_a_constant():
     graph = traced(lambda x: tf.nn.relu(x) + tf.zeros_like(x), [3])
     assert body(optimized(graph)) == [
-        "a = 0.0: float32[]",
+        "a = [0. 0. 0.]: float32[3]",
         "b = relu(x): float32[3]",
         "c = add(b, a): float32[3]",
         "return c",

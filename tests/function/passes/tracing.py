@@ -32,7 +32,8 @@ def names(graph: Graph) -> list[str]:
 
 def run(graph: Graph, *arrays: Any) -> tuple[Any, ...]:
     """The outputs for these inputs."""
-    return NumpyProgram(graph).run([np.asarray(a) for a in arrays])
+    results = NumpyProgram(graph).run([tf.convert_to_tensor(a) for a in arrays])
+    return tuple(x.numpy() for x in results)
 
 
 def check_same(before: Graph, after: Graph, *arrays: Any) -> None:
@@ -45,6 +46,8 @@ def check_same(before: Graph, after: Graph, *arrays: Any) -> None:
 
 
 def _bits(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "V":  # bfloat16
+        x = x.astype(np.float32)
     if x.dtype.kind in "fc":
         flat = np.ascontiguousarray(x).reshape(-1)
         flat = flat.view(flat.real.dtype)

@@ -213,36 +213,38 @@ def stage(
     for name, value, shape in zip(names, before, shapes, strict=True):
         if shape is not None:
             check_invariant(name, "before the loop", value, shape)
-    # A variable that only the loop defines has a value only if the loop had a turn.
+    # A variable that only the loop defines has a value only if the loop had a turn: one more variable tells.
     waiting = [
         name
-        for name, x in zip(names, given, strict=True)
-        if (x is None or isinstance(x, Undefined)) and not runs
+        for name, x, y in zip(names, given, before, strict=True)
+        if not runs and (x is None or isinstance(x, Undefined)) and y is not None
     ]
-    waiting = [n for n, x in zip(names, before, strict=True) if n in waiting and x is not None]
+    flat = flattened(before)
+    more = 1 if waiting or not flat else 0  # a loop has at least one variable
 
-    def loop_test(ran: Any, *flat: Any) -> Any:
-        set_state(unflattened(before, flat))
+    def loop_test(*flat: Any) -> Any:
+        set_state(unflattened(before, flat[more:]))
         going_on = symbolic.read(test())
         if not isinstance(going_on, Tensor):
             return convert_to_tensor(bool(going_on))
         return condition(going_on, "while loop")
 
-    def loop_body(ran: Any, *flat: Any) -> list[Any]:
-        entry = unflattened(before, flat)
+    def loop_body(*flat: Any) -> list[Any]:
+        entry = unflattened(before, flat[more:])
         set_state(entry)
         body()
         after = get_state()
         check(names, entry, after, shapes)
-        return [True, *flattened(after, before)]
+        return [convert_to_tensor(True)] * more + flattened(after, before)
 
     flags: dict[str, Any] = {}
     if any(s is not None for s in shapes):
-        flags["shape_invariants"] = [TensorShape(()), *flat_shapes(before, shapes)]
+        flags["shape_invariants"] = [TensorShape(())] * more + flat_shapes(before, shapes)
     if opts.get("maximum_iterations") is not None:
         flags["maximum_iterations"] = opts["maximum_iterations"]
-    flat_before = [convert_to_tensor(False), *flattened(before)]
-    ran, *flat = control_flow.while_loop(loop_test, loop_body, flat_before, **flags)
+    flat = [convert_to_tensor(False)] * more + flat
+    flat = control_flow.while_loop(loop_test, loop_body, flat, **flags)
     if waiting:
-        Assert(ran, [f"the loop must have at least one turn to give {', '.join(waiting)} a value"])
-    set_state(unflattened(before, flat))
+        text = f"the loop must have at least one turn to give {', '.join(waiting)} a value"
+        Assert(flat[0], [text])
+    set_state(unflattened(before, flat[more:]))

@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
+from tapeflow.core.dtypes import int32
 from tapeflow.core.errors import invalid
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
@@ -20,6 +21,7 @@ from tapeflow.function.control_flow.stacks import StackShape
 from tapeflow.function.control_flow.structures import Flat, check_branches, same_size
 from tapeflow.ops.array import cast
 from tapeflow.ops.logic import logical_and
+from tapeflow.primitives import array, indexing
 
 
 def choose(
@@ -188,6 +190,54 @@ class _Attempt:
         results = loop.call([*self.start.tensors, *values])
         assign(variables, results[count : count + len(variables)])
         return self.end.rebuilt(results[:count])
+
+
+Step = Callable[[list[Tensor], list[Tensor]], tuple[list[Tensor], list[Tensor]]]
+"""From carried values and a row of each tensor to the next carried values, and results to be stacked."""
+
+
+def sweep(
+    step: Step, carried: Sequence[Tensor], elems: Sequence[Tensor], reverse: bool = False
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Goes over the rows of tensors. Gives the carried values in the end, and all results stacked."""
+    shapes = [x._array.shape for x in carried]
+    while True:  # again if a size that was thought to stay has changed
+        block = LoopBlock("body", current())
+        mine = [block.own(s, x.dtype) for s, x in zip(shapes, carried, strict=True)]
+        rows = [block.own(x._array.shape[1:], x.dtype) for x in elems]
+        after, results = block.run(lambda: step(list(mine), list(rows)))
+        wider = [_wider(s, x._array.shape) for s, x in zip(shapes, after, strict=True)]
+        if None in wider:
+            k = wider.index(None)
+            raise ValueError(
+                f"the running value has shape {carried[k].shape} in the beginning, and {after[k].shape} after a row"
+            )
+        if all(a is b for a, b in zip(wider, shapes, strict=True)):
+            break
+        shapes = wider
+    variables = [block.met[key][0] for key in block.assigned]
+    block.arguments = [*mine, *block.settle(variables), *rows]
+    values = [v._value for v in variables]
+    reread([block])
+    count, all_ = len(carried), len(carried) + len(variables)
+    loop = Loop(
+        block.routine([*after, *block.assigned.values(), *results]),
+        all_,
+        len(elems),
+        stacked=len(results),
+        cut=range(count, all_),
+        reverse=reverse,
+    )
+    outputs = loop.call([*carried, *values], elems, turns=_rows(elems[0]))
+    assign(variables, outputs[count:all_])
+    return outputs[:count], outputs[all_:-1]
+
+
+def _rows(x: Tensor) -> Tensor:
+    size = x._array.shape[0]
+    if type(size) is int:
+        return convert_to_tensor(size)
+    return indexing.getitem(array.shape_of(x, dtype=int32), index=(0,))
 
 
 def _condition(value: Any) -> Tensor:

@@ -12,6 +12,7 @@ is written into it.
 
 from __future__ import annotations
 
+import contextvars
 import linecache
 import math
 import re
@@ -59,6 +60,12 @@ class NumpyProgram:
 
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The same on arrays."""
+        if context.outside is None:
+            context.outside = contextvars.copy_context()
+            try:
+                return self.run_arrays(arrays)
+            finally:
+                context.outside = None
         try:
             return context.hot[0](self._program, *arrays)
         except KERNEL_FAILURES as error:

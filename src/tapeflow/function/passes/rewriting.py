@@ -62,6 +62,7 @@ class Rewriting:
         self._graph = graph
         self._nodes: list[Node] = []
         self._instead: dict[Value, Value] = {}
+        self._renamed: dict[Value, Value] = {}  # new names of values whose sizes have new names
         self._changed = False
         self._sized: bool | None = None
         self._atoms: dict[tuple[Value, int | None, int], Any] = {}
@@ -92,6 +93,9 @@ class Rewriting:
         """Puts a value in the place of another wherever that is used."""
         self._changed = True
         self._instead[old] = new
+        first = self._renamed.get(old)
+        if first is not None:
+            self._instead[first] = new
 
     def know(self, value: Value, array: Any) -> Value:
         """Makes a value a constant, or puts an equal one in its place. Gives the constant."""
@@ -144,6 +148,7 @@ class Rewriting:
             if any(map(self._is_moved, atoms_in(value.shape))):
                 new = Value(mapped(value.shape, self._size), value.dtype)
                 self.replace(value, new)
+                self._renamed[new] = value
             outputs.append(new)
         attrs = mapped(node.attrs, self._size)
         return Node(node.primitive, node.inputs, attrs, outputs, node.line)
