@@ -25,6 +25,7 @@ from tapeflow.autodiff.custom_gradient import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
 )
+from tapeflow.autodiff.graph_gradients import gradients as gradients, hessians as hessians
 from tapeflow.autodiff.recompute import (
     recompute_grad as recompute_grad,
 )
@@ -312,7 +313,7 @@ __version__ = "0.1.0"
 newaxis = None
 
 # `tf.function` and not the package of that name: it is imported last, so that the name means the function.
-from tapeflow import config as config  # noqa: E402
+from tapeflow import autograph as autograph, config as config  # noqa: E402
 from tapeflow.function import function as function  # noqa: E402
 
 __getattr__ = _Missing("tf")

@@ -265,10 +265,7 @@ class Function:
     def _converted(self) -> Callable[..., Any]:
         if not self._options["autograph"]:
             return self._python_function
-        try:
-            from tapeflow.function.autograph import convert
-        except ImportError:
-            return self._python_function
+        from tapeflow.function.autograph import convert
 
         return convert(self._python_function)
 

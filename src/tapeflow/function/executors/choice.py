@@ -20,6 +20,7 @@ from tapeflow.core.context import recorders
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.executors.numpy_program import NumpyProgram
+from tapeflow.function.executors.products import is_large_product
 from tapeflow.function.graph import Graph
 from tapeflow.function.passes import optimized
 
@@ -117,6 +118,8 @@ class Executor:
             self._candidates = [Candidate("xla", lambda: _xla(graph))]
         else:
             self._candidates = [numpy, Candidate("xla", lambda: _xla(graph))]
+            if any(map(is_large_product, graph.nodes)):
+                self._candidates.append(Candidate("hybrid", lambda: _hybrid(graph)))
             self._waiting = self._candidates[1:]
             self._price = _COMPILE_SECONDS + _COMPILE_SECONDS_A_NODE * len(graph.nodes)
             if "jax" not in sys.modules:
@@ -159,6 +162,12 @@ class Executor:
         if not self._decided and self._waiting:
             lines.append(f"  xla is tried after {self._price:.1f} s of running; {self._spent:.1f} s so far")
         return "\n".join(lines)
+
+
+def _hybrid(graph: Graph) -> Any:
+    from tapeflow.function.executors.hybrid_program import HybridProgram
+
+    return HybridProgram(graph)
 
 
 def _xla(graph: Graph) -> Any:

@@ -2,31 +2,59 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core.dims import Dim
-from tapeflow.function.graph import Graph, Value
+from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import needs
+
+_UFUNCS: dict[Any, np.ufunc] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.true_divide,
+}
+
+
+def ufunc_of(node: Node) -> np.ufunc | None:
+    """The NumPy function that a node calls, if it is one that can write into memory it is given."""
+    kernel = node.primitive.kernel
+    if isinstance(kernel, np.ufunc):
+        return kernel
+    if not node.outputs or not node.outputs[0].shape:  # Python's operators are quicker for scalars
+        return None
+    return _UFUNCS.get(kernel)
 
 
 class Lifetimes:
-    """For each node of a graph: which values nobody needs after it, and into which of them it may write its result."""
+    """For each node of a graph: which values nobody needs after it, and into which of them it may write its result.
+
+    Attributes:
+      donated: the inputs that are variables to be assigned, whose memory takes their new value; and at which node.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        last: dict[Value, int] = {}
+        self._last: dict[Value, int] = {}
         for index, node in enumerate(graph.nodes):
             for value in needs(node):
-                last[value] = index
+                self._last[value] = index
             for value in node.outputs:
-                last.setdefault(value, index)
-        staying = {*graph.inputs, *graph.outputs, *graph.assigned.values()}
+                self._last.setdefault(value, index)
+        self._staying = {*graph.inputs, *graph.outputs, *graph.assigned.values()}
         self._dead: list[list[Value]] = [[] for _ in graph.nodes]
-        for value, index in last.items():
-            if value not in staying:
+        for value, index in self._last.items():
+            if value not in self._staying:
                 self._dead[index].append(value)
+        # Values that may share memory are in one group: a kernel that is not known to make a new array may return a
+        # view of what it is given.
+        self._group: dict[Value, list[Value]] = {}
         self._reusable: list[Value | None] = [None for _ in graph.nodes]
-        self._find_reusable(last, staying)
+        self.donated: dict[Value, int] = {}
+        self._find_reusable()
 
     def dead_after(self, index: int) -> list[Value]:
         """The values whose last use is this node."""
@@ -36,21 +64,23 @@ class Lifetimes:
         """An input into whose memory the node may write."""
         return self._reusable[index]
 
-    def _find_reusable(self, last: dict[Value, int], staying: set[Value]) -> None:
-        # Values that may share memory are in one group: a kernel that is not known to make a new array may return a
-        # view of what it is given.
-        group: dict[Value, list[Value]] = {}
+    def _find_reusable(self) -> None:
+        group = self._group
+        variable_of = {new: variable for variable, new in self._graph.assigned.items()}
         for index, node in enumerate(self._graph.nodes):
-            kernel = node.primitive.kernel
-            fresh = isinstance(kernel, np.ufunc) or node.primitive.name in _FRESH
-            if isinstance(kernel, np.ufunc):
-                self._reusable[index] = self._free_input(index, group, last, staying)
-            if fresh:
+            into = ufunc_of(node) is not None or node.primitive.name in WRITERS
+            if into:
+                self._reusable[index] = self._free_input(index)
+                variable = variable_of.get(node.outputs[0])
+                if variable is not None and self._may_take(variable, index):
+                    self.donated[variable] = index
+            if into or node.primitive.name in _FRESH:
                 for value in node.outputs:
                     group[value] = [value]
-                if self._reusable[index] is not None:
-                    group[self._reusable[index]].append(node.outputs[0])  # type: ignore[index]
-                    group[node.outputs[0]] = group[self._reusable[index]]  # type: ignore[index]
+                reused = self._reusable[index]
+                if reused is not None:
+                    group[reused].append(node.outputs[0])
+                    group[node.outputs[0]] = group[reused]
             else:
                 joined: list[Value] = list(node.outputs)
                 for value in node.inputs:
@@ -58,25 +88,37 @@ class Lifetimes:
                 for value in joined:
                     group[value] = joined
 
-    def _free_input(
-        self,
-        index: int,
-        group: dict[Value, list[Value]],
-        last: dict[Value, int],
-        staying: set[Value],
-    ) -> Value | None:
+    def _free_input(self, index: int) -> Value | None:
         node = self._graph.nodes[index]
-        (output,) = node.outputs
-        if not output.shape or any(type(d) is Dim for d in output.shape):
-            return None
         for value in node.inputs:
-            if value.shape != output.shape or value.dtype is not output.dtype:
-                continue
-            members = group.get(value)
-            if members is None or any(m in staying or last.get(m, index) > index for m in members):
-                continue
-            return value
+            members = self._group.get(value)
+            if members is not None and self._fits(value, index):
+                free = all(
+                    m not in self._staying and self._last.get(m, index) <= index for m in members
+                )
+                if free:
+                    return value
         return None
 
+    def _fits(self, value: Value, index: int) -> bool:
+        output = self._graph.nodes[index].outputs[0]
+        return (
+            bool(output.shape)
+            and value.dtype is output.dtype
+            and not any(type(d) is Dim for d in (*value.shape, *output.shape))
+            and value.shape == output.shape
+        )
 
-_FRESH = {"matmul", "sum", "mean", "exp", "relu"}
+    def _may_take(self, variable: Value, index: int) -> bool:
+        """Whether the new value of a variable can be written over the old one."""
+        outputs = {*self._graph.outputs, *self._graph.assigned.values()}
+        members = self._group.get(variable, [variable])
+        return self._fits(variable, index) and all(
+            m not in outputs and self._last.get(m, -1) <= index for m in members
+        )
+
+
+WRITERS = {"relu", "relu_gradient"}
+"""Primitives for which the NumPy executor has code of its own that writes into given memory."""
+
+_FRESH = {"matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient", "conv"}

@@ -17,6 +17,7 @@ import linecache
 import math
 import re
 from collections.abc import Sequence
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ from tapeflow.core.dims import Atom, Dim, Ratio
 from tapeflow.core.dtypes import DType, from_numpy
 from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.tensor import Tensor
-from tapeflow.function.executors.lifetimes import Lifetimes
+from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
+from tapeflow.function.executors.numpy_kernels import SPECIAL
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, origin
 from tapeflow.primitives.table import KERNEL_FAILURES, ArraySpec
@@ -45,6 +47,7 @@ class NumpyProgram:
         writer = _Writer(graph)
         self.source = writer.source()
         self._nodes = writer.lines
+        self._donations = writer.donations
         self._file = f"<tapeflow {graph.name} {id(self):x}>"
         namespace = writer.namespace
         exec(compile(self.source, self._file, "exec"), namespace)
@@ -53,7 +56,20 @@ class NumpyProgram:
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs, followed by the new values of assigned variables."""
-        return [Tensor(array) for array in self.run_arrays([x._array for x in tensors])]
+        arrays = [x._array for x in tensors]
+        for i in self._donations:
+            x = tensors[i]
+            array = x._array
+            # Where nobody but the variable can see the old value, the new one is written over it.
+            alone = (
+                type(x) is Tensor
+                and getrefcount(x) <= _ALONE
+                and getrefcount(array) <= _ARRAY_ALONE
+                and array.flags.owndata
+                and array.flags.writeable
+            )
+            arrays.append(array if alone else None)
+        return [Tensor(array) for array in self.run_arrays(arrays)]
 
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there: they are."""
@@ -98,6 +114,25 @@ def told(error: Exception, node: Node, arrays: dict[str, Any]) -> Exception:
     return new
 
 
+def _references() -> tuple[int, int]:
+    """How many references there are, as Python counts them, to a tensor and its array that only a variable holds.
+
+    They are counted as in `run`, where the tensor is also in two lists, and the array in one and in a variable.
+    """
+    tensor = Tensor(np.zeros(1))
+    variable, given, chosen = [tensor], [tensor], [tensor]
+    arrays = [tensor._array]
+    del tensor
+    x = chosen[0]
+    array = x._array
+    counts = getrefcount(x), getrefcount(array)
+    del variable, given, arrays
+    return counts
+
+
+_ALONE, _ARRAY_ALONE = _references()
+
+
 class _Writer:
     """Writes the code of a graph."""
 
@@ -110,6 +145,8 @@ class _Writer:
         self.text: list[str] = []
         self.atoms: dict[Atom, str] = {}
         self.by_origin: dict[Value, list[Atom]] = {}
+        self.donated: dict[Value, str] = {}
+        self.donations: list[int] = []
 
     def source(self) -> str:
         graph = self.graph
@@ -123,12 +160,15 @@ class _Writer:
             self.names[value] = f"x{i}"
         for value, array in graph.constants.items():
             self.names[value] = self.constant(array)
-        self.text.append(f"def program({', '.join(self.names[v] for v in inputs)}):")
+        self.text.append("")
         for value in graph.inputs:
             self._sizes(value)
         lifetimes = Lifetimes(graph)
         for index, node in enumerate(graph.nodes):
             self._node(index, node, lifetimes)
+        self.donations = [inputs.index(v) for v in self.donated]
+        parameters = [*(self.names[v] for v in inputs), *(f"{o}=None" for o in self.donated.values())]
+        self.text[0] = f"def program({', '.join(parameters)}):"
         results = [self.names[v] for v in (*graph.outputs, *graph.assigned.values())]
         self.text.append(f"    return ({''.join(f'{r}, ' for r in results)})")
         return "\n".join(self.text) + "\n"
@@ -144,24 +184,41 @@ class _Writer:
             self.text.append(f"    {self.atoms[atom]} = {right}")
 
     def _node(self, index: int, node: Node, lifetimes: Lifetimes) -> None:
-        arguments = [self.names[v] for v in node.inputs]
-        kernel = node.primitive.kernel
-        out = lifetimes.reusable(index)
-        if out is not None:
-            arguments.append(self.names[out])
-        arguments += [f"{key}={self.attribute(value)}" for key, value in node.attrs.items()]
+        call = self._call(index, node, lifetimes)
         for value in node.outputs:
             self.names[value] = f"v{len(self.names)}"
         left = ", ".join(self.names[v] for v in node.outputs)
         if node.primitive.outputs != 1:
             left = f"({left},)" if len(node.outputs) == 1 else left
-        call = f"{self.function(node.primitive.name, kernel)}({', '.join(arguments)})"
         dead = lifetimes.dead_after(index)
         ends = f"; del {', '.join(self.names[v] for v in dead)}" if dead else ""
         self.text.append(f"    {left} = {call}{ends}" if left else f"    {call}{ends}")
         self.lines[len(self.text)] = node
         for value in node.outputs:
             self._sizes(value)
+
+    def _call(self, index: int, node: Node, lifetimes: Lifetimes) -> str:
+        """The code that computes a node."""
+        arguments = [self.names[v] for v in node.inputs]
+        variable = next((v for v, i in lifetimes.donated.items() if i == index), None)
+        reused = lifetimes.reusable(index)
+        out = None if reused is None else self.names[reused]
+        if variable is not None:
+            self.donated[variable] = out = f"o{len(self.donated)}"
+        special = SPECIAL.get(node.primitive.name)
+        found = None if special is None else special(node)
+        if found is not None:
+            function, attributes = found
+            arguments += [] if out is None else [out]
+            arguments += [f"{k}={self.attribute(v)}" for k, v in attributes.items()]
+            return f"{self.function(node.primitive.name, function)}({', '.join(arguments)})"
+        ufunc = ufunc_of(node)
+        if ufunc is not None:
+            arguments += [] if out is None else [out]
+            return f"{self.function(ufunc.__name__, ufunc)}({', '.join(arguments)})"
+        arguments += [f"{key}={self.attribute(value)}" for key, value in node.attrs.items()]
+        function = self.function(node.primitive.name, node.primitive.kernel)
+        return f"{function}({', '.join(arguments)})"
 
     # Names for what code cannot spell.
 

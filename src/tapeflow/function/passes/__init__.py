@@ -21,17 +21,25 @@ RULES = (arithmetic, layout)
 """The modules that bring rules for `simplification`."""
 
 
+_finished: weakref.WeakSet[Graph] = weakref.WeakSet()
+
+
 def optimized(graph: Graph) -> Graph:
     """The graph after all passes."""
-    graph = rewritten(_with_optimized_blocks(graph), simplification, folding, repetitions)
-    return without_dead_code(graph)
-
-
-_blocks: weakref.WeakKeyDictionary[Graph, Graph] = weakref.WeakKeyDictionary()
+    if graph in _finished:
+        return graph
+    graph = without_dead_code(rewritten(graph, simplification, folding, repetitions))
+    graph = _with_optimized_blocks(graph)
+    _finished.add(graph)
+    return graph
 
 
 def _with_optimized_blocks(graph: Graph) -> Graph:
-    """Optimises the branches of conditionals and the bodies of loops."""
+    """Optimises the branches of conditionals and the bodies of loops.
+
+    Nothing is left out of a conditional or a loop after that: constants of a block are among its inputs, and so these
+    are no longer those of the node.
+    """
     nodes = [
         _with_optimized(node) if node.attrs and any(True for _ in subgraphs(node)) else node
         for node in graph.nodes
@@ -47,11 +55,4 @@ def _with_optimized(node: Node) -> Node:
 def _block(value: Any) -> Any:
     if isinstance(value, tuple) and any(isinstance(each, Graph) for each in value):
         return tuple(map(_block, value))
-    if not isinstance(value, Graph):
-        return value
-    found = _blocks.get(value)
-    if found is None:
-        found = optimized(value)
-        if found is not value:  # which would keep itself alive
-            _blocks[value] = found
-    return found
+    return optimized(value) if isinstance(value, Graph) else value

@@ -1,0 +1,133 @@
+"""The hybrid executor: large matrix products by BLAS, everything between them fused by XLA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.tensor import Tensor
+from tapeflow.function.executors.numpy_program import NumpyProgram
+from tapeflow.function.executors.partition import Stage
+from tapeflow.function.executors.products import is_large_product, products
+from tapeflow.function.executors.workers import one_blas_thread
+from tapeflow.function.executors.xla_program import XlaProgram
+from tapeflow.function.graph import Graph, Node, Value
+
+Arrays = dict[Value, Any]
+Step = Callable[[Arrays], None]
+
+
+class HybridProgram(XlaProgram):
+    """Stages of XLA programs and of products on the host, in memory that both use."""
+
+    name = "hybrid"
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph, is_large_product)
+        last: dict[Value, int] = {}
+        for i, stage in enumerate(self._stages):
+            last.update(dict.fromkeys(stage.inputs, i))
+        staying = {*graph.inputs, *graph.outputs, *graph.assigned.values()}
+        self._let_go = [
+            [v for v in stage.inputs if last[v] == i and v not in staying]
+            for i, stage in enumerate(self._stages)
+        ]
+        self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
+
+    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs, followed by the new values of assigned variables."""
+        arrays: Arrays = {v: _buffer(x) for v, x in zip(self._inputs, tensors, strict=True)}
+        with jax.enable_x64(True), one_blas_thread():
+            for step, done in zip(self._steps, self._let_go, strict=True):
+                step(arrays)
+                for value in done:
+                    del arrays[value]
+        constants = self._graph.constants
+        return [
+            _tensor(arrays[v] if v in arrays else constants[v]) for v in self._outputs
+        ]
+
+    def _step(self, stage: Stage, number: int) -> Step:
+        if not stage.on_host:
+            program = self._runner(stage, number)
+
+            def compiled(arrays: Arrays) -> None:
+                found = program(*[_shared(arrays, v) for v in stage.inputs])
+                arrays.update(zip(stage.outputs, found, strict=True))
+
+            return compiled
+        steps = [self._wave(wave) for wave in _waves(stage.nodes)]
+
+        def on_host(arrays: Arrays) -> None:
+            for step in steps:
+                step(arrays)
+
+        return on_host
+
+    def _wave(self, nodes: list[Node]) -> Step:
+        large = [node for node in nodes if is_large_product(node)]
+        others = [node for node in nodes if not is_large_product(node)]
+        constants = self._graph.constants
+        rest = None
+        if others:
+            part = Graph(self._graph.name)
+            made = {v for node in others for v in node.outputs}
+            needed = dict.fromkeys(
+                v for node in others for v in node.inputs if v not in made
+            )
+            part.constants = {v: constants[v] for v in needed if v in constants}
+            part.inputs = list(needed)
+            part.nodes = others
+            part.outputs = [v for node in others for v in node.outputs]
+            rest = NumpyProgram(part)
+            given = [v for v in needed if v not in constants]
+
+        def step(arrays: Arrays) -> None:
+            if large:
+                inputs = [
+                    tuple(_host(arrays, v, constants) for v in node.inputs) for node in large
+                ]
+                found = products(large, inputs)  # pyright: ignore[reportArgumentType]
+                arrays.update((n.outputs[0], a) for n, a in zip(large, found, strict=True))
+            if rest is not None:
+                results = rest.run_arrays([_host(arrays, v, constants) for v in given])
+                arrays.update(zip(part.outputs, results, strict=True))
+
+        return step
+
+
+def _waves(nodes: list[Node]) -> list[list[Node]]:
+    """Nodes in groups that do not depend on each other, in the order in which they can run."""
+    level: dict[Value, int] = {}
+    waves: dict[int, list[Node]] = {}
+    for node in nodes:
+        mine = max((level[v] + 1 for v in node.inputs if v in level), default=0)
+        waves.setdefault(mine, []).append(node)
+        level.update(dict.fromkeys(node.outputs, mine))
+    return [waves[i] for i in sorted(waves)]
+
+
+def _buffer(x: Tensor) -> Any:
+    return x._buffer if type(x) is DeviceTensor else x._array
+
+
+def _host(arrays: Arrays, value: Value, constants: dict[Value, Any]) -> np.ndarray:
+    """A value as a NumPy array, without a copy."""
+    found = arrays.get(value)
+    return np.asarray(constants[value] if found is None else found)
+
+
+def _shared(arrays: Arrays, value: Value) -> Any:
+    """A value as XLA takes it, without a copy where its memory allows."""
+    found = arrays[value]
+    if type(found) is np.ndarray:
+        found = arrays[value] = jax.device_put(found, may_alias=True)
+    return found
+
+
+def _tensor(array: Any) -> Tensor:
+    return Tensor(array) if isinstance(array, (np.ndarray, np.generic)) else DeviceTensor(array)
