@@ -8,7 +8,10 @@ import numpy as np
 
 CHAIN_LENGTH = 200
 RNN_STEPS = 20
+LSTM_STEPS = 100
+HEADS = 8
 LEARNING_RATE = 0.01
+ADAM = {"rate": 1e-3, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
 
 Array = np.ndarray
 Layer = tuple[Array, Array]
@@ -76,6 +79,69 @@ def lstm() -> tuple[Array, Array, Array, list[Array]]:
 
     xs = [rng.normal(size=(batch, features)).astype(np.float32) for _ in range(steps)]
     return normal(features, 4 * width), normal(width, 4 * width), normal(width, 10), xs
+
+
+def cnn() -> tuple[list[Array], Array, Array]:
+    """Return filters and biases of two convolutions and a dense layer, 32 images and their labels."""
+    rng = np.random.default_rng(6)
+    shapes = [(3, 3, 3, 32), (3, 3, 32, 64), (8 * 8 * 64, 10)]
+    parameters = []
+    for shape in shapes:
+        parameters += [_scaled(rng, shape), np.zeros(shape[-1], np.float32)]
+    images = rng.normal(size=(32, 32, 32, 3)).astype(np.float32)
+    return parameters, images, rng.integers(0, 10, 32).astype(np.int32)
+
+
+def transformer() -> tuple[dict[str, Array], Array, Array]:
+    """Return the weights of a block of width 256, a batch of 8 times 128 tokens, and what to aim at."""
+    rng = np.random.default_rng(7)
+    width = 256
+    shapes = {
+        "qkv": (width, 3 * width),
+        "out": (width, width),
+        "up": (width, 4 * width),
+        "down": (4 * width, width),
+    }
+    parameters = {}
+    for norm in ("norm1", "norm2"):
+        parameters[f"{norm}.gain"] = np.ones(width, np.float32)
+        parameters[f"{norm}.bias"] = np.zeros(width, np.float32)
+    for name, shape in shapes.items():
+        parameters[f"{name}.weights"] = _scaled(rng, shape)
+        parameters[f"{name}.bias"] = np.zeros(shape[1], np.float32)
+    x, target = (rng.normal(size=(8, 128, width)).astype(np.float32) for _ in range(2))
+    return parameters, x, target
+
+
+def long_lstm() -> tuple[list[Array], Array]:
+    """Return input weights, recurrent weights and bias of an LSTM of width 128, and 100 inputs."""
+    rng = np.random.default_rng(8)
+    width, batch = 128, 32
+    parameters = [
+        _scaled(rng, (width, 4 * width)),
+        _scaled(rng, (width, 4 * width)),
+        np.zeros(4 * width, np.float32),
+    ]
+    return parameters, rng.normal(size=(LSTM_STEPS, batch, width)).astype(np.float32)
+
+
+def adam() -> tuple[list[Array], list[Array], list[Array], list[Array]]:
+    """Return ten vectors of a million parameters, their gradients, and Adam's two averages of each.
+
+    The averages are those of a training that has been going on: from zeros, every parameter would
+    move by the learning rate, and a wrong update could hide.
+    """
+    rng = np.random.default_rng(9)
+
+    def vectors(scale: float) -> list[Array]:
+        return [rng.standard_normal(10**6, np.float32) * np.float32(scale) for _ in range(10)]
+
+    return vectors(1e-3), vectors(0.1), vectors(0.1), [np.square(v) for v in vectors(0.1)]
+
+
+def _scaled(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """Return weights that keep the scale of what goes through them under relu."""
+    return (rng.normal(size=shape) * (2 / np.prod(shape[:-1])) ** 0.5).astype(np.float32)
 
 
 def _layers(rng: np.random.Generator, sizes: list[int]) -> list[Layer]:

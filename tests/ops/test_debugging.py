@@ -111,3 +111,15 @@ def test_near_converts_numbers_but_no_tensors():
     tf.debugging.assert_near(tf.constant(1.0), 1)
     with pytest.raises(ValueError, match="float64"):
         tf.debugging.assert_near(np.float64([1.0]), tf.constant([1.0]))
+
+
+def test_inside_a_function_an_assertion_waits_for_the_values():
+    @tf.function(autograph=False)
+    def checked(x):
+        tf.debugging.assert_positive(x, "sizes")
+        tf.debugging.Assert(tf.reduce_all(x < 5.0), [x])
+        return x + 1.0
+
+    assert checked(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 3.0]
+    assert "sizes" in _message(lambda: checked(tf.constant([1.0, -2.0])))
+    assert "Assertion failed" in _message(lambda: checked(tf.constant([1.0, 6.0])))

@@ -293,3 +293,20 @@ def test_kaiser_windows_are_numpys() -> None:
         for beta in (0.0, 3.0, 300.0):
             found = tf.signal.kaiser_window(n, beta, tf.float64)
             np.testing.assert_allclose(found, np.kaiser(n, beta), rtol=1e-9, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        tf.signal.hann_window,
+        tf.signal.hamming_window,
+        tf.signal.kaiser_window,
+        tf.signal.kaiser_bessel_derived_window,
+        tf.signal.vorbis_window,
+    ],
+)
+def test_the_length_of_a_window_may_be_without_a_value_yet(window) -> None:
+    traced = tf.function(lambda n: window(n), autograph=False)
+    for n in (1, 2, 7, 8):
+        expected = window(n)
+        np.testing.assert_allclose(traced(tf.constant(n)), expected, rtol=1e-6, atol=1e-7)

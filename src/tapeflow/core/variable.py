@@ -317,7 +317,11 @@ class Variable(Operators):
             kind = "update"
         elif not updates.ndim:  # one number for all the rows
             updates = gathering.gather_nd(now, indices) * 0 + updates
-        named = scattering.tensor_scatter_nd_update if kind == "update" else getattr(scattering, f"tensor_scatter_nd_{kind}")
+        named = (
+            scattering.tensor_scatter_nd_update
+            if kind == "update"
+            else getattr(scattering, f"tensor_scatter_nd_{kind}")
+        )
         context.tracer.assign(self, named(now, indices, updates))
         return self
 

@@ -75,7 +75,9 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves = nest.flatten((args, kwargs))
-        tensors = [x if isinstance(x, Tensor) else convert_to_tensor(x) for x in leaves if _passed(x)]
+        tensors = [
+            x if isinstance(x, Tensor) else convert_to_tensor(x) for x in leaves if _passed(x)
+        ]
         if len(tensors) != self._arity:
             raise TypeError(
                 f"{self.name}: this concrete function takes {self._arity} tensors, got {len(tensors)}: {args!r} "
@@ -111,7 +113,10 @@ class ConcreteFunction:
     def inputs(self) -> list[TensorSpec]:
         """The tensors it takes."""
         leaves = nest.flatten(self._arguments)
-        names = [getattr(leaves[i], "name", None) if isinstance(leaves[i], TensorSpec) else None for i in self._positions]
+        names = [
+            getattr(leaves[i], "name", None) if isinstance(leaves[i], TensorSpec) else None
+            for i in self._positions
+        ]
         return [
             TensorSpec(symbol.shape, symbol.dtype, name)
             for symbol, name in zip(self._routine.arguments, names, strict=True)
@@ -229,7 +234,12 @@ def _flat_outputs(result: Any, name: str) -> tuple[Callable[[Sequence[Any]], Any
         else:
             i = add(_as_tensor(leaf, name))
             slots.append(lambda new, i=i: new[i])
-    if not nest.is_nested(result) and len(tensors) == 1 and slots and not isinstance(result, IndexedSlices):
+    if (
+        not nest.is_nested(result)
+        and len(tensors) == 1
+        and slots
+        and not isinstance(result, IndexedSlices)
+    ):
         return (lambda new: new[0]), tensors
     if result is None:
         return (lambda new: None), tensors

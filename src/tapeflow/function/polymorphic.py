@@ -167,13 +167,15 @@ class Function:
         if self.signature.input_signature is not None:
             args = self.signature.cast(args, kwargs)
         leaves = list(map(prepared, nest.flatten((args, kwargs))))
-        form = nest.map_structure(lambda _: None, (args, kwargs)) if _nested(args, kwargs) else len(args)
+        form = (
+            nest.map_structure(lambda _: None, (args, kwargs))
+            if _nested(args, kwargs)
+            else len(args)
+        )
         key = (_hashable(form), *map(key_of, leaves))
         return args, kwargs, leaves, key
 
-    def _traced(
-        self, args: Any, kwargs: Any, leaves: list[Any], key: Any
-    ) -> ConcreteFunction:
+    def _traced(self, args: Any, kwargs: Any, leaves: list[Any], key: Any) -> ConcreteFunction:
         general = self._general(key, leaves)
         if general is not None:
             self._cache.setdefault(key, []).append(general)

@@ -81,7 +81,9 @@ class KeptTapes:
             del self._kept[next(iter(self._kept))]
         return [Tensor(np.array(number)), *kept[2]]
 
-    def _taped(self, inputs: Sequence[Tensor]) -> tuple[GradientTape, Sequence[Tensor], list[Tensor]]:
+    def _taped(
+        self, inputs: Sequence[Tensor]
+    ) -> tuple[GradientTape, Sequence[Tensor], list[Tensor]]:
         with GradientTape() as tape:
             tape.watch([x for x in inputs if x.dtype.is_differentiable])
             outputs = self._function(*inputs)

@@ -47,9 +47,7 @@ class RetracingWatch:
             if type(a) is TensorKey or type(b) is TensorKey:
                 return f"The dtype or kind of the argument {name!r} changes ({a}, then {b})."
             if type(a) is ObjectKey or type(b) is ObjectKey:
-                return (
-                    f"The argument {name!r} is another object in each call ({b}): make it once, outside of the loop."
-                )
+                return f"The argument {name!r} is another object in each call ({b}): make it once, outside of the loop."
             return (
                 f"The Python value of the argument {name!r} changes ({_value(a)}, then {_value(b)}): pass it as a "
                 f"tensor, tf.constant({_value(b)})."

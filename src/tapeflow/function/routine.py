@@ -81,13 +81,9 @@ class Routine:
         )
         return self._recorded(inputs, wanted, once=len(following) == 1 and _first_order(following))
 
-    def _recorded(
-        self, inputs: list[Tensor], wanted: tuple[int, ...], once: bool
-    ) -> list[Tensor]:
+    def _recorded(self, inputs: list[Tensor], wanted: tuple[int, ...], once: bool) -> list[Tensor]:
         count = len(self.symbols)
-        differentiable = tuple(
-            i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable
-        )
+        differentiable = tuple(i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable)
         kept = self._kept(wanted, differentiable, once)
         results = self._run(self._forward(tuple(x.value for x in kept)), inputs)
         outputs = results[:count]
@@ -208,9 +204,7 @@ class _Backward:
                 seeds, [sources[i] for i in wanted], release=False
             )
             self.template = [_parts(g) for g in found]
-            outputs = [
-                _symbol(tracer, part) for group in self.template for part in group.tensors
-            ]
+            outputs = [_symbol(tracer, part) for group in self.template for part in group.tensors]
         own_sizes(tracer)
         # What comes from the forward trace is an argument; the rest is captured from further outside.
         self.kept: list[SymbolicTensor] = []
@@ -277,5 +271,3 @@ def _fresh(x: Tensor) -> Tensor:
 def _first_order(following: Sequence[Any]) -> bool:
     """Whether whoever follows asks for one derivative only."""
     return not getattr(following[0], "_persistent", True)
-
-

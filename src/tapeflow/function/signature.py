@@ -170,9 +170,7 @@ class Signature:
             for p in self.parameters.parameters.values()
             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
-        variadic = any(
-            p.kind is p.VAR_POSITIONAL for p in self.parameters.parameters.values()
-        )
+        variadic = any(p.kind is p.VAR_POSITIONAL for p in self.parameters.parameters.values())
         if len(input_signature) > len(positional) and not variadic:
             raise TypeError(
                 f"tf.function: input_signature has {len(input_signature)} entries, and {self.name} takes "
@@ -234,7 +232,9 @@ class Signature:
             return value
         try:
             tensor = (
-                value if isinstance(value, Tensor) else convert_to_tensor(value, dtype_hint=spec.dtype)
+                value
+                if isinstance(value, Tensor)
+                else convert_to_tensor(value, dtype_hint=spec.dtype)
             )
         except (TypeError, ValueError) as error:
             raise self.failed(str(error), args, kwargs) from None

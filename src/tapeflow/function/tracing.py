@@ -62,7 +62,9 @@ class SymbolicTensor(Tensor):
         self._id = 0
         self.value = value
         self.interpreter = tracer
-        self.contents = contents  # for small integer tensors: what is known of the elements, ints and `Dim`s
+        self.contents = (
+            contents  # for small integer tensors: what is known of the elements, ints and `Dim`s
+        )
 
     @property
     def shape(self) -> TensorShape:
@@ -495,6 +497,7 @@ def computed(wanted: Value, graph: Graph) -> Any:
         return arrays[value]
 
     return find(wanted)
+
 
 # What is known of small integer tensors: shapes, and what is computed from them.
 

@@ -18,9 +18,11 @@ from tapeflow.core.errors import InvalidArgumentError, invalid
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arithmetic import abs as absolute
 from tapeflow.ops.printing import tensor_text
+from tapeflow.ops.run_time import at_run_time
 from tapeflow.primitives import binary, checks
 
 
+@at_run_time
 def Assert(
     condition: Any, data: Any, summarize: int | None = None, name: str | None = None
 ) -> None:
@@ -239,6 +241,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 # The pieces.
 
 
+@at_run_time
 def _compare(
     op: str,
     sign: str,

@@ -11,15 +11,24 @@ from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
-from tapeflow.primitives import array, bessel, reduction, repeating, unary
+from tapeflow.primitives import array, bessel, binary, reduction, repeating, unary
 from tapeflow.primitives.rules import invalid
 
 
-def _length(op: str, window_length: Any) -> int:
+def _length(op: str, window_length: Any) -> tuple[Any, Tensor]:
+    """The length as a size, which a traced function may learn only when it runs, and as a float."""
     n = integer(op, "window_length", window_length)
-    if n < 0:
+    if type(n) is int and n < 0:
         raise invalid(f"{op}: window_length must not be negative, got {n}")
-    return n
+    return n, cast(window_length, dtypes.float64)
+
+
+def _numbers(n: Any, length: Tensor) -> Tensor:
+    """0, 1, ... up to n, in double precision."""
+    if type(n) is int:
+        return Tensor(np.arange(n, dtype=np.float64))
+    ones = array.ones_like(array.broadcast_to(length, shape=(n,)))
+    return reduction.cumsum(ones, axis=0, exclusive=True, reverse=False)
 
 
 def _window(op: str, values: Any, dtype: Any) -> Tensor:
@@ -30,12 +39,12 @@ def _window(op: str, values: Any, dtype: Any) -> Tensor:
 
 
 def _raised_cosine(op: str, window_length: Any, periodic: bool, base: float, dtype: Any) -> Tensor:
-    n = _length(op, window_length)
+    n, length = _length(op, window_length)
     # As in TensorFlow, a window of odd length is symmetric even if a periodic one is asked for.
-    period = n if periodic and n % 2 == 0 else n - 1
-    angles = 2 * np.pi * np.arange(n) / max(period, 1)
-    values = base - (1 - base) * np.cos(angles) if n > 1 else np.ones(n)
-    return _window(op, values, dtype)
+    even = 1.0 - binary.floor_mod(length, 2.0) if periodic else 0.0
+    period = binary.maximum(length - 1.0 + even, 1.0)
+    values = base - (1 - base) * unary.cos(2 * np.pi * _numbers(n, length) / period)
+    return _window(op, _or_one(length, values), dtype)
 
 
 def hann_window(
@@ -80,16 +89,19 @@ def hamming_window(
     return _raised_cosine("hamming_window", window_length, bool(periodic), 0.54, dtype)
 
 
-def _kaiser(n: int, beta: Any) -> Tensor:
+def _or_one(length: Tensor, values: Tensor) -> Tensor:
+    """A window of a single sample is 1."""
+    return array.select(binary.greater(length, 1.0), values, array.ones_like(values))
+
+
+def _kaiser(n: Any, length: Tensor, beta: Any) -> Tensor:
     """The window in double precision, as a function of `beta` that has a derivative."""
-    if n < 2:
-        return Tensor(np.ones(n))
     beta = cast(beta, dtypes.float64)
-    places = np.linspace(-1.0, 1.0, n)
-    inner = Tensor(np.sqrt(1 - places * places)) * beta
+    places = 2.0 * _numbers(n, length) / binary.maximum(length - 1.0, 1.0) - 1.0
+    inner = unary.sqrt(1.0 - places * places) * beta
     # With the exponential apart, neither of the two Bessel functions overflows.
     ratio = bessel.bessel_i0e(inner) / bessel.bessel_i0e(beta)
-    return ratio * unary.exp(unary.abs_(inner) - unary.abs_(beta))
+    return _or_one(length, ratio * unary.exp(unary.abs_(inner) - unary.abs_(beta)))
 
 
 def kaiser_window(
@@ -109,8 +121,8 @@ def kaiser_window(
       dtype: a float dtype.
       name: accepted for compatibility.
     """
-    n = _length("kaiser_window", window_length)
-    return _window("kaiser_window", _kaiser(n, beta), dtype)
+    n, length = _length("kaiser_window", window_length)
+    return _window("kaiser_window", _kaiser(n, length, beta), dtype)
 
 
 def kaiser_bessel_derived_window(
@@ -130,8 +142,8 @@ def kaiser_bessel_derived_window(
       dtype: a float dtype.
       name: accepted for compatibility.
     """
-    n = _length("kaiser_bessel_derived_window", window_length)
-    kaiser = _kaiser(n // 2 + 1, beta)
+    n, length = _length("kaiser_bessel_derived_window", window_length)
+    kaiser = _kaiser(n // 2 + 1, unary.floor(length / 2.0) + 1.0, beta)
     sums = reduction.cumsum(kaiser, axis=0, exclusive=False, reverse=False)
     half = unary.sqrt(sums[:-1] / sums[-1])
     window = array.concat(half, repeating.reverse(half, axis=(0,)), axis=0)
@@ -151,6 +163,7 @@ def vorbis_window(
       dtype: a float dtype.
       name: accepted for compatibility.
     """
-    n = _length("vorbis_window", window_length)
-    angles = np.pi / max(n, 1) * (np.arange(n) + 0.5)
-    return _window("vorbis_window", np.sin(np.pi / 2 * np.sin(angles) ** 2), dtype)
+    n, length = _length("vorbis_window", window_length)
+    angles = np.pi / binary.maximum(length, 1.0) * (_numbers(n, length) + 0.5)
+    values = unary.sin(np.pi / 2 * unary.square(unary.sin(angles)))
+    return _window("vorbis_window", values, dtype)

@@ -42,9 +42,7 @@ def _fused(q: Any, k: Any, v: Any, scale: float, causal: bool) -> Any:
     # cuDNN wants [batch, time, heads, width].
     batch = q.shape[:-3]
     parts = [x.reshape(-1, *x.shape[-3:]).swapaxes(1, 2) for x in (q, k, v)]
-    y = jax.nn.dot_product_attention(
-        *parts, scale=scale, is_causal=causal, implementation="cudnn"
-    )
+    y = jax.nn.dot_product_attention(*parts, scale=scale, is_causal=causal, implementation="cudnn")
     y = y.swapaxes(1, 2)
     return y.reshape(*batch, *y.shape[1:])
 
@@ -72,7 +70,12 @@ def _attention(q: Any, k: Any, v: Any, *, scale: float, causal: bool) -> Any:
     remembered = _pullbacks.get()
     y, pullback = _with_pullback(q, k, v, scale, causal)
     if remembered is not None:
-        remembered[id(q), id(k), id(v)] = (pullback, q, k, v)  # alive, so that the numbers stay theirs
+        remembered[id(q), id(k), id(v)] = (
+            pullback,
+            q,
+            k,
+            v,
+        )  # alive, so that the numbers stay theirs
     return y
 
 

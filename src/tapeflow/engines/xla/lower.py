@@ -60,9 +60,7 @@ def lowerable(node: Node) -> bool:
     return all(
         atom.origin is not None and atom.origin[1] is not None
         for atom in atoms_in(tuple(node.attrs.values()))
-    ) and not any(
-        origin(atom) in made for value in node.outputs for atom in atoms_in(value.shape)
-    )
+    ) and not any(origin(atom) in made for value in node.outputs for atom in atoms_in(value.shape))
 
 
 def with_sizes(node: Node, arrays: dict[Value, Any]) -> dict[str, Any]:

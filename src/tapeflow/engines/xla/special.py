@@ -43,7 +43,7 @@ def is_pole(x: Any) -> Any:
     return (x <= 0) & (x == jnp.floor(x))
 
 
-# The error function and its inverses, by steps of Halley's method.
+# The error function and its inverses, by steps of Halley's method. XLA's own inverse needs one.
 
 
 def _erf(x: Any) -> Any:
@@ -59,9 +59,8 @@ def _erfinv(x: Any) -> Any:
     size = jnp.abs(x)
     tail = 1 - size  # exact where it is small, and that is where digits are needed
     y = jax.lax.erf_inv(jnp.where(tail > 0, size, 0.0))
-    for _ in range(2):
-        error = jnp.where(y < 0.5, jax.lax.erf(y) - size, tail - jax.lax.erfc(y))
-        y = _halley(y, error, 2 / _ROOT_PI * jnp.exp(-y * y))
+    error = jnp.where(y < 0.5, jax.lax.erf(y) - size, tail - jax.lax.erfc(y))
+    y = _halley(y, error, 2 / _ROOT_PI * jnp.exp(-y * y))
     y = jnp.where(tail > 0, y, jnp.where(tail == 0, jnp.inf, jnp.nan))
     return jnp.copysign(y, x)
 
@@ -76,9 +75,12 @@ def erfcinv(x: Any) -> Any:
     y = jnp.sqrt(jnp.sqrt(b * b - log / 0.147) - b)
     # Scaled, because XLA takes the difference of two tiny numbers for 0.
     scale = 2.0**200
-    for _ in range(5):
+
+    def step(_: Any, y: Any) -> Any:
         error = jax.lax.erfc(y) * scale - tail * scale
-        y = _halley(y, error, -2 / _ROOT_PI * scale * jnp.exp(-y * y))
+        return _halley(y, error, -2 / _ROOT_PI * scale * jnp.exp(-y * y))
+
+    y = jax.lax.fori_loop(0, 5, step, y)
     out = jnp.where(inside, jnp.where(x > 1, -y, y), jnp.nan)
     return jnp.where(x == 0, jnp.inf, jnp.where(x == 2, -jnp.inf, out))
 
@@ -233,10 +235,14 @@ def _zeta(s: Any, q: Any) -> Any:
     )
     power = x**-s
     rest = power * x / (s - 1) + power / 2
-    factor = s * power / x
-    for k, b in enumerate(more_kernels._BERNOULLI, 1):
-        rest = rest + b / math.factorial(2 * k) * factor
-        factor = factor * (s + 2 * k - 1) * (s + 2 * k) / (x * x)
+
+    def add(state: tuple[Any, Any], weights: Any) -> tuple[tuple[Any, Any], None]:
+        rest, factor = state
+        k, b = weights
+        return (rest + b * factor, factor * (s + k - 1) * (s + k) / (x * x)), None
+
+    weights = [(2.0 * k, b / math.factorial(2 * k)) for k, b in enumerate(more_kernels._BERNOULLI, 1)]
+    (rest, _), _ = jax.lax.scan(add, (rest, s * power / x), np.array(weights))
     rest = jnp.where(x >= 12 + s, rest, 0.0)
     out = jnp.where(jnp.isinf(q) | jnp.isinf(given), 0.0, total + rest)
     at_infinity = jnp.where(q == 1, 1.0, jnp.inf)

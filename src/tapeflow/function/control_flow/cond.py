@@ -27,11 +27,13 @@ from tapeflow.function.control_flow.rows import (
     described,
     has_effect,
     program,
+    told,
 )
 from tapeflow.function.control_flow.structures import joined
 from tapeflow.function.graph import Graph
 from tapeflow.function.routine import Routine
 from tapeflow.function.tracing import SymbolicTensor
+from tapeflow.primitives.table import KERNEL_FAILURES
 
 Places = tuple[tuple[int, ...], ...]
 
@@ -51,7 +53,11 @@ def _cond_kernel(
     chosen = int(index)
     if not 0 <= chosen < len(branches):
         chosen = len(branches) - 1
-    results = program(branches[chosen])(*[arrays[p] for p in places[chosen]])
+    run = program(branches[chosen])
+    try:
+        results = run(*[arrays[p] for p in places[chosen]])
+    except KERNEL_FAILURES as error:
+        raise told(error, branches[chosen]) from None
     if not any(kept):
         return results
     count = len(shapes) - sum(kept)

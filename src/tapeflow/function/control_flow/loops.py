@@ -37,12 +37,15 @@ from tapeflow.function.control_flow.rows import (
     has_effect,
     outside,
     program,
+    told,
 )
+from tapeflow.function.control_flow.trips import known_trips
 from tapeflow.function.control_flow.stacks import Stack, is_stack, stack_of
 from tapeflow.function.graph import Graph
 from tapeflow.function.routine import Routine
 from tapeflow.function.tracing import SymbolicTensor
 from tapeflow.primitives import indexing
+from tapeflow.primitives.table import KERNEL_FAILURES
 
 
 class Plan(NamedTuple):
@@ -62,6 +65,7 @@ class Plan(NamedTuple):
     body: tuple[int, ...]  # and the graph of the body, after carried and scanned ones
     reverse: bool  # whether the last row is the first turn's
     limit: int | None  # how many turns there are at most
+    trips: int | None = None  # how many there are, if the condition does not depend on inputs
 
     @property
     def first(self) -> int:
@@ -85,60 +89,69 @@ def _while_kernel(
     condition: Graph | None = None,
     effect: bool = False,
 ) -> tuple[Any, ...]:
+    try:
+        state, lists, sums, turns, kept = _turns(arrays, body, condition, plan)
+    except KERNEL_FAILURES as error:
+        raise told(error, body, condition) from None
+    outputs = list(state)
+    for rows, like, (shape, dtype) in zip(lists, plan.stacked, shapes[len(state) :], strict=False):
+        outputs.append(_stacked(rows, None if like is None else arrays[like], shape, dtype))
+    for total, (_, like) in zip(sums, plan.sums, strict=True):
+        outputs.append(_zeros(arrays[like]) if total is None else total)
+    outputs.append(np.int32(turns))
+    for rows, (shape, dtype) in zip(kept, shapes[len(outputs) :], strict=True):
+        outputs.append(stack_of(rows, dtype.np_dtype, shape[2]))
+    return tuple(outputs)
+
+
+def _turns(
+    arrays: Sequence[Any], body: Graph, condition: Graph | None, plan: Plan
+) -> tuple[Sequence[Any], list[list[Any]], list[Any], int, list[list[Any]]]:
+    """Runs all turns: the last state, the rows of stacked results, sums, the number of turns, and what is kept."""
     first, n = plan.first, plan.carried
     state: Sequence[Any] = arrays[first : first + n]
     scanned = arrays[first + n : first + n + plan.scanned]
-    invariants = [arrays[p] for p in plan.body]
+    fixed = [arrays[p] for p in plan.body]
+    test_fixed = [arrays[p] for p in plan.condition]
     lists: list[list[Any]] = [[] for _ in range(len(plan.stacked))]
     kept: list[list[Any]] = [[] for _ in range(plan.kept)]
     sums: list[Any] = [None] * len(plan.sums)
     step = program(body)
-    more = None
-    if condition is not None:
-        more = program(condition)
-        fixed = [arrays[p] for p in plan.condition]
+    more = None if condition is None else program(condition)
     count = int(arrays[0]) if plan.counted else plan.limit
-    turn = 0
     plain = not lists and not kept and not sums
+    turn = 0
     while count is None or turn < count:
-        if more is not None and not more(*state, *fixed)[0]:
+        if more is not None and not more(*state, *test_fixed)[0]:
             break
         if scanned:
             row = count - 1 - turn if plan.reverse else turn  # type: ignore[operator]
-            results = step(*state, *[x[row] for x in scanned], *invariants)
+            results = step(*state, *[x[row] for x in scanned], *fixed)
         else:
-            results = step(*state, *invariants)
+            results = step(*state, *fixed)
         turn += 1
         if plain:
             state = results
             continue
         state = results[:n]
         at = n
-        for each in lists:
-            each.append(results[at])
+        for rows in lists:
+            rows.append(results[at])
             at += 1
-        for i, (rows, like) in enumerate(plan.sums):
-            if rows:
+        for i, (by_rows, like) in enumerate(plan.sums):
+            if by_rows:
                 sums[i] = _added_rows(sums[i], results[at], results[at + 1], arrays[like])
                 at += 2
             else:
                 sums[i] = _added(sums[i], results[at])
                 at += 1
-        for each in kept:
-            each.append(results[at])
+        for rows in kept:
+            rows.append(results[at])
             at += 1
     if plan.reverse:
-        for each in (*lists, *kept):
-            each.reverse()
-    outputs = list(state)
-    for each, like, (shape, dtype) in zip(lists, plan.stacked, shapes[n:], strict=False):
-        outputs.append(_stacked(each, None if like is None else arrays[like], shape, dtype))
-    for total, (_, like) in zip(sums, plan.sums, strict=True):
-        outputs.append(_zeros(arrays[like]) if total is None else total)
-    outputs.append(np.int32(turn))
-    for each, (_, dtype) in zip(kept, shapes[len(outputs) :], strict=True):
-        outputs.append(stack_of(each, dtype.np_dtype))
-    return tuple(outputs)
+        for rows in (*lists, *kept):
+            rows.reverse()
+    return state, lists, sums, turn, kept
 
 
 def _added(total: Any, part: Any) -> Any:
@@ -275,6 +288,9 @@ class _Call:
             loop.reverse,
             loop.limit,
         )
+        if condition is not None:
+            trips = known_trips(condition.graph, loop.body.graph, plan, self.inputs)
+            plan = plan._replace(trips=trips)
         attrs: dict[str, Any] = {"body": loop.body.graph, "plan": plan, "shapes": self._shapes(plan)}
         effect = has_effect(loop.body.graph)
         if condition is not None:
@@ -350,12 +366,13 @@ class _Call:
     def _add(self, symbol: SymbolicTensor) -> Tensor:
         shape: Any = symbol._array.shape
         element = None if is_stack(symbol) else outside(shape, self.tracer)
-        length = self.scanned[0]._array.shape[0] if self.scanned else None
+        plan = self.node.attrs["plan"]
+        length = self.scanned[0]._array.shape[0] if self.scanned else plan.trips
         described_ = ("stack", length, element)
         place = len(self.node.outputs)
         output = add_output(self.tracer, self.node, place, described_, symbol.dtype)
         attrs = self.node.attrs
-        body, plan = attrs["body"], attrs["plan"]
+        body = attrs["body"]
         body = body.with_nodes(body.nodes, [*body.outputs, symbol.value])
         self.node.attrs = {**attrs, "body": body, "plan": plan._replace(kept=plan.kept + 1)}
         return output

@@ -20,7 +20,7 @@ from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.passes import optimized
 from tapeflow.function.sizes import mapped
 from tapeflow.function.tracing import SymbolicTensor, Tracer, user_line
-from tapeflow.primitives.table import KERNEL_FAILURES, ArraySpec
+from tapeflow.primitives.table import ArraySpec
 
 
 class ControlFlow:
@@ -65,6 +65,21 @@ class ControlFlow:
         specs = [spec_from(shape, dtype) for shape, dtype in attrs["shapes"]]
         symbols = tracer.node(self, values, attrs, specs, user_line())
         return tracer.graph.nodes[-1], symbols
+
+    # For the XLA executor: see `engines.xla.control_flow`.
+
+    def lowerable(self, node: Node) -> bool:
+        """Whether XLA can run a node of this row."""
+        from tapeflow.engines.xla import control_flow, lower
+
+        return control_flow.lowerable_block(node, lower.lowerable)
+
+    def lowering(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
+        """Runs it on jax arrays."""
+        from tapeflow.engines.xla import control_flow, lower
+
+        function = getattr(control_flow, f"lower_{self.name}")
+        return function(lower.lower_graph, *arrays, **attrs)
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -129,27 +144,24 @@ def has_effect(graph: Graph) -> bool:
 
 # Programs of graphs.
 
-_programs: weakref.WeakKeyDictionary[Graph, Callable[..., tuple[Any, ...]]] = (
-    weakref.WeakKeyDictionary()
-)
+_programs: weakref.WeakKeyDictionary[Graph, NumpyProgram] = weakref.WeakKeyDictionary()
 
 
 def program(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A graph as a function of arrays."""
     found = _programs.get(graph)
     if found is None:
-        found = _programs[graph] = _compiled(graph)
-    return found
+        found = _programs[graph] = NumpyProgram(optimized(graph))
+    return found._program
 
 
-def _compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
-    compiled = NumpyProgram(optimized(graph))
-    function = compiled._program
-
-    def run(*arrays: Any) -> tuple[Any, ...]:
-        try:
-            return function(*arrays)
-        except KERNEL_FAILURES as error:
-            raise compiled._told(error) from None
-
-    return run
+def told(error: Exception, *graphs: Graph | None) -> Exception:
+    """The failure of a program, with the user's line."""
+    for graph in graphs:
+        found = None if graph is None else _programs.get(graph)
+        if found is not None:
+            new = found._told(error)
+            if new is not error:
+                new.__dict__["told"] = True
+                return new
+    return error

@@ -139,9 +139,9 @@ def is_stack(x: Tensor) -> bool:
     return type(x._array.shape) is StackShape
 
 
-def stack_of(arrays: list[Any], dtype: np.dtype) -> Stack:
+def stack_of(arrays: list[Any], dtype: np.dtype, element: Element = None) -> Stack:
     """A stack of these arrays."""
-    return Stack(dict(enumerate(arrays)), len(arrays), dtype)
+    return Stack(dict(enumerate(arrays)), len(arrays), dtype, element)
 
 
 # Primitives. They are no rows of the table, which is about arrays.

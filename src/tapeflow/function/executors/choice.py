@@ -20,7 +20,7 @@ from tapeflow.core.context import recorders
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.executors.numpy_program import NumpyProgram
-from tapeflow.function.executors.products import is_large_product
+from tapeflow.function.executors.shared_work import is_large
 from tapeflow.function.graph import Graph
 from tapeflow.function.passes import optimized
 
@@ -118,7 +118,7 @@ class Executor:
             self._candidates = [Candidate("xla", lambda: _xla(graph))]
         else:
             self._candidates = [numpy, Candidate("xla", lambda: _xla(graph))]
-            if any(map(is_large_product, graph.nodes)):
+            if any(map(is_large, graph.nodes)):
                 self._candidates.append(Candidate("hybrid", lambda: _hybrid(graph)))
             self._waiting = self._candidates[1:]
             self._price = _COMPILE_SECONDS + _COMPILE_SECONDS_A_NODE * len(graph.nodes)
@@ -151,7 +151,9 @@ class Executor:
 
     def report(self) -> str:
         """What runs the graph, and what was measured."""
-        lines = [f"{self.traced.name}: {len(self.traced.nodes)} ops traced, {len(self.graph.nodes)} after passes"]
+        lines = [
+            f"{self.traced.name}: {len(self.traced.nodes)} ops traced, {len(self.graph.nodes)} after passes"
+        ]
         for candidate in self._candidates:
             chosen = "chosen" if self._decided and candidate is self._current else ""
             seconds = candidate.seconds
@@ -160,7 +162,9 @@ class Executor:
                 shown += f", first call {candidate.times[0] * 1e3:.0f} ms"
             lines.append(f"  {candidate.name:7} {shown} {chosen}".rstrip())
         if not self._decided and self._waiting:
-            lines.append(f"  xla is tried after {self._price:.1f} s of running; {self._spent:.1f} s so far")
+            lines.append(
+                f"  xla is tried after {self._price:.1f} s of running; {self._spent:.1f} s so far"
+            )
         return "\n".join(lines)
 
 

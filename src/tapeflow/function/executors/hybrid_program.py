@@ -12,7 +12,7 @@ from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.partition import Stage
-from tapeflow.function.executors.products import is_large_product, products
+from tapeflow.function.executors.shared_work import computed, is_large
 from tapeflow.function.executors.workers import one_blas_thread
 from tapeflow.function.executors.xla_program import XlaProgram
 from tapeflow.function.graph import Graph, Node, Value
@@ -27,7 +27,7 @@ class HybridProgram(XlaProgram):
     name = "hybrid"
 
     def __init__(self, graph: Graph) -> None:
-        super().__init__(graph, is_large_product)
+        super().__init__(graph, is_large)
         last: dict[Value, int] = {}
         for i, stage in enumerate(self._stages):
             last.update(dict.fromkeys(stage.inputs, i))
@@ -47,9 +47,7 @@ class HybridProgram(XlaProgram):
                 for value in done:
                     del arrays[value]
         constants = self._graph.constants
-        return [
-            _tensor(arrays[v] if v in arrays else constants[v]) for v in self._outputs
-        ]
+        return [_tensor(arrays[v] if v in arrays else constants[v]) for v in self._outputs]
 
     def _step(self, stage: Stage, number: int) -> Step:
         if not stage.on_host:
@@ -69,16 +67,14 @@ class HybridProgram(XlaProgram):
         return on_host
 
     def _wave(self, nodes: list[Node]) -> Step:
-        large = [node for node in nodes if is_large_product(node)]
-        others = [node for node in nodes if not is_large_product(node)]
+        large = [node for node in nodes if is_large(node)]
+        others = [node for node in nodes if not is_large(node)]
         constants = self._graph.constants
         rest = None
         if others:
             part = Graph(self._graph.name)
             made = {v for node in others for v in node.outputs}
-            needed = dict.fromkeys(
-                v for node in others for v in node.inputs if v not in made
-            )
+            needed = dict.fromkeys(v for node in others for v in node.inputs if v not in made)
             part.constants = {v: constants[v] for v in needed if v in constants}
             part.inputs = list(needed)
             part.nodes = others
@@ -88,10 +84,8 @@ class HybridProgram(XlaProgram):
 
         def step(arrays: Arrays) -> None:
             if large:
-                inputs = [
-                    tuple(_host(arrays, v, constants) for v in node.inputs) for node in large
-                ]
-                found = products(large, inputs)  # pyright: ignore[reportArgumentType]
+                inputs = [tuple(_host(arrays, v, constants) for v in node.inputs) for node in large]
+                found = computed(large, inputs)
                 arrays.update((n.outputs[0], a) for n, a in zip(large, found, strict=True))
             if rest is not None:
                 results = rest.run_arrays([_host(arrays, v, constants) for v in given])

@@ -167,7 +167,10 @@ class _Writer:
         for index, node in enumerate(graph.nodes):
             self._node(index, node, lifetimes)
         self.donations = [inputs.index(v) for v in self.donated]
-        parameters = [*(self.names[v] for v in inputs), *(f"{o}=None" for o in self.donated.values())]
+        parameters = [
+            *(self.names[v] for v in inputs),
+            *(f"{o}=None" for o in self.donated.values()),
+        ]
         self.text[0] = f"def program({', '.join(parameters)}):"
         results = [self.names[v] for v in (*graph.outputs, *graph.assigned.values())]
         self.text.append(f"    return ({''.join(f'{r}, ' for r in results)})")

@@ -25,7 +25,9 @@ class Stage(NamedTuple):
 
 def stages(graph: Graph, on_host: Callable[[Node], bool]) -> list[Stage]:
     """The stages of a graph, in the order in which they run."""
-    level: dict[Value, int] = {}  # of the stage that computes a value; XLA's are even, the host's odd
+    level: dict[
+        Value, int
+    ] = {}  # of the stage that computes a value; XLA's are even, the host's odd
     groups: dict[int, list[Node]] = {}
     last_effect = 0
     for node in graph.nodes:
@@ -36,9 +38,7 @@ def stages(graph: Graph, on_host: Callable[[Node], bool]) -> list[Stage]:
             if found is not None:
                 earliest = max(earliest, found if found % 2 == host else found + 1)
         if node.has_effect:
-            earliest = max(
-                earliest, last_effect if last_effect % 2 == host else last_effect + 1
-            )
+            earliest = max(earliest, last_effect if last_effect % 2 == host else last_effect + 1)
             last_effect = earliest
         groups.setdefault(earliest, []).append(node)
         for value in node.outputs:

@@ -27,7 +27,9 @@ class Workers:
         self._errors: list[BaseException] = []
         self._lock = threading.Lock()
         for i in range(count - 1):
-            threading.Thread(target=self._work, args=(i,), name=f"tapeflow-{i}", daemon=True).start()
+            threading.Thread(
+                target=self._work, args=(i,), name=f"tapeflow-{i}", daemon=True
+            ).start()
 
     def _work(self, number: int) -> None:
         while True:

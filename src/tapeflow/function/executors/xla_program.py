@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import tapeflow.engines.xla  # noqa: F401  # fills the table of lowerings
 from tapeflow.core.device_tensor import DeviceTensor
@@ -92,9 +93,7 @@ class XlaProgram:
         jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
 
     def _run_stages(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        values: dict[Value, Any] = {
-            v: x for v, x in zip(self._inputs, tensors, strict=True)
-        }
+        values: dict[Value, Any] = {v: x for v, x in zip(self._inputs, tensors, strict=True)}
         for stage, run in zip(self._stages, self._runs, strict=True):
             if stage.on_host:
                 found = run([values[v]._array for v in stage.inputs])
@@ -107,7 +106,10 @@ class XlaProgram:
 
 
 def _buffer(x: Tensor) -> Any:
-    return x._buffer if type(x) is DeviceTensor else x._array
+    if type(x) is DeviceTensor:
+        return x._buffer
+    array = x._array
+    return array if isinstance(array, (np.ndarray, np.generic)) else np.asarray(array)  # of a stack
 
 
 def _references() -> tuple[int, int]:
@@ -130,4 +132,3 @@ _ALONE, _BUFFER_ALONE = _references()
 
 def _identifier(name: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in name).strip("_") or "function"
-

@@ -1,0 +1,187 @@
+"""The compiled workloads in TensorFlow's words. One source serves `tensorflow` and `tapeflow`.
+
+Each function takes the imported library and its compiler, which is `tf.function` with or without
+`jit_compile`, and returns a function that does the work once and waits for its end.
+"""
+
+from __future__ import annotations
+
+import inputs
+import tensorflow_eager
+
+
+def chain(tf, compiled):
+    return _waiting(tf, compiled(tensorflow_eager.chain(tf)), [])
+
+
+def mlp(tf, compiled):
+    layers, images, labels = inputs.mlp()
+    parameters = [tf.Variable(array) for layer in layers for array in layer]
+    images, labels = tf.constant(images), tf.constant(labels)
+
+    def loss_of():
+        w1, b1, w2, b2, w3, b3 = parameters
+        hidden = tf.nn.relu(tf.matmul(images, w1) + b1)
+        hidden = tf.nn.relu(tf.matmul(hidden, w2) + b2)
+        logits = tf.matmul(hidden, w3) + b3
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        return tf.reduce_mean(losses)
+
+    return _training(tf, compiled, parameters, loss_of)
+
+
+def cnn(tf, compiled):
+    arrays, images, labels = inputs.cnn()
+    parameters = [tf.Variable(array) for array in arrays]
+    images, labels = tf.constant(images), tf.constant(labels)
+
+    def layer(x, filters, bias):
+        x = tf.nn.relu(tf.nn.conv2d(x, filters, strides=1, padding="SAME") + bias)
+        return tf.nn.max_pool2d(x, ksize=2, strides=2, padding="VALID")
+
+    def loss_of():
+        filters1, bias1, filters2, bias2, weights, bias = parameters
+        h = layer(layer(images, filters1, bias1), filters2, bias2)
+        logits = tf.matmul(tf.reshape(h, [images.shape[0], -1]), weights) + bias
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        return tf.reduce_mean(losses)
+
+    return _training(tf, compiled, parameters, loss_of)
+
+
+def transformer(tf, compiled):
+    arrays, x, target = inputs.transformer()
+    parameters = {name: tf.Variable(array) for name, array in arrays.items()}
+    x, target = tf.constant(x), tf.constant(target)
+    batch, tokens, width = x.shape
+    head = width // inputs.HEADS
+
+    def norm(x, name):
+        mean = tf.reduce_mean(x, axis=-1, keepdims=True)
+        centred = x - mean
+        variance = tf.reduce_mean(tf.square(centred), axis=-1, keepdims=True)
+        scaled = centred * tf.math.rsqrt(variance + 1e-5)
+        return scaled * parameters[f"{name}.gain"] + parameters[f"{name}.bias"]
+
+    def dense(x, name):
+        return tf.matmul(x, parameters[f"{name}.weights"]) + parameters[f"{name}.bias"]
+
+    def attention(x):
+        qkv = tf.reshape(dense(x, "qkv"), [batch, tokens, 3, inputs.HEADS, head])
+        q, k, v = tf.unstack(tf.transpose(qkv, [2, 0, 3, 1, 4]))
+        scores = tf.matmul(q, k, transpose_b=True) * head**-0.5
+        mixed = tf.matmul(tf.nn.softmax(scores), v)
+        mixed = tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [batch * tokens, width])
+        return dense(mixed, "out")
+
+    def loss_of():
+        # Tokens as rows of a matrix: products of matrices are what every library does best.
+        h = tf.reshape(x, [batch * tokens, width])
+        h = h + attention(norm(h, "norm1"))
+        inner = tf.nn.gelu(dense(norm(h, "norm2"), "up"), approximate=True)
+        h = h + dense(inner, "down")
+        errors = tf.square(h - tf.reshape(target, [batch * tokens, width]))
+        return tf.reduce_mean(tf.reduce_sum(errors, axis=-1))
+
+    return _training(tf, compiled, list(parameters.values()), loss_of)
+
+
+def lstm(tf, compiled):
+    """A loop in Python, which the trace unrolls."""
+    arrays, xs = inputs.long_lstm()
+    parameters = [tf.Variable(array) for array in arrays]
+    xs = tf.constant(xs)
+
+    def loss_of():
+        h = c = tf.zeros(xs.shape[1:])
+        for x in tf.unstack(xs):
+            h, c = _cell(tf, parameters, x, h, c)
+        return tf.reduce_mean(tf.reduce_sum(tf.square(h), axis=-1))
+
+    return _training(tf, compiled, parameters, loss_of)
+
+
+def lstm_loop(tf, compiled):
+    """A loop in the graph, as AutoGraph makes it from `for t in tf.range(n)`."""
+    arrays, xs = inputs.long_lstm()
+    parameters = [tf.Variable(array) for array in arrays]
+    xs = tf.constant(xs)
+
+    def loss_of():
+        h = c = tf.zeros(xs.shape[1:])
+        for t in tf.range(inputs.LSTM_STEPS):
+            h, c = _cell(tf, parameters, xs[t], h, c)
+        return tf.reduce_mean(tf.reduce_sum(tf.square(h), axis=-1))
+
+    return _training(tf, compiled, parameters, loss_of)
+
+
+def adam(tf, compiled):
+    arrays = inputs.adam()
+    parameters, means, squares = ([tf.Variable(array) for array in arrays[i]] for i in (0, 2, 3))
+    gradients = [tf.constant(array) for array in arrays[1]]
+    count = tf.Variable(0.0)
+    rate, beta1, beta2, epsilon = inputs.ADAM.values()
+
+    @compiled
+    def update():
+        count.assign_add(1.0)
+        scale1 = 1.0 / (1.0 - beta1**count)
+        scale2 = 1.0 / (1.0 - beta2**count)
+        for p, g, m, s in zip(parameters, gradients, means, squares, strict=True):
+            m.assign(beta1 * m + (1 - beta1) * g)
+            s.assign(beta2 * s + (1 - beta2) * tf.square(g))
+            p.assign_sub(rate * (m * scale1) / (tf.sqrt(s * scale2) + epsilon))
+        return count + 0.0
+
+    step = _waiting(tf, update, [*parameters, *means, *squares])
+
+    def updated():
+        step()
+        return parameters[0]
+
+    updated.report = step.report
+    return updated
+
+
+def _cell(tf, parameters, x, h, c):
+    w_input, w_state, bias = parameters
+    gates = tf.matmul(x, w_input) + tf.matmul(h, w_state) + bias
+    i, f, o, g = tf.split(gates, 4, axis=1)
+    c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+    return tf.sigmoid(o) * tf.tanh(c), c
+
+
+def _training(tf, compiled, parameters, loss_of):
+    @compiled
+    def step():
+        with tf.GradientTape() as tape:
+            loss = loss_of()
+        gradients = tape.gradient(loss, parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.assign_sub(inputs.LEARNING_RATE * gradient)
+        return loss
+
+    return _waiting(tf, step, parameters)
+
+
+def _waiting(tf, function, variables):
+    """Return a function that calls the compiled one and waits for all it changes.
+
+    TensorFlow's call returns when all is done. tapeflow's may return before: each variable is waited
+    for without looking at it, because memory that is looked at cannot be written over in the next step.
+    """
+    lazy = tf.__name__ == "tapeflow"
+
+    def step():
+        result = function()
+        result.numpy()
+        if lazy:
+            for variable in variables:
+                buffer = getattr(variable.value(), "_buffer", None)
+                if buffer is not None:
+                    buffer.block_until_ready()
+        return result
+
+    step.report = getattr(function, "report", None)
+    return step

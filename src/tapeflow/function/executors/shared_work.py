@@ -1,0 +1,153 @@
+"""Matrix products and convolutions for the hybrid executor: shared out between threads, each in a part of the result.
+
+Results are in memory that XLA can use as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.dims import Dim
+from tapeflow.function.executors.workers import workers
+from tapeflow.function.graph import Node
+
+_ALIGNMENT = 64  # bytes: XLA takes memory that begins at a multiple of this without copying it
+_WORTH_IT = 2**21  # multiplications; less is done by XLA, with what is around it
+
+Tasks = list[Callable[[], Any]]
+Finish = Callable[[], Any]
+
+
+def is_large(node: Node) -> bool:
+    """Whether a node is a product or convolution that is worth leaving XLA for."""
+    if node.primitive.name not in _WORK:
+        return False
+    values = (*node.inputs, *node.outputs)
+    if values[0].dtype.np_dtype.char not in "fd":
+        return False
+    if any(type(d) is Dim for v in values for d in v.shape):
+        return False
+    return _multiplications(node) >= _WORTH_IT
+
+
+def _multiplications(node: Node) -> int:
+    first, second, out = *node.inputs, *node.outputs
+    if node.primitive.name == "matmul":
+        inner = first.shape[-2] if node.attrs["transpose_a"] else first.shape[-1]
+        return math.prod(out.shape) * inner
+    image, filters = {
+        "conv": (out, second),
+        "conv_input_gradient": (first, second),
+        "conv_filter_gradient": (second, out),
+    }[node.primitive.name]
+    return math.prod(image.shape[:-1]) * math.prod(filters.shape)
+
+
+def computed(nodes: Sequence[Node], inputs: Sequence[Sequence[Any]]) -> list[Any]:
+    """The outputs of nodes that do not depend on each other."""
+    pool = workers()
+    shares: list[Tasks] = [[] for _ in range(pool.count)]
+    finishes: list[Finish] = []
+    for node, arrays in zip(nodes, inputs, strict=True):
+        tasks, finish = _WORK[node.primitive.name](node, *arrays, count=pool.count)
+        for share, task in zip(shares, tasks, strict=False):
+            share.append(task)
+        finishes.append(finish)
+
+    def all_of(share: Tasks) -> Callable[[], None]:
+        def work() -> None:
+            for task in share:
+                task()
+
+        return work
+
+    pool.run([all_of(share) for share in shares])
+    return [finish() for finish in finishes]
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array whose memory XLA takes as it is."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+# Matrix products: a part of the batch, of the rows or of the columns for each thread.
+
+
+def _matmul(node: Node, a: Any, b: Any, count: int) -> tuple[Tasks, Finish]:
+    if node.attrs["transpose_a"]:
+        a = a.swapaxes(-1, -2)
+    if node.attrs["transpose_b"]:
+        b = b.swapaxes(-1, -2)
+    out = aligned_empty(node.outputs[0].shape, a.dtype)
+
+    def task(a: Any, b: Any, out: Any) -> Callable[[], Any]:
+        return lambda: np.matmul(a, b, out=out)
+
+    return [task(*part) for part in _parts(a, b, out, count)], lambda: out
+
+
+def _parts(a: Any, b: Any, out: Any, count: int) -> list[tuple[Any, Any, Any]]:
+    *batch, rows, columns = out.shape
+    if batch and batch[0] >= count and a.shape[:1] == b.shape[:1] == out.shape[:1]:
+        return [(a[i:j], b[i:j], out[i:j]) for i, j in _cuts(batch[0], count, 1)]
+    if rows >= columns:
+        return [(a[..., i:j, :], b, out[..., i:j, :]) for i, j in _cuts(rows, count, 16)]
+    return [(a, b[..., i:j], out[..., i:j]) for i, j in _cuts(columns, count, 16)]
+
+
+def _cuts(size: int, count: int, multiple: int) -> list[tuple[int, int]]:
+    step = -(-size // count)
+    step = -(-step // multiple) * multiple
+    cuts = [(min(i * step, size), min((i + 1) * step, size)) for i in range(count)]
+    return [(i, j) for i, j in cuts if i < j]
+
+
+# Convolutions: some images for each thread.
+
+
+def _conv(node: Node, x: Any, w: Any, count: int) -> tuple[Tasks, Finish]:
+    out = aligned_empty(node.outputs[0].shape, x.dtype)
+    kernel = node.primitive.kernel
+
+    def task(i: int, j: int) -> Callable[[], Any]:
+        attrs = dict(node.attrs)
+        if "shape" in attrs:  # of the images that a gradient is for
+            attrs["shape"] = (j - i, *attrs["shape"][1:])
+
+        def work() -> None:
+            out[i:j] = kernel(x[i:j], w, **attrs)
+
+        return work
+
+    return [task(i, j) for i, j in _cuts(x.shape[0], count, 1)], lambda: out
+
+
+def _conv_filter_gradient(node: Node, x: Any, g: Any, count: int) -> tuple[Tasks, Finish]:
+    sums: list[Any] = []
+
+    def task(i: int, j: int) -> Callable[[], Any]:
+        return lambda: sums.append(node.primitive.kernel(x[i:j], g[i:j], **node.attrs))
+
+    def finish() -> Any:
+        out = aligned_empty(node.outputs[0].shape, x.dtype)
+        out[...] = sums[0]
+        for each in sums[1:]:
+            out += each
+        return out
+
+    return [task(i, j) for i, j in _cuts(x.shape[0], count, 1)], finish
+
+
+_WORK: dict[str, Callable[..., tuple[Tasks, Finish]]] = {
+    "matmul": _matmul,
+    "conv": _conv,
+    "conv_input_gradient": _conv,
+    "conv_filter_gradient": _conv_filter_gradient,
+}

@@ -1,0 +1,146 @@
+"""Every row of the table of primitives in a function traced for unknown sizes.
+
+A function is traced once for arguments whose sizes are all `None`, or whose first one is, and then called with the
+arguments of the row and with larger ones. Values and gradients must be those of the same Python run eagerly, and the
+function must not be traced again, but for the primitives that need numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.function.test_table_in_function import EXECUTORS, NEVER_THE_SAME, ROWS, assert_near
+from tests.primitives.samples import Sample
+from tests.primitives.test_table import run, sources, tensors, weights_of
+
+import tapeflow as tf
+from tapeflow.primitives.table import TABLE, Primitive
+
+EXPECTED_RETRACES: dict[str, str] = {}
+"""Primitives that need the number of a size while tracing, and why."""
+
+
+# Larger arguments.
+
+
+def doubled(x: np.ndarray, axes: set[int]) -> np.ndarray:
+    """Twice as long along some axes; square matrices become block-diagonal ones, and keep their properties."""
+    if {x.ndim - 2, x.ndim - 1} <= axes and x.shape[-1] == x.shape[-2] and x.dtype.kind in "fc":
+        x = np.kron(np.eye(2, dtype=x.dtype), x)
+        axes = axes - {x.ndim - 2, x.ndim - 1}
+    for axis in sorted(axes):
+        x = np.concatenate([x, x], axis)
+    return x
+
+
+def candidates(sample: Sample, first_only: bool) -> list[tuple[np.ndarray, ...]]:
+    """The inputs with some of their sizes doubled: all that are equal, or a single one."""
+    places = [(i, a) for i, x in enumerate(sample.inputs) for a in range(x.ndim) if x.shape[a] > 1]
+    sizes = sorted({sample.inputs[i].shape[a] for i, a in places})
+    groups = [[(i, a) for i, a in places if sample.inputs[i].shape[a] == size] for size in sizes]
+    groups += [[(i, 0) for i, a in places if a == 0], *([place] for place in places)]
+    found = []
+    for group in groups:
+        if group and not (first_only and any(a for _, a in group)):
+            found.append(
+                tuple(
+                    doubled(x, {a for j, a in group if j == i}) for i, x in enumerate(sample.inputs)
+                )
+            )
+    return found
+
+
+@dataclass
+class Call:
+    """What a function is called with, and what it must give."""
+
+    inputs: list[Any]
+    weights: list[Any]
+    expected: list[Any]
+
+
+def with_gradients(
+    primitive: Primitive, sample: Sample, inputs: list[Any], weights: list[Any]
+) -> list[Any]:
+    """The outputs, and the gradients of their weighted sum."""
+    watched = [inputs[i] for i in sources(primitive, sample)]
+    with tf.GradientTape() as tape:
+        tape.watch(watched)
+        outputs = run(primitive, sample, inputs)
+    targets = [o for o in outputs if o.dtype.is_differentiable]
+    slopes = tape.gradient(
+        targets, watched, output_gradients=weights, unconnected_gradients="zero"
+    )
+    return [*outputs, *[tf.convert_to_tensor(g) for g in slopes]]
+
+
+def call(primitive: Primitive, sample: Sample, arrays: tuple[np.ndarray, ...]) -> Call | None:
+    """The eager results, or None if the primitive does not take such inputs."""
+    try:
+        inputs = tensors(arrays)
+        outputs = run(primitive, sample, inputs)
+        weights = [
+            tf.constant(w, o.dtype)
+            for o, w in zip(outputs, weights_of(outputs), strict=True)
+            if w is not None
+        ]
+        return Call(inputs, weights, with_gradients(primitive, sample, inputs, weights))
+    except (tf.errors.OpError, ValueError, TypeError):
+        return None
+
+
+def calls(name: str, sample: Sample, first_only: bool) -> list[Call]:
+    """With the row as it is, and then with all larger ones that the primitive takes."""
+    found = [call(TABLE[name], sample, sample.inputs)]
+    assert found[0] is not None
+    found += [call(TABLE[name], sample, arrays) for arrays in candidates(sample, first_only)]
+    return [c for c in found if c is not None]
+
+
+def spec(x: Any, first_only: bool) -> tf.TensorSpec:
+    shape = list(x.shape)
+    unknown = shape[:1] if first_only else shape
+    return tf.TensorSpec([*[None] * len(unknown), *shape[len(unknown) :]], x.dtype)
+
+
+def assert_results(name: str, sample: Sample, results: list[Any], expected: list[Any]) -> None:
+    inputs = ", ".join(f"{x.dtype}{list(x.shape)}" for x in sample.inputs)
+    for i, (y, value) in enumerate(zip(results, expected, strict=True)):
+        told = f"result {i} of {name}({inputs}, {sample.attrs})"
+        assert (y.dtype, y.shape) == (value.dtype, value.shape), told
+        if name not in NEVER_THE_SAME:
+            assert_near(np.asarray(y), np.asarray(value), told)
+
+
+def has_sizes(sample: Sample) -> bool:
+    return any(x.ndim for x in sample.inputs)
+
+
+@pytest.mark.parametrize("first_only", [False, True], ids=["all", "first"])
+@pytest.mark.parametrize("name", [n for n in TABLE if any(map(has_sizes, ROWS[n]))])
+def test_one_trace_for_all_sizes(name: str, first_only: bool):
+    primitive = TABLE[name]
+    retraced = []
+    for sample in filter(has_sizes, ROWS[name]):
+        several = calls(name, sample, first_only)
+
+        def python(inputs: list[Any], weights: list[Any], sample: Sample = sample) -> list[Any]:
+            return with_gradients(primitive, sample, inputs, weights)
+
+        inputs, weights = several[0].inputs, several[0].weights
+        signature = [[spec(x, first_only) for x in group] for group in (inputs, weights)]
+        compiled = tf.function(
+            python, input_signature=signature, jit_compile=False, autograph=False
+        )
+        for each in several:
+            results = compiled(each.inputs, each.weights)
+            assert_results(name, sample, results, each.expected)
+        count = compiled.experimental_get_tracing_count()
+        if count > 1:
+            retraced.append((sample.attrs, [s for group in signature for s in group], count))
+    if name in EXPECTED_RETRACES:
+        return
+    assert not retraced, f"{name} was traced again"
