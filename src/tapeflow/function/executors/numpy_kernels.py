@@ -1,4 +1,4 @@
-"""Kernels that know more than those of the table: shapes and dtypes are fixed, and memory may be given for the result."""
+"""Kernels that know more than those of the table: shapes and dtypes are fixed, memory for the result may be given."""
 
 from __future__ import annotations
 

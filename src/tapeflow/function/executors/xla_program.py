@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
@@ -19,6 +20,13 @@ from tapeflow.function.executors.partition import Stage, stages
 from tapeflow.function.graph import Graph, Node, Value
 
 
+def keep_compiled_programs() -> None:
+    """Lets jax keep compiled programs on disk, unless the user has said where or that it should not."""
+    if jax.config.jax_compilation_cache_dir is None and jax.config.jax_enable_compilation_cache:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        jax.config.update("jax_compilation_cache_dir", os.path.join(base, "tapeflow", "xla"))
+
+
 class XlaProgram:
     """A graph as a few XLA programs, mostly one, and host code between them.
 
@@ -31,6 +39,7 @@ class XlaProgram:
 
     def __init__(self, graph: Graph, on_host: Callable[[Node], bool] | None = None) -> None:
         self._graph = graph
+        keep_compiled_programs()
 
         def host(node: Node) -> bool:
             return not lowerable(node) or (on_host is not None and on_host(node))
@@ -93,7 +102,7 @@ class XlaProgram:
         jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
 
     def _run_stages(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        values: dict[Value, Any] = {v: x for v, x in zip(self._inputs, tensors, strict=True)}
+        values: dict[Value, Any] = dict(zip(self._inputs, tensors, strict=True))
         for stage, run in zip(self._stages, self._runs, strict=True):
             if stage.on_host:
                 found = run([values[v]._array for v in stage.inputs])
