@@ -48,7 +48,7 @@ def main(library: str) -> None:
             calls[e["name"]] += 1
     for name, microseconds in seconds.most_common(40):
         print(f"{microseconds / 3e3:8.3f} ms {calls[name] // 3:4d} times  {name[:110]}")
-    print(f"{sum(seconds.values()) / 3e3:8.3f} ms in all")
+    print(f"{sum(seconds.values()) / 3e3:8.3f} ms in all, {sum(calls.values()) // 3} kernels")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ RNN_STEPS = 20
 LSTM_STEPS = 100
 HEADS = 8
 LEARNING_RATE = 0.01
+GENTLE_RATE = 1e-3  # for the networks that would blow up at the other
 ADAM = {"rate": 1e-3, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
 
 Array = np.ndarray

@@ -32,7 +32,7 @@ def mlp(jax):
         hidden = jax.nn.relu(hidden @ w2 + b2)
         return _cross_entropy(jax, hidden @ w3 + b3, labels)
 
-    return _training(jax, [array for layer in layers for array in layer], loss_of, images, labels)
+    return _training(jax, [array for layer in layers for array in layer], loss_of, [images, labels])
 
 
 def cnn(jax):
@@ -51,7 +51,9 @@ def cnn(jax):
         h = layer(layer(images, filters1, bias1), filters2, bias2)
         return _cross_entropy(jax, h.reshape(len(images), -1) @ weights + bias, labels)
 
-    return _training(jax, parameters, loss_of, images, labels)
+    return _training(
+        jax, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE
+    )
 
 
 def transformer(jax):
@@ -79,7 +81,7 @@ def transformer(jax):
         x = x + dense(parameters, jax.nn.gelu(inner, approximate=True), "down")
         return jnp.mean(jnp.sum(jnp.square(x - target), axis=-1))
 
-    return _training(jax, parameters, loss_of, x, target)
+    return _training(jax, parameters, loss_of, [x, target], rate=inputs.GENTLE_RATE)
 
 
 def lstm(jax):
@@ -99,7 +101,7 @@ def lstm(jax):
         (h, _), _ = jax.lax.scan(cell, (zeros, zeros), xs)
         return jnp.mean(jnp.sum(jnp.square(h), axis=-1))
 
-    return _training(jax, parameters, loss_of, xs)
+    return _training(jax, parameters, loss_of, [xs])
 
 
 def adam(jax):
@@ -141,19 +143,18 @@ def _cross_entropy(jax, logits, labels):
     return -jax.numpy.mean(jax.numpy.take_along_axis(log_probabilities, labels[:, None], axis=1))
 
 
-def _training(jax, parameters, loss_of, *batch):
-    parameters, batch = jax.tree.map(jax.numpy.array, (parameters, batch))
+def _training(jax, parameters, loss_of, data, rate=inputs.LEARNING_RATE):
+    parameters, data = jax.tree.map(jax.numpy.array, (parameters, data))
 
-    def update(parameters, *batch):
-        loss, gradients = jax.value_and_grad(loss_of)(parameters, *batch)
-        new = jax.tree.map(lambda p, g: p - inputs.LEARNING_RATE * g, parameters, gradients)
-        return new, loss
+    def update(parameters, *data):
+        loss, gradients = jax.value_and_grad(loss_of)(parameters, *data)
+        return jax.tree.map(lambda p, g: p - rate * g, parameters, gradients), loss
 
     update = jax.jit(update, donate_argnums=0)
 
     def step():
         nonlocal parameters
-        parameters, loss = jax.block_until_ready(update(parameters, *batch))
+        parameters, loss = jax.block_until_ready(update(parameters, *data))
         return loss
 
     return step

@@ -3,16 +3,23 @@
 Started by `benchmarks/run.py`, once for each measurement, with the Python that has the library:
 
     python benchmarks/workloads/measure.py torch chain
+    python benchmarks/workloads/measure.py torch-compile compiled_chain 0.1
+
+The last argument is the time to spend on timing, in seconds; everything before it shrinks with it.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import importlib
+import importlib.metadata
 import json
+import os
 import platform
 import resource
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,68 +27,163 @@ from time import perf_counter
 
 import numpy as np
 
-SOURCES = {
+EAGER_SOURCES = {
     "tapeflow": "tensorflow_eager",
     "tensorflow": "tensorflow_eager",
     "torch": "torch_eager",
     "jax": "jax_eager",
 }
+COMPILED_SOURCES = {
+    "tapeflow": "tensorflow_compiled",
+    "tensorflow": "tensorflow_compiled",
+    "torch": "torch_compiled",
+    "jax": "jax_compiled",
+}
 
-WARM_UP_SECONDS = 0.3
-TIMED_SECONDS = 1.0
+# As parts of the time that is spent on timing:
+WINDOW = 0.3
+STABLE_WITHIN = 5.0
+CHOSEN_WITHIN = 60.0
+
 DEPTH = 50
 
 Step = Callable[[], object]
 
 
-def main(library_name: str, workload: str) -> None:
+def main(way: str, workload: str, seconds: float) -> None:
+    library_name, _, option = way.partition("-")
+    obstacle = what_is_missing(way)
+    if obstacle is not None:
+        print(json.dumps({"missing": obstacle}))
+        return
     library = importlib.import_module(library_name)
+    if workload.startswith("compiled_"):
+        step = build_compiled(library, option, workload.removeprefix("compiled_"))
+        measured = measure_compiled(step, workload, seconds, first_only=way == "tapeflow-jit")
+    else:
+        measured = measure_eager(library, workload, seconds)
+    print(json.dumps(measured | {"versions": versions(library)}))
+
+
+# Eager.
+
+
+def measure_eager(library, workload: str, seconds: float) -> dict[str, object]:
     name, _, memory = workload.partition(":")
-    build = getattr(importlib.import_module(SOURCES[library_name]), name)
+    build = getattr(importlib.import_module(EAGER_SOURCES[library.__name__]), name)
     if name == "deep_mlp":
         build(library, 2)()  # kernels, threads and their buffers are there before the measurement
-        measured = peak_memory(build(library, DEPTH))
+        value, results = peak_memory(build(library, DEPTH))
     elif memory:
         step = build(library)
         step()
-        measured = peak_memory(step)
+        value, results = peak_memory(step)
     else:
-        measured = seconds_per_call(build(library))
-    versions = {
-        "library": library.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
-    print(json.dumps(measured | {"versions": versions}))
+        step = build(library)
+        results = [number(step()), number(step())]
+        value = best_time(step, time_per_call(step, WINDOW * seconds), seconds)
+    return {"values": {workload: value}, "results": results}
 
 
-def seconds_per_call(step: Step) -> dict[str, object]:
-    """Time batches of calls of about 50 ms each and return the best batch's time per call."""
-    results = [number(step()), number(step())]
-
-    calls, start = 0, perf_counter()
-    while perf_counter() - start < WARM_UP_SECONDS:
-        step()
-        calls += 1
-    calls = max(1, round(calls * 0.05 / WARM_UP_SECONDS))
-
-    best, deadline = float("inf"), perf_counter() + TIMED_SECONDS
-    while perf_counter() < deadline:
-        start = perf_counter()
-        for _ in range(calls):
-            step()
-        best = min(best, (perf_counter() - start) / calls)
-    return {"value": best, "results": results}
-
-
-def peak_memory(step: Step) -> dict[str, object]:
+def peak_memory(step: Step) -> tuple[int, list[float]]:
     """Return by how many bytes one call raises the resident memory at its highest point."""
     gc.collect()
     return_free_memory()
     restart_peak()
     before = resident_bytes()
     result = step()
-    return {"value": peak_bytes() - before, "results": [number(result)]}
+    return peak_bytes() - before, [number(result)]
+
+
+# Compiled.
+
+
+def build_compiled(library, option: str, name: str) -> Step:
+    """Return the workload's step, compiled as the library is told to."""
+    build = getattr(importlib.import_module(COMPILED_SOURCES[library.__name__]), name)
+    if library.__name__ == "jax":
+        return build(library)
+    if library.__name__ == "torch":
+        return build(library, library.compile if option else None)
+    jit = functools.partial(library.function, jit_compile=True)
+    return build(library, jit if option else library.function)
+
+
+def measure_compiled(
+    step: Step, workload: str, seconds: float, first_only: bool
+) -> dict[str, object]:
+    start = perf_counter()
+    results = [step()]
+    first = perf_counter() - start
+    results = [number(results[0]), *(number(step()) for _ in range(3))]
+    values = {f"{workload}:first": first}
+    report = getattr(step, "report", None)
+    if not first_only:
+        values[workload] = best_time(step, warm_up(step, seconds, report), seconds)
+    return {"values": values, "results": results, "report": report and report()}
+
+
+def warm_up(step: Step, seconds: float, report: Callable[[], str] | None) -> float:
+    """Call until the speed is stable and return it.
+
+    Where the library chooses between ways to run by trying them, its choice must be made, too.
+    """
+    deadline = perf_counter() + CHOSEN_WITHIN * seconds
+    while report is not None and "chosen" not in report() and perf_counter() < deadline:
+        time_per_call(step, WINDOW * seconds)
+    times: list[float] = []
+    deadline = perf_counter() + STABLE_WITHIN * seconds
+    while perf_counter() < deadline:
+        times.append(time_per_call(step, WINDOW * seconds))
+        if len(times) >= 3 and max(times[-3:]) < 1.05 * min(times[-3:]):
+            break
+    return times[-1]
+
+
+def what_is_missing(way: str) -> str | None:
+    """Return what this machine lacks for this way of running, if anything."""
+    compilers = (os.environ.get("CXX", "c++"), "g++", "clang++")
+    if way == "torch-compile" and not any(map(shutil.which, compilers)):
+        return "no C++ compiler"
+    return None
+
+
+# Both.
+
+
+def time_per_call(step: Step, seconds: float) -> float:
+    """Call for this long, once at least, and return the time of a call."""
+    calls, start = 0, perf_counter()
+    while (passed := perf_counter() - start) < seconds or not calls:
+        step()
+        calls += 1
+    return passed / calls
+
+
+def best_time(step: Step, typical: float, seconds: float) -> float:
+    """Time batches of calls of about 50 ms each and return the best batch's time per call."""
+    calls = max(1, round(0.05 * seconds / typical))
+    best, deadline = float("inf"), perf_counter() + seconds
+    while perf_counter() < deadline:
+        start = perf_counter()
+        for _ in range(calls):
+            step()
+        best = min(best, (perf_counter() - start) / calls)
+    return best
+
+
+def versions(library) -> dict[str, str]:
+    found = {
+        "library": library.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+    if library.__name__ == "tapeflow":
+        try:
+            found["jax"] = importlib.metadata.version("jax")
+        except importlib.metadata.PackageNotFoundError:
+            found["jax"] = ""
+    return found
 
 
 def number(result: object) -> float:
@@ -127,4 +229,4 @@ def _max_rss() -> int:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], sys.argv[2], float(sys.argv[3]) if len(sys.argv) > 3 else 1.0)

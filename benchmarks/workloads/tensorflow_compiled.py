@@ -1,25 +1,34 @@
 """The compiled workloads in TensorFlow's words. One source serves `tensorflow` and `tapeflow`.
 
 Each function takes the imported library and its compiler, which is `tf.function` with or without
-`jit_compile`, and returns a function that does the work once and waits for its end.
+`jit_compile`, and returns a function that does the work once and waits for its end. Data are
+arguments of the compiled function: what it took from around it could be computed with in advance.
 """
 
 from __future__ import annotations
 
 import inputs
-import tensorflow_eager
 
 
 def chain(tf, compiled):
-    return _waiting(tf, compiled(tensorflow_eager.chain(tf)), [])
+    @compiled
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(inputs.CHAIN_LENGTH):
+                y = tf.sin(y) * x
+            total = tf.reduce_sum(y)
+        return tape.gradient(total, x)
+
+    return _waiting(tf, gradient, [tf.constant(inputs.chain())], [])
 
 
 def mlp(tf, compiled):
     layers, images, labels = inputs.mlp()
     parameters = [tf.Variable(array) for layer in layers for array in layer]
-    images, labels = tf.constant(images), tf.constant(labels)
 
-    def loss_of():
+    def loss_of(images, labels):
         w1, b1, w2, b2, w3, b3 = parameters
         hidden = tf.nn.relu(tf.matmul(images, w1) + b1)
         hidden = tf.nn.relu(tf.matmul(hidden, w2) + b2)
@@ -27,32 +36,32 @@ def mlp(tf, compiled):
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         return tf.reduce_mean(losses)
 
-    return _training(tf, compiled, parameters, loss_of)
+    return _training(tf, compiled, parameters, loss_of, [images, labels])
 
 
 def cnn(tf, compiled):
     arrays, images, labels = inputs.cnn()
     parameters = [tf.Variable(array) for array in arrays]
-    images, labels = tf.constant(images), tf.constant(labels)
 
     def layer(x, filters, bias):
         x = tf.nn.relu(tf.nn.conv2d(x, filters, strides=1, padding="SAME") + bias)
         return tf.nn.max_pool2d(x, ksize=2, strides=2, padding="VALID")
 
-    def loss_of():
+    def loss_of(images, labels):
         filters1, bias1, filters2, bias2, weights, bias = parameters
         h = layer(layer(images, filters1, bias1), filters2, bias2)
         logits = tf.matmul(tf.reshape(h, [images.shape[0], -1]), weights) + bias
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         return tf.reduce_mean(losses)
 
-    return _training(tf, compiled, parameters, loss_of)
+    return _training(
+        tf, compiled, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE
+    )
 
 
 def transformer(tf, compiled):
     arrays, x, target = inputs.transformer()
     parameters = {name: tf.Variable(array) for name, array in arrays.items()}
-    x, target = tf.constant(x), tf.constant(target)
     batch, tokens, width = x.shape
     head = width // inputs.HEADS
 
@@ -74,7 +83,7 @@ def transformer(tf, compiled):
         mixed = tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [batch * tokens, width])
         return dense(mixed, "out")
 
-    def loss_of():
+    def loss_of(x, target):
         # Tokens as rows of a matrix: products of matrices are what every library does best.
         h = tf.reshape(x, [batch * tokens, width])
         h = h + attention(norm(h, "norm1"))
@@ -83,37 +92,37 @@ def transformer(tf, compiled):
         errors = tf.square(h - tf.reshape(target, [batch * tokens, width]))
         return tf.reduce_mean(tf.reduce_sum(errors, axis=-1))
 
-    return _training(tf, compiled, list(parameters.values()), loss_of)
+    return _training(
+        tf, compiled, list(parameters.values()), loss_of, [x, target], rate=inputs.GENTLE_RATE
+    )
 
 
 def lstm(tf, compiled):
     """A loop in Python, which the trace unrolls."""
     arrays, xs = inputs.long_lstm()
     parameters = [tf.Variable(array) for array in arrays]
-    xs = tf.constant(xs)
 
-    def loss_of():
+    def loss_of(xs):
         h = c = tf.zeros(xs.shape[1:])
         for x in tf.unstack(xs):
             h, c = _cell(tf, parameters, x, h, c)
         return tf.reduce_mean(tf.reduce_sum(tf.square(h), axis=-1))
 
-    return _training(tf, compiled, parameters, loss_of)
+    return _training(tf, compiled, parameters, loss_of, [xs])
 
 
 def lstm_loop(tf, compiled):
     """A loop in the graph, as AutoGraph makes it from `for t in tf.range(n)`."""
     arrays, xs = inputs.long_lstm()
     parameters = [tf.Variable(array) for array in arrays]
-    xs = tf.constant(xs)
 
-    def loss_of():
+    def loss_of(xs):
         h = c = tf.zeros(xs.shape[1:])
         for t in tf.range(inputs.LSTM_STEPS):
             h, c = _cell(tf, parameters, xs[t], h, c)
         return tf.reduce_mean(tf.reduce_sum(tf.square(h), axis=-1))
 
-    return _training(tf, compiled, parameters, loss_of)
+    return _training(tf, compiled, parameters, loss_of, [xs])
 
 
 def adam(tf, compiled):
@@ -124,7 +133,7 @@ def adam(tf, compiled):
     rate, beta1, beta2, epsilon = inputs.ADAM.values()
 
     @compiled
-    def update():
+    def update(gradients):
         count.assign_add(1.0)
         scale1 = 1.0 / (1.0 - beta1**count)
         scale2 = 1.0 / (1.0 - beta2**count)
@@ -134,7 +143,7 @@ def adam(tf, compiled):
             p.assign_sub(rate * (m * scale1) / (tf.sqrt(s * scale2) + epsilon))
         return count + 0.0
 
-    step = _waiting(tf, update, [*parameters, *means, *squares])
+    step = _waiting(tf, update, [gradients], [*parameters, *means, *squares])
 
     def updated():
         step()
@@ -152,20 +161,20 @@ def _cell(tf, parameters, x, h, c):
     return tf.sigmoid(o) * tf.tanh(c), c
 
 
-def _training(tf, compiled, parameters, loss_of):
+def _training(tf, compiled, parameters, loss_of, data, rate=inputs.LEARNING_RATE):
     @compiled
-    def step():
+    def step(*data):
         with tf.GradientTape() as tape:
-            loss = loss_of()
+            loss = loss_of(*data)
         gradients = tape.gradient(loss, parameters)
         for parameter, gradient in zip(parameters, gradients, strict=True):
-            parameter.assign_sub(inputs.LEARNING_RATE * gradient)
+            parameter.assign_sub(rate * gradient)
         return loss
 
-    return _waiting(tf, step, parameters)
+    return _waiting(tf, step, [tf.constant(array) for array in data], parameters)
 
 
-def _waiting(tf, function, variables):
+def _waiting(tf, function, data, variables):
     """Return a function that calls the compiled one and waits for all it changes.
 
     TensorFlow's call returns when all is done. tapeflow's may return before: each variable is waited
@@ -174,7 +183,7 @@ def _waiting(tf, function, variables):
     lazy = tf.__name__ == "tapeflow"
 
     def step():
-        result = function()
+        result = function(*data)
         result.numpy()
         if lazy:
             for variable in variables:

@@ -1,7 +1,6 @@
 """The compiled workloads in PyTorch's words, which serve `torch.compile` and eager mode.
 
-Each function takes the imported library and what compiles, `torch.compile` or nothing at all, and
-returns a function that does the work once. The loss is compiled with its backward pass, and so is
+Each function takes the imported library and `torch.compile`, or None for eager mode, and returns a function that does the work once. The loss is compiled with its backward pass, and so is
 the update of the parameters.
 """
 
@@ -11,35 +10,36 @@ import inputs
 import torch_eager
 
 
-def chain(torch, compiled):
+def chain(torch, compile):
     x = torch.tensor(inputs.chain(), requires_grad=True)
 
-    @compiled
     def total(x):
         y = x
         for _ in range(inputs.CHAIN_LENGTH):
             y = torch.sin(y) * x
         return y.sum()
 
+    if compile is not None:
+        total = compile(total)
     return lambda: torch.autograd.grad(total(x), x)[0]
 
 
-def mlp(torch, compiled):
+def mlp(torch, compile):
     functional = torch.nn.functional
     layers, images, labels = inputs.mlp()
     parameters = [array for layer in layers for array in torch_eager.linear(torch, layer)]
     images, labels = torch.tensor(images), torch.tensor(labels, dtype=torch.int64)
 
-    def loss_of(parameters):
+    def loss_of(parameters, images, labels):
         w1, b1, w2, b2, w3, b3 = parameters
         hidden = functional.relu(functional.linear(images, w1, b1))
         hidden = functional.relu(functional.linear(hidden, w2, b2))
         return functional.cross_entropy(functional.linear(hidden, w3, b3), labels)
 
-    return _training(torch, compiled, parameters, loss_of)
+    return _training(torch, compile, parameters, loss_of, [images, labels])
 
 
-def cnn(torch, compiled):
+def cnn(torch, compile):
     functional = torch.nn.functional
     arrays, images, labels = inputs.cnn()
     filters1, bias1, filters2, bias2, weights, bias = arrays
@@ -54,16 +54,18 @@ def cnn(torch, compiled):
         x = functional.relu(functional.conv2d(x, filters, bias, padding="same"))
         return functional.max_pool2d(x, 2)
 
-    def loss_of(parameters):
+    def loss_of(parameters, images, labels):
         filters1, bias1, filters2, bias2, weights, bias = parameters
         h = layer(layer(images, filters1, bias1), filters2, bias2)
         logits = functional.linear(h.flatten(1), weights, bias)
         return functional.cross_entropy(logits, labels)
 
-    return _training(torch, compiled, parameters, loss_of)
+    return _training(
+        torch, compile, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE
+    )
 
 
-def transformer(torch, compiled):
+def transformer(torch, compile):
     functional = torch.nn.functional
     arrays, x, target = inputs.transformer()
     names = list(arrays)
@@ -74,7 +76,7 @@ def transformer(torch, compiled):
     x, target = torch.tensor(x), torch.tensor(target)
     batch, tokens, width = x.shape
 
-    def loss_of(parameters):
+    def loss_of(parameters, x, target):
         named = dict(zip(names, parameters, strict=True))
 
         def norm(x, name):
@@ -93,10 +95,12 @@ def transformer(torch, compiled):
         h = h + dense(inner, "down")
         return (h - target).square().sum(-1).mean()
 
-    return _training(torch, compiled, parameters, loss_of)
+    return _training(
+        torch, compile, parameters, loss_of, [x, target], rate=inputs.GENTLE_RATE
+    )
 
 
-def lstm(torch, compiled):
+def lstm(torch, compile):
     functional = torch.nn.functional
     (w_input, w_state, bias), xs = inputs.long_lstm()
     parameters = [
@@ -104,7 +108,7 @@ def lstm(torch, compiled):
     ]
     xs = torch.tensor(xs)
 
-    def loss_of(parameters):
+    def loss_of(parameters, xs):
         w_input, w_state, bias = parameters
         h = c = torch.zeros(xs.shape[1:])
         for x in xs.unbind():
@@ -114,16 +118,16 @@ def lstm(torch, compiled):
             h = torch.sigmoid(o) * torch.tanh(c)
         return h.square().sum(-1).mean()
 
-    return _training(torch, compiled, parameters, loss_of)
+    return _training(torch, compile, parameters, loss_of, [xs])
 
 
-def adam(torch, compiled):
+def adam(torch, compile):
     """Written out for `torch.compile`; in eager mode PyTorch's own fused kernel is the way to do it."""
     parameters, gradients, means, squares = (
         [torch.tensor(array) for array in group] for group in inputs.adam()
     )
     rate, beta1, beta2, epsilon = inputs.ADAM.values()
-    if compiled is torch_eager.uncompiled:
+    if compile is None:
         optimizer = torch.optim.Adam(
             parameters, lr=rate, betas=(beta1, beta2), eps=epsilon, fused=True
         )
@@ -139,7 +143,7 @@ def adam(torch, compiled):
 
     count = torch.zeros(())
 
-    @compiled
+    @compile
     def update(parameters, gradients, means, squares, count):
         count.add_(1.0)
         scale1 = 1.0 / (1.0 - beta1**count)
@@ -161,16 +165,16 @@ def _filters(filters):
     return filters.transpose(3, 2, 0, 1)
 
 
-def _training(torch, compiled, parameters, loss_of):
-    loss_of = compiled(loss_of)
-
-    @compiled
+def _training(torch, compile, parameters, loss_of, data, rate=inputs.LEARNING_RATE):
     def update(parameters, gradients):
         for parameter, gradient in zip(parameters, gradients, strict=True):
-            parameter.sub_(gradient, alpha=inputs.LEARNING_RATE)
+            parameter.sub_(gradient, alpha=rate)
+
+    if compile is not None:
+        loss_of, update = compile(loss_of), compile(update)
 
     def step():
-        loss = loss_of(parameters)
+        loss = loss_of(parameters, *data)
         gradients = torch.autograd.grad(loss, parameters)
         with torch.no_grad():
             update(parameters, gradients)

@@ -73,11 +73,6 @@ def deep_mlp(torch, depth):
     return step
 
 
-def uncompiled(function):
-    """Return the function as it is, where `torch.compile` would stand."""
-    return function
-
-
 def linear(torch, layer):
     """Return weights as `functional.linear` wants them, one row an output, and the bias."""
     weights, bias = layer

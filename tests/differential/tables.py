@@ -48,6 +48,7 @@ MORE_GRADIENTS = {
     "signal.irfft": ("Incompatible shapes",),
     "signal.irfft2d": ("Incompatible shapes",),
     "signal.irfft3d": ("no entry for: IRFFT3D",),
+    "signal.rfft": ("Incompatible shapes",),
     "signal.rfft2d": ("Incompatible shapes",),
     "signal.rfft3d": ("no entry for: RFFT3D",),
     "sort": ("Requires delta != 0",),

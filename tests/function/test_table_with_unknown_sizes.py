@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.function.test_table_in_function import EXECUTORS, NEVER_THE_SAME, ROWS, assert_near
+from tests.function.test_table_in_function import NEVER_THE_SAME, ROWS, assert_near
 from tests.primitives.samples import Sample
 from tests.primitives.test_table import run, sources, tensors, weights_of
 

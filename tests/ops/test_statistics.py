@@ -65,3 +65,13 @@ def test_an_average_loss_is_divided_by_the_whole_batch() -> None:
         average([1.0], global_batch_size=2.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="negative"):
         average([1.0], global_batch_size=-2)
+
+
+def test_losses_that_are_integers_are_divided() -> None:
+    losses = tf.constant([1, 2])
+    for found, expected in [
+        (tf.nn.compute_average_loss(losses), 1.5),
+        (tf.nn.compute_average_loss(losses, global_batch_size=4), 0.75),
+        (tf.nn.scale_regularization_loss(losses), 3.0),
+    ]:
+        assert found.dtype is tf.float64 and found.numpy() == expected

@@ -14,6 +14,7 @@ from tapeflow.autodiff.tape import UnconnectedGradients, variable_of
 from tapeflow.core import nest
 from tapeflow.core.context import context, identify
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
 
@@ -108,7 +109,11 @@ def hessians(
         if g is None:
             raise ValueError(f"tf.hessians: ys do not depend on {x!r}, so there is no gradient")
         g = backprop.dense(g)
-        found = jacobians.jacobian(context.tracer.tape, g, [_source(x)], zero=True)
+        tape = context.tracer.tape
+        try:
+            found = jacobians.jacobian(tape, g, [_source(x)], zero=True)
+        except (NotImplementedError, UnimplementedError):  # not for all rows at once
+            found = jacobians.jacobian(tape, g, [_source(x)], zero=True, loop=True)
         results.append(found[0])
     return results
 

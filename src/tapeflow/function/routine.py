@@ -71,6 +71,10 @@ class Routine:
             inputs = [*arguments, *[v._value for v in self.variables], *self.captured]
             return self._run(self._forward(()), inputs)
         inputs = [*arguments, *[v.value() for v in self.variables], *self.captured]
+        if context.tracer is not None:  # whose tape follows what it has captured
+            for x in inputs:
+                if x.interpreter is None or isinstance(x, SymbolicTensor):
+                    context.tracer.value_of(x)
         following = [r for r in active if any(x._id and r.follows(x._id) for x in inputs)]
         if not following:
             return self._run(self._forward(()), inputs)

@@ -10,6 +10,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 from tapeflow.core import nest
@@ -125,7 +126,7 @@ def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
                 Assert(predicate, [_none_true(total)])
                 return function()
             names = [f"function {total - len(rest)}", "the functions after it"]
-            others = [function, lambda: _first_true(rest, default, total)]
+            others = [function, partial(_first_true, rest, default, total)]
             return _choose("case", predicate, others, names)
         if predicate:
             return function()

@@ -155,7 +155,7 @@ def compute_average_loss(
         )
     if sample_weight is not None:
         losses = losses * cast(sample_weight, losses.dtype)
-    total = reduction.sum_(losses, axis=tuple(range(losses._array.ndim)), keepdims=False)
+    total = _summed(losses)
     if global_batch_size is None:
         return total / float(losses._array.shape[0])
     size = convert_to_tensor(global_batch_size)
@@ -179,4 +179,10 @@ def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     np.float32(3.0)
     """
     losses = convert_to_tensor(regularization_loss)
-    return reduction.sum_(losses, axis=tuple(range(losses._array.ndim)), keepdims=False)
+    return _summed(losses)
+
+
+def _summed(losses: Tensor) -> Tensor:
+    """The sum, and of integers what a division makes of it."""
+    total = reduction.sum_(losses, axis=tuple(range(losses._array.ndim)), keepdims=False)
+    return total / 1 if total.dtype.is_integer else total

@@ -347,7 +347,11 @@ class TensorArray:
         if number < 0 or (number >= len(self._values) and not self._dynamic_size):
             raise invalid(
                 f"TensorArray.write: index {number} is out of range; the array has size {len(self._values)}"
-                + ("" if number < 0 else " and cannot grow. Make it with dynamic_size=True, or larger.")
+                + (
+                    ""
+                    if number < 0
+                    else " and cannot grow. Make it with dynamic_size=True, or larger."
+                )
             )
         new._values.extend([None] * (number + 1 - len(new._values)))
         new._values[number] = tensor

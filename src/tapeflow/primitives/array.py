@@ -11,7 +11,6 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
-from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import indexing, reduction
 from tapeflow.primitives.rules import (
@@ -77,11 +76,9 @@ transpose = primitive(
 
 
 def _broadcast_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
-    try:
-        fits = broadcast_shapes(x.shape, shape) == tuple(shape)
-    except ValueError:
-        fits = False
-    if not fits:
+    extra = len(shape) - len(x.shape)
+    pairs = zip(x.shape, shape[max(extra, 0) :], strict=False)
+    if extra < 0 or not all(size == other or size == 1 for size, other in pairs):
         raise invalid(f"broadcast_to: shape {list(x.shape)} cannot be broadcast to {list(shape)}")
     return ArraySpec(tuple(shape), x.dtype)
 

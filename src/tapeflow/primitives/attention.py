@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeflow.core.dtypes import float32
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array
+from tapeflow.primitives import array, patterns
 from tapeflow.primitives.linalg import matmul
 from tapeflow.primitives.rules import FLOAT, check_dtype, check_same_dtype, invalid
 from tapeflow.primitives.softmax import (
@@ -98,7 +98,7 @@ def _soft(q: Tensor, k: Tensor, scale: float, causal: bool) -> Tensor:
     scores = _product(q * scale, k, transpose_b=True)
     rows, columns = scores._array.shape[-2:]
     if causal:
-        seen = Tensor(np.arange(int(columns)) <= np.arange(int(rows))[:, None])
+        seen = patterns.triangle(rows, columns)
         scores = array.select(seen, scores, Tensor(np.array(-np.inf, scores._array.dtype)))
     return softmax(scores, axis=scores._array.ndim - 1)
 

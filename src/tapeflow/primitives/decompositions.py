@@ -65,8 +65,7 @@ def _cholesky_gradient(g: Tensor, y: Tensor) -> Tensor:
 
 
 def _half_diagonal(x: Tensor) -> Tensor:
-    weights = 1 - 0.5 * np.eye(x._array.shape[-1])
-    return x * Tensor(weights.astype(x._array.dtype))
+    return x * (1.0 - identity(x._array.shape[-1], x) * 0.5)
 
 
 cholesky = primitive(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, reduction
+from tapeflow.primitives import array, patterns, reduction
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.rules import NUMERIC, check_dtype, check_same_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
@@ -140,7 +140,7 @@ def _gradient(
     of ones. A label repeated in it took a diagonal, so the gradient is zero elsewhere: a factor
     that is the identity matrix.
     """
-    labels, shape, dtype = subscripts[i], xs_shapes[i], g._array.dtype
+    labels, shape = subscripts[i], xs_shapes[i]
     factors = [(g, output)]
     factors += [(conj(x), of) for x, of in zip(others, subscripts, strict=True) if x is not None]
     known = set().union(*(of for _, of in factors))
@@ -149,12 +149,12 @@ def _gradient(
     for label, size in zip(labels, shape, strict=True):
         if label in wanted:
             fresh = next(unused)
-            factors.append((Tensor(np.eye(size, dtype=dtype)), label + fresh))
+            factors.append((patterns.identity(size, size, g.dtype), label + fresh))
             wanted += fresh
             continue
         wanted += label
         if label not in known:
-            factors.append((Tensor(np.ones(size, dtype)), label))
+            factors.append((patterns.full((size,), 1, g.dtype), label))
     result = einsum(
         *[x for x, _ in factors],
         subscripts=tuple(of for _, of in factors),

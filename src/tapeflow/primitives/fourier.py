@@ -13,6 +13,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import DTypeError
 from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import array, binary, patterns
 from tapeflow.primitives.rules import invalid
 from tapeflow.primitives.table import ArraySpec, primitive
 
@@ -98,17 +99,17 @@ def _rfft_result(x: ArraySpec, *, axes: Axes, norm: Norm) -> ArraySpec:
 def _mirror_weights(like: Tensor, axis: int, length: int, weight: float) -> Tensor:
     """A weight for the frequencies that stand for two, and 1 for those that are their own mirror image."""
     half = length // 2 + 1
-    weights = np.full(half, weight, like._array.dtype)
-    weights[0] = 1
-    if length % 2 == 0:
-        weights[-1] = 1
-    return Tensor(weights.reshape(half, *(1,) * (like._array.ndim - axis - 1)))
+    numbers = patterns.numbers(half)
+    alone = binary.equal((numbers + numbers) % patterns.scalar(length, dtypes.int64), 0)
+    kind = like._array.dtype.type
+    weights = array.select(alone, Tensor(kind(1)), Tensor(kind(weight)))
+    return array.reshape(weights, shape=(half, *(1,) * (like._array.ndim - axis - 1)))
 
 
 def _rfft_gradient(g: Tensor, x_shape: tuple[int, ...], axes: Axes, norm: Norm) -> Tensor:
     length = x_shape[axes[-1]]
     if not length:
-        return Tensor(np.zeros(x_shape, g.dtype.real_dtype.np_dtype))
+        return patterns.zeros(x_shape, g.dtype.real_dtype)
     halved = g * _mirror_weights(g, axes[-1], length, 0.5)
     return irfft(halved, axes=axes, length=length, norm=_OTHER[norm])
 

@@ -169,8 +169,17 @@ def _gather_gradient(
         count = indices._array.size
         values = array.reshape(g, shape=(count, *x_shape[1:]))
         flat = array.reshape(indices, shape=(count,))
-        return IndexedSlices(values, flat, Tensor(np.array(x_shape, np.int32)))
+        return IndexedSlices(values, flat, _shape_tensor(x_shape))
     return scatter_rows(g, indices, shape=x_shape, axis=axis, batch_dims=batch_dims)
+
+
+def _shape_tensor(shape: Shape) -> Tensor:
+    if not any(type(d) is Dim for d in shape):
+        return Tensor(np.array(shape, np.int32))
+    from tapeflow.primitives.sizes import tensor_of  # it is made of primitives of this file
+
+    sizes = [tensor_of(d) if type(d) is Dim else Tensor(np.int32(d)) for d in shape]
+    return array.stack(*sizes, axis=0)
 
 
 gather = primitive(
@@ -213,7 +222,7 @@ scatter_rows = primitive(
 
 def dense_from_slices(slices: IndexedSlices) -> Tensor:
     """The dense tensor that the slices stand for."""
-    shape = tuple(convert_to_tensor(slices.dense_shape)._array.tolist())
+    shape = tuple(convert_to_tensor(slices.dense_shape)._elements().tolist())
     return scatter_rows(slices.values, slices.indices, shape=shape, axis=0, batch_dims=0)
 
 

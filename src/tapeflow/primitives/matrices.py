@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeflow.core.errors import DTypeError
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, linalg
+from tapeflow.primitives import array, linalg, patterns
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.rules import check_same_dtype, invalid
 from tapeflow.primitives.table import ArraySpec
@@ -131,21 +131,17 @@ def product(a: Tensor, b: Tensor, *, adjoint_a: bool = False, adjoint_b: bool = 
 
 def lower(x: Tensor, k: int = 0) -> Tensor:
     """The triangle up to the diagonal `k`; zeros above it."""
-    return _masked(x, _tri(x, k))
+    return array.select(_triangle(x, k), x, array.zeros_like(x))
 
 
 def upper(x: Tensor, k: int = 0) -> Tensor:
     """The triangle from the diagonal `k`; zeros below it."""
-    return _masked(x, ~_tri(x, k - 1))
+    return array.select(_triangle(x, k - 1), array.zeros_like(x), x)
 
 
-def _tri(x: Tensor, k: int) -> Any:
+def _triangle(x: Tensor, k: int) -> Tensor:
     rows, columns = x._array.shape[-2:]
-    return np.tri(rows, columns, k, dtype=np.bool_)
-
-
-def _masked(x: Tensor, mask: Any) -> Tensor:
-    return array.select(Tensor(mask), x, array.zeros_like(x))
+    return patterns.triangle(rows, columns, k)
 
 
 def diagonal_matrix(x: Tensor) -> Tensor:
@@ -156,7 +152,7 @@ def diagonal_matrix(x: Tensor) -> Tensor:
 
 def identity(n: int, like: Tensor) -> Tensor:
     """The identity matrix, in the dtype of a tensor."""
-    return Tensor(np.eye(n, dtype=like._array.dtype))
+    return patterns.identity(n, n, like.dtype)
 
 
 def row(x: Tensor) -> Tensor:

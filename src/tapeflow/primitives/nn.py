@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, binary, reduction, special, unary
+from tapeflow.primitives import array, binary, patterns, reduction, special, unary
 from tapeflow.primitives.elementwise import unary as elementwise
 from tapeflow.primitives.rules import (
     BOOL,
@@ -176,7 +176,7 @@ def _variance_gradient(g: Tensor, x: Tensor, mean: Tensor, axis: Axes, keepdims:
         size *= shape[i]
     if not keepdims:
         g = array.reshape(g, shape=reduction.reduced_shape(shape, axis, True))
-    return (x - mean) * (g * (2.0 / max(size, 1)))
+    return (x - mean) * (g * (2.0 / patterns.scalar(max(size, 1), x.dtype)))
 
 
 # The variance has no slope in its own mean, so there is no rule for it; what the rule for x says of

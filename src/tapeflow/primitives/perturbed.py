@@ -1,8 +1,8 @@
 """Tridiagonal systems whose matrix may be singular: pivots that are too small are moved away from zero.
 
-The solution of a singular system is then large, but finite: what inverse iteration for eigenvectors wants. The rows are
-exchanged by the size of their pivot next to the rest of the row, as in LAPACK's `lagtf`, and a pivot by which a division
-would overflow grows until it does not, as in `lagts`.
+The solution of a singular system is then large, but finite: what inverse iteration for eigenvectors wants. The rows
+are exchanged by the size of their pivot next to the rest of the row, as in LAPACK's `lagtf`, and a pivot by which a
+division would overflow grows until it does not, as in `lagts`.
 """
 
 from __future__ import annotations

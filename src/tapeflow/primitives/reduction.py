@@ -13,7 +13,7 @@ import numpy as np
 
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, binary, indexing, unary
+from tapeflow.primitives import array, binary, indexing, patterns, unary
 from tapeflow.primitives.rules import BOOL, FLOAT, NUMERIC, REAL, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
 
@@ -102,8 +102,9 @@ def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 
 
 def _mean_gradient(g: Tensor, x_shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
-    size = float(max(_size(x_shape, axis), 1))
-    return spread(binary.divide(g, size), x_shape, axis, keepdims)
+    size = max(_size(x_shape, axis), 1)
+    number = patterns.scalar(size, g.dtype) if patterns.unknown(size) else float(size)
+    return spread(binary.divide(g, number), x_shape, axis, keepdims)
 
 
 def _prod_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:

@@ -54,7 +54,7 @@ def _repeat_gradient(g: Tensor, x_shape: Shape, repeats: Shape, axis: int) -> Te
     if len(repeats) == 1:
         folded = (*x_shape[: axis + 1], repeats[0], *x_shape[axis + 1 :])
         return reduction.sum_(array.reshape(g, shape=folded), axis=(axis + 1,), keepdims=False)
-    rows = Tensor(np.repeat(np.arange(x_shape[axis]), repeats))
+    rows = Tensor(np.repeat(np.arange(len(repeats)), repeats))
     return indexing.scatter_rows(g, rows, shape=x_shape, axis=axis, batch_dims=0)
 
 

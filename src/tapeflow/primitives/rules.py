@@ -92,12 +92,18 @@ def broadcast(
     return rule
 
 
+def _broadcast(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    extra = len(longer) - len(shorter)  # sizes that meet none, and so are asked nothing
+    return (*longer[:extra], *broadcast_shapes(longer[extra:], shorter))
+
+
 def broadcast_or_raise(op: str, *specs: ArraySpec) -> tuple[Any, ...]:
     """The common shape of several inputs."""
     shape: tuple[Any, ...] = ()
     for spec in specs:
         try:
-            shape = broadcast_shapes(shape, spec.shape) if shape else spec.shape
+            shape = _broadcast(shape, spec.shape)
         except ValueError:
             texts = " vs. ".join(str(list(s.shape)) for s in specs)
             raise invalid(

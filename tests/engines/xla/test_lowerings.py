@@ -81,7 +81,9 @@ def wide(x: np.ndarray) -> np.ndarray:
 
 
 def assert_same(name: str, sample: Sample, found: list[Any], expected: list[Any]) -> None:
-    told = f"{name}({', '.join(f'{x.dtype}{list(x.shape)}' for x in sample.inputs)}, {sample.attrs})"
+    told = (
+        f"{name}({', '.join(f'{x.dtype}{list(x.shape)}' for x in sample.inputs)}, {sample.attrs})"
+    )
     assert [(y.dtype, y.shape) for y in found] == [(y.dtype, y.shape) for y in expected], told
     if name in UNLIKE:
         found, expected = UNLIKE[name](sample.inputs, found), UNLIKE[name](sample.inputs, expected)

@@ -25,7 +25,7 @@ PASSES: list[Callable[[Graph], Graph]] = [
     simplified,
     optimized,
 ]
-NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 4.0, 0.5, 3.0, float("nan"), float("inf"))
+NUMBERS = (0.0, -0.0, 0.0, -0.0, 1.0, 1.0, -1.0, 2.0, 4.0, 0.5, 3.0, float("nan"), float("inf"))
 UNARY: list[Callable[[tf.Tensor], tf.Tensor]] = [
     tf.negative,
     tf.abs,
@@ -44,6 +44,9 @@ UNARY: list[Callable[[tf.Tensor], tf.Tensor]] = [
     lambda x: tf.where(x > 0.0, x, tf.zeros_like(x)),
     lambda x: tf.where(True, x, 2.0),
     lambda x: tf.reduce_max(x, axis=0, keepdims=True) + x,
+    lambda x: tf.reduce_max(x, axis=1, keepdims=True) + x,
+    lambda x: tf.roll(x, 1, 0),
+    lambda x: tf.roll(x, 2, 0),
 ]
 BINARY: list[Callable[..., tf.Tensor]] = [
     tf.add,
@@ -57,31 +60,30 @@ BINARY: list[Callable[..., tf.Tensor]] = [
 
 
 def _program(seed: int) -> Callable[[tf.Tensor, tf.Tensor], list[tf.Tensor]]:
-    """A function of two matrices: a dozen ops on whatever there is so far, often the same again."""
+    """A function of two matrices: some ops on whatever there is so far, often the same again."""
 
     def f(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
         choose = random.Random(seed)
         made = [x, y]
-        for _ in range(12):
-            a = choose.choice(made[-4:])
+        for _ in range(16):
+            a = choose.choice(made[:6])  # seldom deep: a NaN would hide everything
             kind = choose.random()
             if kind < 0.4:
-                op = choose.choice(UNARY)
-                made.append(op(a))
+                made.append(choose.choice(UNARY)(a))
             elif kind < 0.7:
                 number = choose.choice(NUMBERS)
                 op = choose.choice(BINARY)
                 made.append(op(a, number) if choose.random() < 0.6 else op(number, a))
-            elif kind < 0.8:
+            elif kind < 0.75:
                 made.append(a ** choose.choice((1.0, 2.0)))
             else:
                 made.append(choose.choice(BINARY)(a, choose.choice(made)))
-        return made[-3:]
+        return choose.sample(made[2:], 12)  # the rest is dead code
 
     return f
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(150))
 def test_the_bits_stay_the_same(seed: int):
     graph = traced(_program(seed), [3, 3], [3, 3])
     x = np.resize(AWKWARD, (3, 3))
@@ -90,14 +92,14 @@ def test_the_bits_stay_the_same(seed: int):
         check_same(graph, each(graph), x, y)
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 5))
+@pytest.mark.parametrize("seed", range(0, 150, 10))
 def test_one_walk_is_enough(seed: int):
     graph = optimized(traced(_program(seed), [3, 3], [3, 3]))
     for each in PASSES:
         assert each(graph) is graph, each.__name__
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 5))
+@pytest.mark.parametrize("seed", range(0, 150, 10))
 def test_gradients_stay_the_same(seed: int):
     def gradients(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
         with tf.GradientTape() as tape:

@@ -3,10 +3,58 @@
 It is imported only where it is used, with jax installed. Importing it fills the table of lowerings.
 """
 
-from __future__ import annotations
+from tapeflow.engines.xla import (
+    array,
+    attention,
+    bessel,
+    conv,
+    decompositions,
+    distributions,
+    einsum,
+    elementwise,
+    fourier,
+    image,
+    incomplete,
+    indexing,
+    linalg,
+    matrix_functions,
+    morphology,
+    nn,
+    ordering,
+    pooling,
+    random,
+    reduction,
+    segments,
+    sequences,
+    softmax,
+    solvers,
+    special,
+)
 
-import importlib
-import pkgutil
-
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+__all__ = [
+    "array",
+    "attention",
+    "bessel",
+    "conv",
+    "decompositions",
+    "distributions",
+    "einsum",
+    "elementwise",
+    "fourier",
+    "image",
+    "incomplete",
+    "indexing",
+    "linalg",
+    "matrix_functions",
+    "morphology",
+    "nn",
+    "ordering",
+    "pooling",
+    "random",
+    "reduction",
+    "segments",
+    "sequences",
+    "softmax",
+    "solvers",
+    "special",
+]

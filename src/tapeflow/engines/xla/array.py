@@ -32,6 +32,7 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
     "ones_like": jnp.ones_like,
     "shape": lambda x, *, dtype: jnp.array(x.shape, dtype.np_dtype),
     "size": lambda x, *, dtype: jnp.array(x.size, dtype.np_dtype),
+    "range": lambda *, size, dtype: jnp.arange(size, dtype=dtype.np_dtype),
     "select": lambda condition, a, b: jnp.where(condition, a, b),
     "concat": lambda *xs, axis: jnp.concatenate(xs, axis),
     "stack": lambda *xs, axis: jnp.stack(xs, axis),

@@ -79,7 +79,9 @@ def lower_cond(
 
         def function(*operands: Any) -> tuple[Any, ...]:
             results = run(*[operands[p] for p in places[number]])
-            outputs = [_as(x, dtype) for x, (_, dtype) in zip(results, shapes[:count], strict=False)]
+            outputs = [
+                _as(x, dtype) for x, (_, dtype) in zip(results, shapes[:count], strict=False)
+            ]
             at = count
             for other, more in enumerate(kept):
                 those = shapes[at : at + more]

@@ -23,7 +23,7 @@ Jet = list[Any]
 
 
 def _exp(f: Jet) -> Jet:
-    out = [jnp.exp(f[0])]
+    out: Jet = [jnp.exp(f[0])]
     for n in range(1, len(f)):
         out.append(sum(i * f[i] * out[n - i] for i in range(1, n + 1)) / n)
     return out

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from tapeflow.core.dtypes import DType
-from tapeflow.engines.xla.lowerings import LOWERINGS, ON_HOST, lowering
+from tapeflow.engines.xla.lowerings import ON_HOST, lowering
 from tapeflow.engines.xla.special import polynomial
 from tapeflow.primitives import distributions, random as kernels
 
@@ -40,18 +41,20 @@ def _product(a: Any, b: int) -> tuple[Any, Any]:
 
 def words64(state: Any, n: int, number: Any = 0) -> Any:
     """The first `n` words of a draw; those of round `number`, where draws may be rejected."""
-    k0, k1, call, stream = (state[i] for i in range(4))
-    blocks = (n + 3) // 4
-    c0 = jnp.arange(blocks, dtype=jnp.uint64)
-    c1, c2, c3 = (
-        jnp.full_like(c0, jnp.asarray(c).astype(c0.dtype)) for c in (call, stream, number)
-    )
-    for _ in range(10):
+
+    def step(_: Any, block: tuple[Any, ...]) -> tuple[Any, ...]:
+        c0, c1, c2, c3, k0, k1 = block
         high0, low0 = _product(c0, _MULTIPLIERS[0])
         high1, low1 = _product(c2, _MULTIPLIERS[1])
-        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
-        k0, k1 = k0 + np.uint64(_WEYL[0]), k1 + np.uint64(_WEYL[1])
-    return jnp.stack([c0, c1, c2, c3], axis=1).reshape(-1)[:n]
+        new = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
+        return (*new, k0 + np.uint64(_WEYL[0]), k1 + np.uint64(_WEYL[1]))
+
+    index = jnp.arange((n + 3) // 4, dtype=jnp.uint64)
+    k0, k1, call, stream = (state[i] for i in range(4))
+    rest = [jnp.full_like(index, jnp.asarray(c).astype(jnp.uint64)) for c in (call, stream, number)]
+    # A loop, though it is short: written out, XLA would compute early steps again for each use of their results.
+    block = jax.lax.fori_loop(0, 10, step, (index, *rest, k0, k1))
+    return jnp.stack(block[:4], axis=1).reshape(-1)[:n]
 
 
 def words32(state: Any, n: int) -> Any:

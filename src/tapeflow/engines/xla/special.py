@@ -241,7 +241,9 @@ def _zeta(s: Any, q: Any) -> Any:
         k, b = weights
         return (rest + b * factor, factor * (s + k - 1) * (s + k) / (x * x)), None
 
-    weights = [(2.0 * k, b / math.factorial(2 * k)) for k, b in enumerate(more_kernels._BERNOULLI, 1)]
+    weights = [
+        (2.0 * k, b / math.factorial(2 * k)) for k, b in enumerate(more_kernels._BERNOULLI, 1)
+    ]
     (rest, _), _ = jax.lax.scan(add, (rest, s * power / x), np.array(weights))
     rest = jnp.where(x >= 12 + s, rest, 0.0)
     out = jnp.where(jnp.isinf(q) | jnp.isinf(given), 0.0, total + rest)

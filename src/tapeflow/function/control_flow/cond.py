@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.autodiff.backprop import Call, accumulate, dense, record_call
+from tapeflow.core.context import recorders
 from tapeflow.core.tensor import Tensor
+from tapeflow.function.control_flow.batching import batch_of, conditional_of_batch
 from tapeflow.function.control_flow.blocks import current, outer_tensors
 from tapeflow.function.control_flow.derivative import (
     BlockGradient,
@@ -83,7 +85,11 @@ def conditional(
       index: the number. One that is too small or too large stands for the last branch.
       arguments: for each branch, its arguments.
     """
-    return _Call(branches, index, arguments).outputs
+    taken = [x for own in arguments for x in own]
+    batch = batch_of([index, *taken, *[x for routine in branches for x in outer_tensors(routine)]])
+    if batch is not None:
+        return conditional_of_batch(batch, branches, index, arguments)
+    return [*_Call(branches, index, arguments).outputs]
 
 
 class _Call:
@@ -95,6 +101,7 @@ class _Call:
         self.branches = branches
         self.index = index
         self.tracer = current()
+        self.recorders = recorders()
         self.pool: list[Tensor] = []  # what the branches take
         known: dict[int, int] = {}
         places = []
@@ -164,7 +171,9 @@ class _Call:
                 return self._pulled({}, [each for each, _ in given], [p for _, p in given])
 
             outputs = [x for _, x in mine]
-            record_kept(Call("cond", self.inputs, outputs, pullback, True), self.tracer.tape)
+            record_kept(
+                Call("cond", self.inputs, outputs, pullback, True), self.tracer, self.recorders
+            )
         return found
 
     def _outside(self, number: int, symbol: SymbolicTensor) -> Tensor:

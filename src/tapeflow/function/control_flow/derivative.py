@@ -7,11 +7,11 @@ from typing import Any
 
 from tapeflow.autodiff import backprop
 from tapeflow.autodiff.backprop import Call
-from tapeflow.core.context import identify, recorders
+from tapeflow.core.context import context, identify, recorders
 from tapeflow.core.dims import Dim
 from tapeflow.core.tensor import Tensor
-from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.control_flow.stacks import is_stack, stack_zeros_like
+from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.routine import Routine, _symbol
 from tapeflow.function.tracing import SymbolicTensor, Tracer
 from tapeflow.primitives import array
@@ -25,7 +25,8 @@ class BlockGradient:
       routine: the block.
       given: tensors that have the form of the gradients that are given.
       seed: takes those gradients, and gives pairs of a tensor in the block and its gradient.
-      finish: takes the gradients of the inputs of the block (None where there is none) and gives the outputs of the pass.
+      finish: takes the gradients of the inputs of the block, None where there is none, and gives the outputs of the
+        pass.
 
     Attributes:
       given: its inputs for the gradients that are given.
@@ -67,17 +68,23 @@ class BlockGradient:
         return Routine(self.tracer, self._outputs)
 
 
-def record_kept(call: Call, tape: Any) -> None:
+def record_kept(call: Call, tracer: Tracer, known: Sequence[Any]) -> None:
     """Tells of outputs that a node got when its derivative was asked for: the derivative of that needs theirs.
 
-    They are told to whoever records now, and to the tape of the trace that the node is in.
+    Args:
+      call: the outputs, and how to differentiate them.
+      tracer: has the node. Its tape is told, also if the trace is over.
+      known: who was recording when the node was made.
     """
+    told = [tracer.tape, *known]
+    if context.tracer is tracer:  # in another trace they are inputs, and not computed
+        told += recorders()
     kept = [x for x in call.outputs if x.dtype.is_differentiable]
-    active = recorders()
-    for recorder in active if tape in active else (*active, tape):
-        if isinstance(recorder, Tracer) or all(recorder.follows(identify(x)) for x in kept):
+    for recorder in {id(r): r for r in told}.values():
+        if isinstance(recorder, Tracer) or getattr(recorder, "_records", ()) is None:
             continue
-        recorder.record_call(call)
+        if not all(recorder.follows(identify(x)) for x in kept):
+            recorder.record_call(call)
 
 
 def zeros_like(x: Tensor) -> Tensor:

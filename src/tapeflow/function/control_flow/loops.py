@@ -24,9 +24,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.autodiff.backprop import Call, accumulate, dense, record_call
+from tapeflow.core.context import recorders
 from tapeflow.core.dtypes import int32
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
+from tapeflow.function.control_flow.batching import batch_of, loop_of_batch
 from tapeflow.function.control_flow.blocks import current, outer_tensors
 from tapeflow.function.control_flow.derivative import BlockGradient, record_kept, zeros_like
 from tapeflow.function.control_flow.rows import (
@@ -39,8 +41,8 @@ from tapeflow.function.control_flow.rows import (
     program,
     told,
 )
-from tapeflow.function.control_flow.trips import known_trips
 from tapeflow.function.control_flow.stacks import Stack, is_stack, stack_of
+from tapeflow.function.control_flow.trips import known_trips
 from tapeflow.function.graph import Graph
 from tapeflow.function.routine import Routine
 from tapeflow.function.tracing import SymbolicTensor
@@ -61,7 +63,9 @@ class Plan(NamedTuple):
     stacked: tuple[int | None, ...]  # for each stacked output an input of its form, if there is one
     sums: tuple[tuple[bool, int], ...]  # whether it is made of rows, and an input of its form
     kept: int
-    condition: tuple[int, ...]  # which inputs the graph of the condition takes after the carried values
+    condition: tuple[
+        int, ...
+    ]  # which inputs the graph of the condition takes after the carried values
     body: tuple[int, ...]  # and the graph of the body, after carried and scanned ones
     reverse: bool  # whether the last row is the first turn's
     limit: int | None  # how many turns there are at most
@@ -252,7 +256,11 @@ class Loop:
           sums_like: tensors that the sums have the form of.
         """
         forms = stacked_like, sums_like
-        return _Call(self, carried, scanned, invariants, turns, forms).outputs
+        taken = [*carried, *scanned, *invariants, *outer_tensors(self.body)]
+        batch = batch_of(taken)
+        if batch is not None:
+            return loop_of_batch(batch, self, carried, scanned, invariants, turns, forms)
+        return [*_Call(self, carried, scanned, invariants, turns, forms).outputs]
 
 
 class _Call:
@@ -269,6 +277,7 @@ class _Call:
     ) -> None:
         self.loop = loop
         self.tracer = current()
+        self.recorders = recorders()
         self.carried, self.scanned = carried, scanned
         self.first = int(turns is not None)
         self.inputs = [*([] if turns is None else [turns]), *carried, *scanned]
@@ -291,7 +300,11 @@ class _Call:
         if condition is not None:
             trips = known_trips(condition.graph, loop.body.graph, plan, self.inputs)
             plan = plan._replace(trips=trips)
-        attrs: dict[str, Any] = {"body": loop.body.graph, "plan": plan, "shapes": self._shapes(plan)}
+        attrs: dict[str, Any] = {
+            "body": loop.body.graph,
+            "plan": plan,
+            "shapes": self._shapes(plan),
+        }
         effect = has_effect(loop.body.graph)
         if condition is not None:
             attrs["condition"] = condition.graph
@@ -360,7 +373,9 @@ class _Call:
                 return self._pulled({}, [x for x, _ in given], [p for _, p in given])
 
             outputs = [x for _, x in mine]
-            record_kept(Call("while", self.inputs, outputs, pullback, True), self.tracer.tape)
+            record_kept(
+                Call("while", self.inputs, outputs, pullback, True), self.tracer, self.recorders
+            )
         return found
 
     def _add(self, symbol: SymbolicTensor) -> Tensor:

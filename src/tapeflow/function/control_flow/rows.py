@@ -13,9 +13,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
-from tapeflow.function.foreign_sizes import owned, visible
 from tapeflow.function.control_flow.stacks import Stack, StackShape
 from tapeflow.function.executors.numpy_program import NumpyProgram
+from tapeflow.function.foreign_sizes import owned, visible
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.passes import optimized
 from tapeflow.function.sizes import mapped
@@ -46,13 +46,13 @@ class ControlFlow:
         interpreter = innermost(tensors)
         if interpreter is None and context.tracer is None:
             return tuple(
-                Tensor(a) for a in context.hot[0](self.kernel, *[x._array for x in tensors], **attrs)
+                Tensor(a)
+                for a in context.hot[0](self.kernel, *[x._array for x in tensors], **attrs)
             )
         if not isinstance(interpreter, Tracer | None):
-            raise NotImplementedError(
-                f"tf.{self.name} inside tf.function cannot be vectorised: pass experimental_use_pfor=False to jacobian, "
-                "or use tf.map_fn in the place of tf.vectorized_map."
-            )
+            from tapeflow.function.control_flow import batching
+
+            return tuple(getattr(batching, f"{self.name}_node")(interpreter, tensors, attrs))
         _, outputs = self.node(tensors, attrs)
         return tuple(outputs)
 

@@ -27,6 +27,7 @@ class StackShape(tuple[Any, ...]):
     element: Element
 
     def __new__(cls, length: Any, element: Element = None) -> StackShape:
+        """A shape."""
         self = super().__new__(cls, (length,))
         self.element = element
         return self
@@ -126,7 +127,9 @@ class Stack:
         length = max(self.length, other.length)
         return Stack(entries, length, self.dtype, more.element or fewer.element)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, a: Any, b: Any, *out: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, a: Any, b: Any, *out: Any, **kwargs: Any
+    ) -> Any:
         # Gradients that meet are added, and nothing else is ever done with a stack.
         return a + b if ufunc is np.add and method == "__call__" else NotImplemented
 
@@ -147,7 +150,9 @@ def stack_of(arrays: list[Any], dtype: np.dtype, element: Element = None) -> Sta
 # Primitives. They are no rows of the table, which is about arrays.
 
 
-def _unlisted(name: str, inputs: str, kernel: Callable[..., Any], **rest: Any) -> Callable[..., Any]:
+def _unlisted(
+    name: str, inputs: str, kernel: Callable[..., Any], **rest: Any
+) -> Callable[..., Any]:
     function = primitive(name, inputs, kernel, **rest)
     del TABLE[name]
     return function

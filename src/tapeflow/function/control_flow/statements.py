@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tapeflow.core import nest
@@ -145,9 +146,7 @@ class _Attempt:
                     "before the loop."
                 )
 
-    def wider(
-        self, shapes: list[tuple[Any, ...]], given: bool
-    ) -> list[tuple[Any, ...]] | None:
+    def wider(self, shapes: list[tuple[Any, ...]], given: bool) -> list[tuple[Any, ...]] | None:
         """Shapes that hold before and after a turn, or None if those do that were tried."""
         result = []
         changed = False
@@ -159,9 +158,13 @@ class _Attempt:
                 wide = _wider(shape, new)
             if wide is None:
                 before = self.start.tensors[number].shape
-                hint = "" if given else (
-                    " To allow the shape to vary across iterations, use the `shape_invariants` argument of "
-                    "tf.while_loop to specify a less-specific shape."
+                hint = (
+                    ""
+                    if given
+                    else (
+                        " To allow the shape to vary across iterations, use the `shape_invariants` argument of "
+                        "tf.while_loop to specify a less-specific shape."
+                    )
                 )
                 raise ValueError(
                     f"tf.while_loop: loop variable {number} enters the loop with shape {before}, but has shape "
@@ -205,13 +208,15 @@ def sweep(
         block = LoopBlock("body", current())
         mine = [block.own(s, x.dtype) for s, x in zip(shapes, carried, strict=True)]
         rows = [block.own(x._array.shape[1:], x.dtype) for x in elems]
-        after, results = block.run(lambda: step(list(mine), list(rows)))
-        wider = [_wider(s, x._array.shape) for s, x in zip(shapes, after, strict=True)]
-        if None in wider:
-            k = wider.index(None)
-            raise ValueError(
-                f"the running value has shape {carried[k].shape} in the beginning, and {after[k].shape} after a row"
-            )
+        after, results = block.run(partial(step, list(mine), list(rows)))
+        wider = []
+        for before, s, x in zip(carried, shapes, after, strict=True):
+            wide = _wider(s, x._array.shape)
+            if wide is None:
+                raise ValueError(
+                    f"the running value has shape {before.shape} in the beginning, and {x.shape} after a row"
+                )
+            wider.append(wide)
         if all(a is b for a, b in zip(wider, shapes, strict=True)):
             break
         shapes = wider
@@ -259,7 +264,7 @@ def _like(leaf: Any, before: Any) -> Tensor:
 
 def _invariants(start: Flat, given: Any) -> list[tuple[Any, ...]]:
     """The shapes of the loop variables at the beginning of each turn, with None for sizes that change."""
-    own = [
+    own: list[tuple[Any, ...]] = [
         StackShape(None, x._array.shape.element) if i in start.growing else x._array.shape
         for i, x in enumerate(start.tensors)
     ]

@@ -84,7 +84,8 @@ def check_branches(op: str, names: Sequence[str], results: Sequence[Flat]) -> No
         for x, y in zip(a, b, strict=True):
             if (x is None) != (y is None):
                 raise ValueError(
-                    f"{what} must return as many tensors: one returns None where the other returns {x if y is None else y!r}"
+                    f"{what} must return as many tensors: one returns None where the other returns "
+                    f"{x if y is None else y!r}"
                 )
         if first.kinds != other.kinds:
             raise TypeError(
@@ -93,8 +94,8 @@ def check_branches(op: str, names: Sequence[str], results: Sequence[Flat]) -> No
         for x, y in zip(first.tensors, other.tensors, strict=True):
             if x.dtype is not y.dtype:
                 raise TypeError(
-                    f"{what} must return tensors of the same dtypes: one returns {x!r}, of dtype {x.dtype.name}, and the "
-                    f"other {y!r}, of dtype {y.dtype.name}. Use tf.cast in one of them."
+                    f"{what} must return tensors of the same dtypes: one returns {x!r}, of dtype {x.dtype.name}, and "
+                    f"the other {y!r}, of dtype {y.dtype.name}. Use tf.cast in one of them."
                 )
 
 

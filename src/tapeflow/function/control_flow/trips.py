@@ -69,11 +69,21 @@ def _used(places: Sequence[int], values: Sequence[Value], needed: set[Value]) ->
 
 
 def _counted(
-    condition: Graph, body: Graph, plan: Any, counters: list[int], test: Part, part: Part, arrays: Any
+    condition: Graph,
+    body: Graph,
+    plan: Any,
+    counters: list[int],
+    test: Part,
+    part: Part,
+    arrays: Any,
 ) -> int | None:
     n, first = plan.carried, plan.first
     state = {k: arrays[first + k] for k in counters}
-    test_fixed = {v: arrays[p] for p, v in zip(plan.condition, condition.inputs[n:], strict=True) if p in arrays}
+    test_fixed = {
+        v: arrays[p]
+        for p, v in zip(plan.condition, condition.inputs[n:], strict=True)
+        if p in arrays
+    }
     rest = body.inputs[n + plan.scanned :]
     body_fixed = {v: arrays[p] for p, v in zip(plan.body, rest, strict=True) if p in arrays}
     most = _MOST_TURNS if plan.limit is None else min(plan.limit, _MOST_TURNS)

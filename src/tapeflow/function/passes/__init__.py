@@ -11,15 +11,14 @@ from typing import Any
 
 from tapeflow.function.graph import Graph, Node, subgraphs
 from tapeflow.function.passes import arithmetic, layout
-from tapeflow.function.passes.common import repetitions
+from tapeflow.function.passes.common import merging
 from tapeflow.function.passes.dead_code import without_dead_code
-from tapeflow.function.passes.folding import folding
+from tapeflow.function.passes.folding import precomputing
 from tapeflow.function.passes.rewriting import rewritten
-from tapeflow.function.passes.simplification import simplification
+from tapeflow.function.passes.simplification import simplifying
 
 RULES = (arithmetic, layout)
 """The modules that bring rules for `simplification`."""
-
 
 _finished: weakref.WeakSet[Graph] = weakref.WeakSet()
 
@@ -28,7 +27,7 @@ def optimized(graph: Graph) -> Graph:
     """The graph after all passes."""
     if graph in _finished:
         return graph
-    graph = without_dead_code(rewritten(graph, simplification, folding, repetitions))
+    graph = without_dead_code(rewritten(graph, simplifying, precomputing, merging))
     graph = _with_optimized_blocks(graph)
     _finished.add(graph)
     return graph

@@ -17,10 +17,10 @@ _KEPT_APART = {"barrier"}  # there to be computed again
 
 def without_repetitions(graph: Graph) -> Graph:
     """Merges nodes of one primitive that have the same inputs and attributes, and small constants that are equal."""
-    return rewritten(graph, repetitions)
+    return rewritten(graph, merging)
 
 
-def repetitions(rewriting: Rewriting) -> Step:
+def merging(rewriting: Rewriting) -> Step:
     """The step that does so."""
     for value, array in list(rewriting.constants.items()):
         first = rewriting.first_equal(value, array)

@@ -23,10 +23,10 @@ _FREE = {"broadcast_to"}  # a view, of which a copy would only take memory
 
 def with_folded_constants(graph: Graph) -> Graph:
     """Runs nodes whose inputs are all constants, unless the result is large and larger than what it is made of."""
-    return rewritten(graph, folding)
+    return rewritten(graph, precomputing)
 
 
-def folding(rewriting: Rewriting) -> Step:
+def precomputing(rewriting: Rewriting) -> Step:
     """The step that does so."""
     constants = rewriting.constants
 

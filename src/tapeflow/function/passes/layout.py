@@ -18,7 +18,16 @@ from tapeflow.function.passes.simplification import Known, alike, instead, rule
 def _of_the_same_kind(node: Node, known: Known) -> Node | None:
     """Only the last of several shapes counts."""
     inner = known.producer(node.inputs[0], node.primitive.name)
-    return None if inner is None else instead(node, node.primitive.name, inner.inputs, node.attrs)
+    if inner is None:
+        return None
+    (x,) = inner.inputs
+    if known.producer(x, *_SCATTERED) is not None and not alike(x, node.outputs[0]):
+        return None
+    return instead(node, node.primitive.name, (x,), node.attrs)
+
+
+# What gives a view whose elements are not side by side: reshaping it takes a copy, and reshaping the copy does not.
+_SCATTERED = ("transpose", "broadcast_to", "getitem")
 
 
 @rule("reshape", "broadcast_to", "tile")
@@ -159,11 +168,19 @@ def _broadcast_operand(node: Node, known: Known) -> Node | None:
     """Elementwise primitives broadcast by themselves, as long as another operand has the whole shape."""
     shape = node.outputs[0].shape
     for i, x in enumerate(node.inputs):
-        inner = known.producer(x, "broadcast_to")
-        if inner is None:
-            continue
         others = (*node.inputs[:i], *node.inputs[i + 1 :])
-        if any(same_shape(y.shape, shape) for y in others):
-            inputs = (*node.inputs[:i], inner.inputs[0], *node.inputs[i + 1 :])
+        if not x.shape or not any(same_shape(y.shape, shape) for y in others):
+            continue
+        narrow = _before_broadcasting(x, known)
+        if narrow is not None:
+            inputs = (*node.inputs[:i], narrow, *node.inputs[i + 1 :])
             return instead(node, node.primitive.name, inputs, node.attrs)
     return None
+
+
+def _before_broadcasting(x: Value, known: Known) -> Value | None:
+    inner = known.producer(x, "broadcast_to")
+    if inner is not None:
+        return inner.inputs[0]
+    number = None if known.array(x) is None else known.number(x)
+    return None if number is None else known.constant(number, x)

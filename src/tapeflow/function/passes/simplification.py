@@ -76,10 +76,10 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
 def simplified(graph: Graph) -> Graph:
     """Applies the rules to each node until none holds any more."""
-    return rewritten(graph, simplification)
+    return rewritten(graph, simplifying)
 
 
-def simplification(rewriting: Rewriting) -> Step:
+def simplifying(rewriting: Rewriting) -> Step:
     """The step that does so."""
     known = Known(rewriting)
 

@@ -183,6 +183,9 @@ class Batch(Interpreter):
 
     def interpret(self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Any) -> Any:
         """Runs the batching rule outside, and tells the recorders inside."""
+        tracer = context.tracer
+        if tracer is not None and tracer.depth > self.depth:  # a branch or loop body inside
+            return tracer.interpret(primitive, inputs, attrs)
         outside, inside = self._sides()
         rule = RULES.get(primitive.name)
         if rule is None:

@@ -8,10 +8,9 @@ import numpy as np
 
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, repeating
+from tapeflow.primitives import array, patterns, repeating, sizes
 from tapeflow.primitives.array import Paddings
 from tapeflow.primitives.batching.batch import Batch, Shared, rule
-from tapeflow.primitives.storage import blank
 
 Shape = tuple[int, ...]
 
@@ -63,22 +62,27 @@ def _mirror_fold(batch: Batch, x: Tensor, *, paddings: Paddings, edge: bool) -> 
 
 @rule("zeros_like")
 def _zeros_like(batch: Batch, x: Tensor) -> Shared:
-    return Shared(Tensor(blank(x._array.shape, x._array.dtype)))
+    return Shared(patterns.zeros(x._array.shape, x.dtype))
 
 
 @rule("ones_like")
 def _ones_like(batch: Batch, x: Tensor) -> Shared:
-    return Shared(Tensor(np.ones(x._array.shape, x._array.dtype)))
+    return Shared(patterns.full(x._array.shape, 1, x.dtype))
 
 
 @rule("shape")
 def _shape(batch: Batch, x: Tensor, *, dtype: DType) -> Shared:
-    return Shared(Tensor(np.array(x._array.shape, dtype.np_dtype)))
+    return Shared(sizes.vector_of(x._array.shape, dtype))
 
 
 @rule("size")
 def _size(batch: Batch, x: Tensor, *, dtype: DType) -> Shared:
-    return Shared(Tensor(np.array(x._array.size, dtype.np_dtype)))
+    return Shared(patterns.scalar(x._array.size, dtype))
+
+
+@rule("range")
+def _range(batch: Batch, *, size: Any, dtype: DType) -> Shared:
+    return Shared(patterns.numbers(size, dtype))
 
 
 def to_front(x: Any, axis: int) -> Tensor:

@@ -1,0 +1,177 @@
+"""What is measured: the rows of the tables, their columns, and what tapeflow aims at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+PEERS = ("tensorflow", "torch", "jax")
+COMPILERS = ("tensorflow-jit", "torch-compile")
+COMPILED_PEERS = ("tensorflow", *COMPILERS, "torch", "jax")
+
+# A library, or a library and how it is told to compile: the columns of the two tables.
+EAGER_COLUMNS = {
+    "tapeflow": "tapeflow",
+    "tensorflow": "TensorFlow",
+    "torch": "PyTorch",
+    "jax": "JAX",
+}
+COMPILED_COLUMNS = {
+    "tapeflow": "tapeflow",
+    "tensorflow": "TensorFlow",
+    "tensorflow-jit": "TensorFlow XLA",
+    "torch-compile": "torch.compile",
+    "torch": "PyTorch eager",
+    "jax": "jax.jit",
+}
+# tapeflow compiles when a function has run for a while; so told, it does in the first call.
+EXTRA_COLUMNS = {"tapeflow-jit": "tapeflow XLA"}
+LIBRARIES = (*COMPILED_COLUMNS, *EXTRA_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a row is called, how it is described, and what tapeflow aims at.
+
+    Attributes:
+      title: what the row is called.
+      description: what is done, in a sentence without its stop.
+      targets: how many times better tapeflow aims to be, for each peer that is named.
+      in_bytes: whether memory is measured, not time.
+      libraries: which libraries run it.
+      against: the peers whose best is compared with, in the rows of the compiled table.
+      aim: how many times better than that best tapeflow aims to be.
+      variant_of: another workload that does the same, written in another way: the better counts.
+    """
+
+    title: str
+    description: str
+    targets: tuple[tuple[str, float], ...] = ()
+    in_bytes: bool = False
+    libraries: tuple[str, ...] = ("tapeflow", *PEERS)
+    against: tuple[str, ...] = COMPILED_PEERS
+    aim: float | None = None
+    variant_of: str | None = None
+
+
+EAGER = {
+    "import": Workload(
+        "import",
+        "wall time of a fresh `python -c 'import ...'`, the start of the interpreter included, "
+        "bytecode and disk cache warm",
+        (("tensorflow", 15),),
+    ),
+    "chain": Workload(
+        "200 × (sin, mul)",
+        "`y = sin(y) * x` 200 times on a 4×4 float32 matrix, forward and backward",
+        (("tensorflow", 15), ("torch", 1.5)),
+    ),
+    "mlp": Workload(
+        "MLP training step",
+        "784-256-256-10, relu, softmax cross-entropy with integer labels, batch 64: "
+        "forward, backward and SGD",
+        (("tensorflow", 4), ("torch", 1.2)),
+    ),
+    "rnn": Workload(
+        "RNN, 20 steps",
+        "vanilla tanh cell of width 32, batch 16, forward and backward",
+    ),
+    "deep_mlp": Workload(
+        "peak memory, 50 layers",
+        "forward and backward through 50 relu layers of width 512 at batch 2048: "
+        "the highest resident memory above what was there before",
+        in_bytes=True,
+    ),
+    "jacobian_cnn": Workload(
+        "Jacobian, CNN",
+        "`tape.jacobian` of the 64×10 scores of two 3×3 convolutions (8 and 16 channels) and a dense "
+        "layer on 12×12 images, with respect to all weights",
+        (("tensorflow", 1),),
+        libraries=("tapeflow", "tensorflow"),
+    ),
+    "jacobian_cnn:memory": Workload(
+        "Jacobian, CNN: peak memory",
+        "the same: the highest resident memory above what was there before",
+        (("tensorflow", 1),),
+        in_bytes=True,
+        libraries=("tapeflow", "tensorflow"),
+    ),
+    "jacobian_lstm": Workload(
+        "Jacobian, LSTM",
+        "`tape.jacobian` of the 64×10 scores of an LSTM of width 32 after 10 steps, written by hand, "
+        "with respect to all weights",
+        (("tensorflow", 1),),
+        libraries=("tapeflow", "tensorflow"),
+    ),
+    "jacobian_lstm:memory": Workload(
+        "Jacobian, LSTM: peak memory",
+        "the same: the highest resident memory above what was there before",
+        (("tensorflow", 1),),
+        in_bytes=True,
+        libraries=("tapeflow", "tensorflow"),
+    ),
+}
+
+
+def _compiled(title: str, description: str, **options) -> Workload:
+    return Workload(title, description, **({"libraries": LIBRARIES} | options))
+
+
+COMPILED = {
+    "compiled_chain": _compiled(
+        "200 × (sin, mul)",
+        "`y = sin(y) * x` 200 times on a 4×4 float32 matrix, forward and backward",
+        targets=tuple((peer, 1) for peer in COMPILED_PEERS if peer != "jax"),
+        aim=0.67,
+    ),
+    "compiled_mlp": _compiled(
+        "MLP training step",
+        "784-256-256-10, relu, softmax cross-entropy with integer labels, batch 64: "
+        "forward, backward and SGD",
+        aim=1.2,
+    ),
+    "compiled_cnn": _compiled(
+        "CNN training step",
+        "3×3 convolutions of 32 and 64 channels, each with relu and 2×2 max pooling, and a dense "
+        "layer, on 32 images of 32×32×3: forward, backward and SGD",
+        aim=1,
+    ),
+    "compiled_transformer": _compiled(
+        "transformer block step",
+        "a block of width 256 with 8 heads, layer normalisation first, and an MLP of 4 times the "
+        "width with gelu, on 8 times 128 tokens: forward, backward and SGD",
+        aim=1.05,
+    ),
+    "compiled_lstm": _compiled(
+        "LSTM, 100 steps",
+        "a hand-written cell of width 128, batch 32, 100 steps: forward, backward and SGD; a loop in "
+        "Python that is unrolled for tapeflow, TensorFlow and PyTorch, `lax.scan` for JAX",
+    ),
+    "compiled_lstm_loop": _compiled(
+        "LSTM, 100 steps, `tf.range`",
+        "the same with `for t in tf.range(100)`; the row shows the faster of the two",
+        libraries=("tapeflow", "tapeflow-jit", "tensorflow", "tensorflow-jit"),
+        variant_of="compiled_lstm",
+    ),
+    "compiled_adam": _compiled(
+        "Adam, 10 million",
+        "one update of ten vectors of a million parameters each, written out in one function; "
+        "PyTorch eager uses its own fused kernel",
+        aim=1,
+    ),
+}
+
+FIRST = ":first"
+FIRST_CALLS = {
+    name + FIRST: replace(
+        about,
+        title=f"{about.title}: first call",
+        targets=(),
+        against=COMPILERS,
+        aim=1,
+        variant_of=about.variant_of and about.variant_of + FIRST,
+    )
+    for name, about in COMPILED.items()
+}
+
+WORKLOADS = EAGER | COMPILED
+ROWS = WORKLOADS | FIRST_CALLS

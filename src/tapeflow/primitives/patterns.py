@@ -1,0 +1,86 @@
+"""Tensors that follow from their sizes alone: numbers from 0, constants, the identity, triangles.
+
+Where all sizes are numbers they are made at once. A size that is known only when a function runs makes an op of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.dims import Dim
+from tapeflow.core.dtypes import DType
+from tapeflow.core.tensor import Tensor
+from tapeflow.primitives import array, binary, sizes
+from tapeflow.primitives.rules import invalid
+from tapeflow.primitives.storage import blank
+from tapeflow.primitives.table import ArraySpec, primitive
+
+
+def _range_kernel(*, size: int, dtype: DType) -> Any:
+    if size < 0:
+        raise ValueError("a negative size")
+    return np.arange(size).astype(dtype.np_dtype)
+
+
+def _range_result(*, size: Any, dtype: DType) -> ArraySpec:
+    if size < 0:
+        raise invalid(f"range: a size must be >= 0, got {size}")
+    return ArraySpec((size,), dtype)
+
+
+range_ = primitive("range", "", _range_kernel, result=_range_result)
+
+
+def unknown(*sizes: Any) -> bool:
+    """Whether one of several sizes is known only when a function runs."""
+    return any(type(size) is Dim for size in sizes)
+
+
+def numbers(size: Any, dtype: DType = dtypes.int64) -> Tensor:
+    """The numbers from 0 on, as many as `size`."""
+    if unknown(size):
+        return range_(size=size, dtype=dtype)
+    return Tensor(np.arange(size).astype(dtype.np_dtype))
+
+
+def scalar(size: Any, dtype: DType) -> Tensor:
+    """A size as a tensor, to compute with."""
+    return sizes.tensor_of(size, dtype) if unknown(size) else Tensor(dtype.np_dtype.type(size))
+
+
+def full(shape: tuple[Any, ...], value: Any, dtype: DType) -> Tensor:
+    """A tensor of one number."""
+    if unknown(*shape):
+        one = sizes.placed(Tensor(np.array(value, dtype.np_dtype)), shape)
+        return array.broadcast_to(one, shape=shape)
+    return Tensor(np.full(shape, value, dtype.np_dtype))
+
+
+def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
+    """A tensor of zeros, or of empty strings."""
+    if not unknown(*shape):
+        return Tensor(blank(shape, dtype.np_dtype))
+    one = sizes.placed(Tensor(blank((), dtype.np_dtype)), shape)
+    return array.broadcast_to(one, shape=shape)
+
+
+def identity(rows: Any, columns: Any, dtype: DType) -> Tensor:
+    """Ones on the diagonal, and zeros elsewhere."""
+    if not unknown(rows, columns):
+        return Tensor(np.eye(rows, columns, dtype=dtype.np_dtype))
+    on = binary.equal(_column(rows), numbers(columns))
+    return (array.cast if dtype.is_differentiable else array.cast_to_discrete)(on, dtype=dtype)
+
+
+def triangle(rows: Any, columns: Any, k: Any = 0) -> Tensor:
+    """Whether each place of a matrix lies on the diagonal `k` or below it."""
+    if not unknown(rows, columns, k):
+        return Tensor(np.tri(rows, columns, k, dtype=np.bool_))
+    return binary.less_equal(numbers(columns), _column(rows) + scalar(k, dtypes.int64))
+
+
+def _column(size: Any) -> Tensor:
+    return array.reshape(numbers(size), shape=(size, 1))
