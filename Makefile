@@ -39,7 +39,7 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed-plot $(PEERS)/.installed
+bench: $(VENV)/.installed-xla $(PEERS)/.installed
 	$(BIN)/python benchmarks/run.py --tapeflow-python $(BIN)/python \
 		--peers-python $(PEERS)/bin/python $(BENCH_ARGS)
 

@@ -1,174 +1,279 @@
-"""Turn measurements into the table in the terminal, `results.md` and the README's block."""
+"""Turn measurements into the tables in the terminal, `results.md` and the README's block."""
 
 from __future__ import annotations
 
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from statistics import median
 
 from rich.table import Table
+from rows import (
+    COMPILED,
+    COMPILED_COLUMNS,
+    COMPILED_PEERS,
+    EAGER,
+    EAGER_COLUMNS,
+    EXTRA_COLUMNS,
+    FIRST,
+    FIRST_CALLS,
+    PEERS,
+    ROWS,
+    Workload,
+)
 
-NAMES = {"tapeflow": "tapeflow", "tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX"}
-PEERS = ("tensorflow", "torch", "jax")
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What a row is called, how it is described, and what tapeflow aims at."""
-
-    title: str
-    description: str
-    targets: tuple[tuple[str, float], ...] = ()
-    in_bytes: bool = False
-    libraries: tuple[str, ...] = ("tapeflow", *PEERS)
-
-
-WORKLOADS = {
-    "import": Workload(
-        "import",
-        "wall time of a fresh `python -c 'import ...'`, the start of the interpreter included, "
-        "bytecode and disk cache warm",
-        (("tensorflow", 15),),
-    ),
-    "chain": Workload(
-        "200 × (sin, mul)",
-        "`y = sin(y) * x` 200 times on a 4×4 float32 matrix, forward and backward",
-        (("tensorflow", 15), ("torch", 1.5)),
-    ),
-    "mlp": Workload(
-        "MLP training step",
-        "784-256-256-10, relu, softmax cross-entropy with integer labels, batch 64: "
-        "forward, backward and SGD",
-        (("tensorflow", 4), ("torch", 1.2)),
-    ),
-    "rnn": Workload(
-        "RNN, 20 steps",
-        "vanilla tanh cell of width 32, batch 16, forward and backward",
-    ),
-    "deep_mlp": Workload(
-        "peak memory, 50 layers",
-        "forward and backward through 50 relu layers of width 512 at batch 2048: "
-        "the highest resident memory above what was there before",
-        in_bytes=True,
-    ),
-    "jacobian_cnn": Workload(
-        "Jacobian, CNN",
-        "`tape.jacobian` of the 64×10 scores of two 3×3 convolutions (8 and 16 channels) and a dense "
-        "layer on 12×12 images, with respect to all weights",
-        (("tensorflow", 1),),
-        libraries=("tapeflow", "tensorflow"),
-    ),
-    "jacobian_cnn:memory": Workload(
-        "Jacobian, CNN: peak memory",
-        "the same: the highest resident memory above what was there before",
-        (("tensorflow", 1),),
-        in_bytes=True,
-        libraries=("tapeflow", "tensorflow"),
-    ),
-    "jacobian_lstm": Workload(
-        "Jacobian, LSTM",
-        "`tape.jacobian` of the 64×10 scores of an LSTM of width 32 after 10 steps, written by hand, "
-        "with respect to all weights",
-        (("tensorflow", 1),),
-        libraries=("tapeflow", "tensorflow"),
-    ),
-    "jacobian_lstm:memory": Workload(
-        "Jacobian, LSTM: peak memory",
-        "the same: the highest resident memory above what was there before",
-        (("tensorflow", 1),),
-        in_bytes=True,
-        libraries=("tapeflow", "tensorflow"),
-    ),
-}
+ALL_COMPILED = COMPILED_COLUMNS | EXTRA_COLUMNS
+NAMES = EXTRA_COLUMNS | COMPILED_COLUMNS | EAGER_COLUMNS
+COMPILED_ROWS = [row for row, about in (COMPILED | FIRST_CALLS).items() if not about.variant_of]
+VARIANTS = {row: about for row, about in COMPILED.items() if about.variant_of}
 
 Key = tuple[str, str]
-Medians = dict[Key, float]
 Versions = dict[str, dict[str, str]]
 
 
-def terminal_table(medians: Medians, versions: Versions, libraries: Iterable[str]) -> Table:
-    table = Table(title="Eager mode, CPU; in brackets: how many times tapeflow is better")
+class Numbers:
+    """What was measured for each library and row, and what can be said about it in a cell.
+
+    Where a workload was written in two ways, its row has the numbers of the faster.
+    """
+
+    def __init__(
+        self, measured: dict[Key, list[float]], versions: Versions, missing: dict[Key, str]
+    ) -> None:
+        self.measured = measured
+        self.versions = versions
+        self._missing = missing
+        self.values = _with_faster_variants(measured)
+        self._medians = {key: median(numbers) for key, numbers in self.values.items()}
+
+    def heading(self, library: str, name: str) -> str:
+        version = self.versions.get(library, {}).get("library", "")
+        return f"{name} {version.split('+')[0]}".strip()
+
+    def cell(self, library: str, row: str) -> str:
+        number = self._medians.get((library, row))
+        if number is None:
+            return self._missing.get((library, row.removesuffix(FIRST)), "–")
+        return quantity(number, ROWS[row])
+
+    def cell_with_ratio(self, library: str, row: str) -> str:
+        times = None if library == "tapeflow" else self.ratio(row, [library])
+        text = self.cell(library, row)
+        return text if times is None else f"{text} ({significant(times)}×)"
+
+    def ratio(self, row: str, peers: Iterable[str]) -> float | None:
+        """Return how many times less tapeflow needs than the best of them, if both are known."""
+        ours = self._medians.get(("tapeflow", row))
+        theirs = [self._medians[peer, row] for peer in peers if (peer, row) in self._medians]
+        return min(theirs) / ours if ours is not None and theirs else None
+
+    def spread(self, library: str, row: str) -> str:
+        numbers = self.values.get((library, row))
+        if numbers is None:
+            return "–"
+        return f"{quantity(min(numbers), ROWS[row])} to {quantity(max(numbers), ROWS[row])}"
+
+    def comparison(self, row: str) -> list[str]:
+        """Return the two last cells of a compiled row: the ratio to the best peer, and its aim."""
+        about = ROWS[row]
+        reached = self.ratio(row, about.against)
+        return [
+            "–" if reached is None else f"{significant(reached)}×",
+            "–" if about.aim is None else f"{about.aim:g}×",
+        ]
+
+
+def _with_faster_variants(measured: dict[Key, list[float]]) -> dict[Key, list[float]]:
+    values = dict(measured)
+    for row, about in VARIANTS.items():
+        base = about.variant_of or row
+        for library in about.libraries:
+            this, other = (
+                measured.get((library, r)) or measured.get((library, r + FIRST))
+                for r in (row, base)
+            )
+            if this and (not other or median(this) < median(other)):
+                for end in ("", FIRST):
+                    if (library, row + end) in measured:
+                        values[library, base + end] = measured[library, row + end]
+    return values
+
+
+# In the terminal.
+
+
+def terminal_tables(numbers: Numbers, libraries: Iterable[str]) -> list[Table]:
+    eager = _terminal_table(
+        "Eager mode, CPU; in brackets: how many times tapeflow is better",
+        [numbers.heading(lib, name) for lib, name in EAGER_COLUMNS.items() if lib in libraries],
+    )
+    for row, about in EAGER.items():
+        shown = [numbers.cell_with_ratio(lib, row) for lib in EAGER_COLUMNS if lib in libraries]
+        if set(shown) != {"–"}:
+            eager.add_row(about.title, *shown)
+    columns = {lib: name for lib, name in ALL_COMPILED.items() if lib in libraries}
+    compiled = _terminal_table("Compiled, CPU", [*columns.values(), "vs. best", "aim"])
+    for row in [*COMPILED_ROWS, *VARIANTS]:
+        shown = [numbers.cell(library, row) for library in columns]
+        if set(shown) != {"–"}:
+            compiled.add_row(ROWS[row].title, *shown, *numbers.comparison(row))
+    return [table for table in (eager, compiled) if table.row_count]
+
+
+def _terminal_table(title: str, headings: Iterable[str]) -> Table:
+    table = Table(title=title)
     table.add_column("")
-    for library in libraries:
-        table.add_column(heading(library, versions), justify="right")
-    for workload, about in WORKLOADS.items():
-        cells = [cell(medians, library, workload) for library in libraries]
-        if any(text != "–" for text in cells):
-            table.add_row(about.title, *cells)
+    for heading in headings:
+        table.add_column(heading, justify="right")
     return table
 
 
-def target_lines(medians: Medians) -> list[str]:
+def target_lines(numbers: Numbers) -> list[str]:
     lines = []
-    for workload, about in WORKLOADS.items():
-        for peer, aim in about.targets:
-            reached = ratio(medians, peer, workload)
+    for row, about in ROWS.items():
+        aims = [([peer], NAMES[peer], aim) for peer, aim in about.targets]
+        if about.aim is not None and not about.variant_of:
+            names = " and ".join(NAMES[peer] for peer in about.against)
+            whom = "the best peer" if about.against == COMPILED_PEERS else names
+            aims.insert(0, (list(about.against), whom, about.aim))
+        for peers, name, aim in aims:
+            reached = numbers.ratio(row, peers)
             if reached is not None:
                 mark = "[green]reached[/green]" if reached >= aim else "[yellow]missed[/yellow]"
-                against = f"{about.title} against {NAMES[peer]}"
-                lines.append(f"{against}: {significant(reached)}×, aim {aim}× {mark}")
+                kind = "Compiled: " if row in COMPILED else ""
+                against = f"{kind}{about.title} against {name}"
+                lines.append(f"{against}: {significant(reached)}×, aim {aim:g}× {mark}")
     return lines
 
 
-def markdown_table(medians: Medians, versions: Versions) -> str:
-    rows = [["", *(heading(library, versions) for library in NAMES)], ["---", *["---:"] * 4]]
-    for workload, about in WORKLOADS.items():
-        cells = [cell(medians, library, workload) for library in NAMES]
-        rows.append([about.title, f"**{cells[0]}**", *cells[1:]])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+# In Markdown.
 
 
-def results_page(values: dict[Key, list[float]], versions: Versions, rounds: int) -> str:
-    """Return `results.md`: the table, what was run, the spread, and on which machine."""
-    medians = {key: median(numbers) for key, numbers in values.items()}
+def eager_table(numbers: Numbers) -> str:
+    headings = [numbers.heading(library, name) for library, name in EAGER_COLUMNS.items()]
+    body = []
+    for row, about in EAGER.items():
+        ours, *theirs = [numbers.cell_with_ratio(library, row) for library in EAGER_COLUMNS]
+        body.append([about.title, f"**{ours}**", *theirs])
+    return _markdown(headings, body)
+
+
+def compiled_table(numbers: Numbers, columns: Mapping[str, str] = COMPILED_COLUMNS) -> str:
+    body = []
+    for row in COMPILED_ROWS:
+        ours, *theirs = [numbers.cell(library, row) for library in columns]
+        body.append([ROWS[row].title, f"**{ours}**", *theirs, *numbers.comparison(row)])
+    return _markdown([*columns.values(), "vs. best", "aim"], body)
+
+
+def _markdown(headings: list[str], body: list[list[str]]) -> str:
+    lines = [["", *headings], ["---", *["---:"] * len(headings)], *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _spread_table(numbers: Numbers, columns: Mapping[str, str], rows: Iterable[str]) -> str:
+    body = [[ROWS[row].title, *(numbers.spread(lib, row) for lib in columns)] for row in rows]
+    return _markdown(list(columns.values()), body)
+
+
+def _descriptions(workloads: Mapping[str, Workload]) -> str:
+    return "\n".join(f"- **{about.title}**: {about.description}." for about in workloads.values())
+
+
+def _variants_table(numbers: Numbers) -> str:
+    """Return the times of workloads that were written in two ways, both of them."""
+    body = []
+    for row, about in VARIANTS.items():
+        for name in (about.variant_of or row, row):
+            for end in ("", FIRST):
+                cells = []
+                for library in about.libraries:
+                    found = numbers.measured.get((library, name + end))
+                    cells.append(quantity(median(found), about) if found else "–")
+                body.append([ROWS[name + end].title, *cells])
+    columns = {library: NAMES[library] for row in VARIANTS.values() for library in row.libraries}
+    return _markdown(list(columns.values()), body)
+
+
+def results_page(numbers: Numbers, reports: dict[str, str], rounds: int) -> str:
+    """Return `results.md`: the tables, what was run, the spread, and on which machine."""
     rounds_text = "one round" if rounds == 1 else f"{rounds} rounds"
-    described = "\n".join(f"- **{w.title}**: {w.description}." for w in WORKLOADS.values())
-    spread = [["", *NAMES.values()], ["---", *["---:"] * 4]]
-    for workload, about in WORKLOADS.items():
-        ranges = []
-        for library in NAMES:
-            if (library, workload) not in values:
-                ranges.append("–")
-                continue
-            numbers = values[library, workload]
-            low, high = quantity(min(numbers), about), quantity(max(numbers), about)
-            ranges.append(f"{low} to {high}")
-        spread.append([about.title, *ranges])
-    spread_table = "\n".join("| " + " | ".join(row) + " |" for row in spread)
+    executors = "\n\n".join(
+        f"{ROWS[row].title}:\n\n```text\n{text}\n```" for row, text in reports.items()
+    )
     return f"""# Benchmark results
 
-Written by `make bench`. Eager mode, on the CPU, every library with its own default threads. In
-brackets: how many times faster tapeflow is, or how many times less memory it takes.
+Written by `make bench`, on the CPU, every library with its own default threads.
 
-{markdown_table(medians, versions)}
+## Eager
 
-{described}
+In brackets: how many times faster tapeflow is, or how many times less memory it takes.
 
-Each number is the median of {rounds_text}. A round measures each library in a fresh process;
-for the times in eager mode that is the best batch of calls within a second, after a warm-up. The
-libraries take turns. That all of them compute the same numbers is checked in the same run.
+{eager_table(numbers)}
+
+{_descriptions(EAGER)}
+
+## Compiled
+
+`tf.function` in tapeflow and in TensorFlow, there also with `jit_compile=True` ("TensorFlow XLA"),
+`torch.compile`, PyTorch without it, and `jax.jit` with donated buffers. The last columns: how many
+times faster tapeflow is than the best peer in the row, or, in a first call, than the faster of
+TensorFlow XLA and torch.compile; and what it aims at.
+
+{compiled_table(numbers, ALL_COMPILED)}
+
+{_descriptions(COMPILED)}
+- **first call**: from the call to its results, in a fresh process that has imported the library, with no
+  compiled programs on the disk. tapeflow begins on NumPy and compiles later, in the calls that the
+  reports below show, when a function has run for about as long as that will take; with
+  `jit_compile=True` ("tapeflow XLA") it compiles in the first call.
+
+The two ways of writing the LSTM:
+
+{_variants_table(numbers)}
+
+## How
+
+Each number is the median of {rounds_text}. A round measures each library in a fresh process; a time
+is that of the best batch of calls within a second, after a warm-up: of 0.3 s in eager mode, and
+when compiled until the speed is stable and tapeflow has chosen its executor. Each call waits for all
+its results. The libraries take turns. That all of them compute the same numbers, over several
+training steps, is checked in the same run.
+
+## What tapeflow chose
+
+What `fn.report()` says after the last round: the executors that were tried, and which one stayed.
+
+{executors}
 
 ## Spread over the rounds
 
-{spread_table}
+{_spread_table(numbers, EAGER_COLUMNS, EAGER)}
+
+{_spread_table(numbers, COMPILED_COLUMNS, COMPILED_ROWS)}
 
 ## Machine
 
-{machine(versions)}
+{machine(numbers.versions)}
 """
 
 
-def readme_block(medians: Medians, versions: Versions) -> str:
-    return f"""{markdown_table(medians, versions)}
+def readme_block(numbers: Numbers) -> str:
+    return f"""Eager mode; in brackets: how many times faster tapeflow is, or how many times less memory it takes:
 
-In brackets: how many times faster tapeflow is, or how many times less memory it takes. Eager mode
-on {processor()}, {os.cpu_count()} cores, {date.today():%d %B %Y}; made by `make bench`, which says
+{eager_table(numbers)}
+
+Compiled with `tf.function` (TensorFlow XLA: with `jit_compile=True`). The last columns: how many times
+faster tapeflow is than the best of the others, or, in a first call, than the faster of TensorFlow XLA
+and torch.compile; and what it aims at:
+
+{compiled_table(numbers)}
+
+On {processor()}, {os.cpu_count()} cores, {date.today():%d %B %Y}; made by `make bench`, which says
 [what was run and how](benchmarks/results.md)."""
 
 
@@ -180,25 +285,6 @@ def update_readme(readme: Path, block: str) -> None:
     before, rest = text.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
     readme.write_text(f"{before}{BEGIN}\n{block}\n{END}{after}")
-
-
-def heading(library: str, versions: Versions) -> str:
-    version = versions.get(library, {}).get("library", "")
-    return f"{NAMES[library]} {version.split('+')[0]}".strip()
-
-
-def cell(medians: Medians, library: str, workload: str) -> str:
-    if (library, workload) not in medians:
-        return "–"
-    text = quantity(medians[library, workload], WORKLOADS[workload])
-    times = ratio(medians, library, workload)
-    return text if library == "tapeflow" or times is None else f"{text} ({significant(times)}×)"
-
-
-def ratio(medians: Medians, peer: str, workload: str) -> float | None:
-    """Return how many times less tapeflow needs, or None if one of the two is missing."""
-    ours, theirs = medians.get(("tapeflow", workload)), medians.get((peer, workload))
-    return None if ours is None or theirs is None else theirs / ours
 
 
 def quantity(number: float, about: Workload) -> str:
@@ -216,12 +302,13 @@ def significant(number: float) -> str:
 
 def machine(versions: Versions) -> str:
     ours = versions["tapeflow"]
-    peers = ", ".join(f"{NAMES[peer]} {versions[peer]['library']}" for peer in PEERS)
+    peers = ", ".join(f"{EAGER_COLUMNS[peer]} {versions[peer]['library']}" for peer in PEERS)
+    xla = f" (XLA through jax {ours['jax']})" if ours.get("jax") else ""
     lines = [
         f"{processor()}, {os.cpu_count()} cores, {memory()}",
         f"{platform.system()}, {platform.machine()}",
         f"Python {ours['python']}, NumPy {ours['numpy']}",
-        f"tapeflow {ours['library']}, {peers} (with Python {versions['torch']['python']})",
+        f"tapeflow {ours['library']}{xla}, {peers} (with Python {versions['torch']['python']})",
         f"{date.today():%d %B %Y}",
     ]
     return "\n".join(f"- {line}" for line in lines)

@@ -8,7 +8,7 @@ environments that are already there, name their interpreters:
 or set `TAPEFLOW_PYTHON` and `PEERS_PYTHON`. Every measurement is a process of its own. The
 libraries take turns, and the order rotates from round to round, so that a busy moment of the
 machine does not fall on one of them alone. Thread settings are the libraries' own defaults, and
-everything runs on the CPU.
+everything runs on the CPU. Compilers start without what earlier runs left on the disk.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 
 import report
+import rows
 from rich.console import Console
 from rich.progress import Progress
 
@@ -34,10 +35,13 @@ MEASURE = HERE / "workloads" / "measure.py"
 RESULTS = HERE / "results.md"
 README = HERE.parent / "README.md"
 
-LIBRARIES = ("tapeflow", "tensorflow", "torch", "jax")
-WORKLOADS = tuple(report.WORKLOADS)
+LIBRARIES = rows.LIBRARIES
+WORKLOADS = tuple(rows.WORKLOADS)
 
 QUIET_CPU = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
+NO_CACHES = {"JAX_ENABLE_COMPILATION_CACHE": "false", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+LIMIT_SECONDS = 900
+SECONDS = 1.0
 
 
 class MeasurementFailed(Exception):
@@ -46,25 +50,34 @@ class MeasurementFailed(Exception):
 
 @dataclass
 class Measurements:
-    """What the rounds gave: seconds or bytes for each library and workload."""
+    """What the rounds gave: seconds or bytes for each library and row.
 
-    values: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    results: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    versions: dict[str, dict[str, str]] = field(default_factory=dict)
-    failures: dict[tuple[str, str], str] = field(default_factory=dict)
+    Attributes:
+      values: the numbers, one a round.
+      results: what was computed.
+      versions: of the libraries, of Python and of NumPy.
+      reports: what tapeflow says about how it ran a compiled workload.
+      missing: what a library lacks on this machine to run a workload at all.
+      failures: the end of what a library printed when it could not run a workload.
+    """
 
-    def medians(self) -> dict[tuple[str, str], float]:
-        return {key: median(values) for key, values in self.values.items()}
+    values: dict[report.Key, list[float]] = field(default_factory=dict)
+    results: dict[report.Key, list[float]] = field(default_factory=dict)
+    versions: report.Versions = field(default_factory=dict)
+    reports: dict[str, str] = field(default_factory=dict)
+    missing: dict[report.Key, str] = field(default_factory=dict)
+    failures: dict[report.Key, str] = field(default_factory=dict)
 
     def disagreements(self) -> list[str]:
         """Name the workloads on which two libraries did not compute the same numbers."""
         found = []
-        for workload in WORKLOADS:
-            computed = {lib: r for (lib, name), r in self.results.items() if name == workload}
-            for library, numbers in computed.items():
-                first = next(iter(computed))
-                if not all(map(close, numbers, computed[first])):
-                    found.append(f"{workload}: {first} {computed[first]}, {library} {numbers}")
+        for workload, about in rows.WORKLOADS.items():
+            same = (workload, about.variant_of)
+            computed = {key: r for key, r in self.results.items() if key[1] in same}
+            for (library, _), numbers in computed.items():
+                (first, _), expected = next(iter(computed.items()))
+                if not all(map(close, numbers, expected)):
+                    found.append(f"{workload}: {first} {expected}, {library} {numbers}")
         return found
 
 
@@ -76,15 +89,16 @@ def main() -> int:
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("", total=len(plan))
         for library, workload in plan:
-            progress.update(task, description=f"{report.WORKLOADS[workload].title}: {library}")
-            ours = library == "tapeflow"
+            progress.update(task, description=f"{rows.WORKLOADS[workload].title}: {library}")
+            ours = library.startswith("tapeflow")
             python = arguments.tapeflow_python if ours else arguments.peers_python
-            measure(measurements, python, library, workload)
+            measure(measurements, python, library, workload, arguments.seconds)
             progress.advance(task)
 
-    medians = measurements.medians()
-    console.print(report.terminal_table(medians, measurements.versions, arguments.libraries))
-    for line in report.target_lines(medians):
+    numbers = report.Numbers(measurements.values, measurements.versions, measurements.missing)
+    for table in report.terminal_tables(numbers, arguments.libraries):
+        console.print(table)
+    for line in report.target_lines(numbers):
         console.print(line)
     for (library, workload), reason in measurements.failures.items():
         console.print(f"[red]{library} could not run {workload}:[/red]")
@@ -98,11 +112,12 @@ def main() -> int:
     if set(arguments.libraries) != set(LIBRARIES) or set(arguments.workloads) != set(WORKLOADS):
         console.print("Nothing written: only a part was measured.")
         return 0
-    RESULTS.write_text(
-        report.results_page(measurements.values, measurements.versions, arguments.rounds)
-    )
-    report.update_readme(README, report.readme_block(medians, measurements.versions))
-    console.print("Written: benchmarks/results.md and the table in README.md")
+    if arguments.seconds < SECONDS:
+        console.print("Nothing written: the times are too short to be good.")
+        return 0
+    RESULTS.write_text(report.results_page(numbers, measurements.reports, arguments.rounds))
+    report.update_readme(README, report.readme_block(numbers))
+    console.print("Written: benchmarks/results.md and the tables in README.md")
     return 0
 
 
@@ -119,6 +134,12 @@ def parse_arguments() -> argparse.Namespace:
         help="interpreter that has the peers (default: $PEERS_PYTHON, then .venv-peers)",
     )
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each (default: 5)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=SECONDS,
+        help="time spent on each timing, after the warm-up (default: 1); less is only for trying",
+    )
     parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=LIBRARIES)
     parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=WORKLOADS)
     return parser.parse_args()
@@ -132,14 +153,16 @@ def turns(
         shift = index % len(libraries)
         for workload in workloads:
             for library in [*libraries[shift:], *libraries[:shift]]:
-                if library in report.WORKLOADS[workload].libraries:
+                if library in rows.WORKLOADS[workload].libraries:
                     yield library, workload
 
 
-def measure(measurements: Measurements, python: str, library: str, workload: str) -> None:
+def measure(
+    measurements: Measurements, python: str, library: str, workload: str, seconds: float
+) -> None:
     """Take one measurement and file it, unless this pair has failed before."""
     key = (library, workload)
-    if key in measurements.failures:
+    if key in measurements.failures or key in measurements.missing:
         return
     try:
         if workload == "import":
@@ -147,13 +170,20 @@ def measure(measurements: Measurements, python: str, library: str, workload: str
                 import_seconds(python, library)  # fills the disk cache and writes bytecode
             measurements.values.setdefault(key, []).append(import_seconds(python, library))
             return
-        answer = json.loads(run([python, str(MEASURE), library, workload]).splitlines()[-1])
+        command = [python, str(MEASURE), library, workload, str(seconds)]
+        answer = json.loads(run(command).splitlines()[-1])
     except MeasurementFailed as failure:
         measurements.failures[key] = str(failure)
         return
-    measurements.values.setdefault(key, []).append(answer["value"])
+    if "missing" in answer:
+        measurements.missing[key] = answer["missing"]
+        return
+    for row, value in answer["values"].items():
+        measurements.values.setdefault((library, row), []).append(value)
     measurements.results[key] = answer["results"]
     measurements.versions[library] = answer["versions"]
+    if library == "tapeflow" and answer.get("report"):
+        measurements.reports[workload] = answer["report"]
 
 
 def import_seconds(python: str, library: str) -> float:
@@ -165,12 +195,14 @@ def import_seconds(python: str, library: str) -> float:
 
 def run(command: list[str]) -> str:
     """Return what a command printed, or raise with the end of its complaint."""
-    environment = os.environ | QUIET_CPU
+    environment = os.environ | QUIET_CPU | NO_CACHES
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages come with their bytecode
     try:
-        finished = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=300
-        )
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
+            environment["TORCHINDUCTOR_CACHE_DIR"] = environment["XDG_CACHE_HOME"] = cache
+            finished = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=LIMIT_SECONDS
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MeasurementFailed(str(error)) from error
     if finished.returncode != 0:

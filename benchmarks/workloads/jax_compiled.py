@@ -51,9 +51,7 @@ def cnn(jax):
         h = layer(layer(images, filters1, bias1), filters2, bias2)
         return _cross_entropy(jax, h.reshape(len(images), -1) @ weights + bias, labels)
 
-    return _training(
-        jax, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE
-    )
+    return _training(jax, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE)
 
 
 def transformer(jax):
@@ -115,12 +113,9 @@ def adam(jax):
         count = count + 1.0
         scale1 = 1.0 / (1.0 - beta1**count)
         scale2 = 1.0 / (1.0 - beta2**count)
-        means = [
-            beta1 * m + (1 - beta1) * g for m, g in zip(means, gradients, strict=True)
-        ]
+        means = [beta1 * m + (1 - beta1) * g for m, g in zip(means, gradients, strict=True)]
         squares = [
-            beta2 * s + (1 - beta2) * jnp.square(g)
-            for s, g in zip(squares, gradients, strict=True)
+            beta2 * s + (1 - beta2) * jnp.square(g) for s, g in zip(squares, gradients, strict=True)
         ]
         parameters = [
             p - rate * (m * scale1) / (jnp.sqrt(s * scale2) + epsilon)

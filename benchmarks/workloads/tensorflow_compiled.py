@@ -54,9 +54,7 @@ def cnn(tf, compiled):
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         return tf.reduce_mean(losses)
 
-    return _training(
-        tf, compiled, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE
-    )
+    return _training(tf, compiled, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE)
 
 
 def transformer(tf, compiled):

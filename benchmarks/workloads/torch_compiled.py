@@ -1,7 +1,8 @@
 """The compiled workloads in PyTorch's words, which serve `torch.compile` and eager mode.
 
-Each function takes the imported library and `torch.compile`, or None for eager mode, and returns a function that does the work once. The loss is compiled with its backward pass, and so is
-the update of the parameters.
+Each function takes the imported library and `torch.compile`, or None for eager mode, and returns a
+function that does the work once. The loss is compiled with its backward pass, and so is the update
+of the parameters.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import inputs
 import torch_eager
 
 
-def chain(torch, compile):
+def chain(torch, compiler):
     x = torch.tensor(inputs.chain(), requires_grad=True)
 
     def total(x):
@@ -19,12 +20,12 @@ def chain(torch, compile):
             y = torch.sin(y) * x
         return y.sum()
 
-    if compile is not None:
-        total = compile(total)
+    if compiler is not None:
+        total = compiler(total)
     return lambda: torch.autograd.grad(total(x), x)[0]
 
 
-def mlp(torch, compile):
+def mlp(torch, compiler):
     functional = torch.nn.functional
     layers, images, labels = inputs.mlp()
     parameters = [array for layer in layers for array in torch_eager.linear(torch, layer)]
@@ -36,10 +37,10 @@ def mlp(torch, compile):
         hidden = functional.relu(functional.linear(hidden, w2, b2))
         return functional.cross_entropy(functional.linear(hidden, w3, b3), labels)
 
-    return _training(torch, compile, parameters, loss_of, [images, labels])
+    return _training(torch, compiler, parameters, loss_of, [images, labels])
 
 
-def cnn(torch, compile):
+def cnn(torch, compiler):
     functional = torch.nn.functional
     arrays, images, labels = inputs.cnn()
     filters1, bias1, filters2, bias2, weights, bias = arrays
@@ -61,11 +62,11 @@ def cnn(torch, compile):
         return functional.cross_entropy(logits, labels)
 
     return _training(
-        torch, compile, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE
+        torch, compiler, parameters, loss_of, [images, labels], rate=inputs.GENTLE_RATE
     )
 
 
-def transformer(torch, compile):
+def transformer(torch, compiler):
     functional = torch.nn.functional
     arrays, x, target = inputs.transformer()
     names = list(arrays)
@@ -95,16 +96,15 @@ def transformer(torch, compile):
         h = h + dense(inner, "down")
         return (h - target).square().sum(-1).mean()
 
-    return _training(
-        torch, compile, parameters, loss_of, [x, target], rate=inputs.GENTLE_RATE
-    )
+    return _training(torch, compiler, parameters, loss_of, [x, target], rate=inputs.GENTLE_RATE)
 
 
-def lstm(torch, compile):
+def lstm(torch, compiler):
     functional = torch.nn.functional
     (w_input, w_state, bias), xs = inputs.long_lstm()
     parameters = [
-        torch.tensor(array, requires_grad=True) for array in (w_input.T.copy(), w_state.T.copy(), bias)
+        torch.tensor(array, requires_grad=True)
+        for array in (w_input.T.copy(), w_state.T.copy(), bias)
     ]
     xs = torch.tensor(xs)
 
@@ -118,16 +118,16 @@ def lstm(torch, compile):
             h = torch.sigmoid(o) * torch.tanh(c)
         return h.square().sum(-1).mean()
 
-    return _training(torch, compile, parameters, loss_of, [xs])
+    return _training(torch, compiler, parameters, loss_of, [xs])
 
 
-def adam(torch, compile):
+def adam(torch, compiler):
     """Written out for `torch.compile`; in eager mode PyTorch's own fused kernel is the way to do it."""
     parameters, gradients, means, squares = (
         [torch.tensor(array) for array in group] for group in inputs.adam()
     )
     rate, beta1, beta2, epsilon = inputs.ADAM.values()
-    if compile is None:
+    if compiler is None:
         optimizer = torch.optim.Adam(
             parameters, lr=rate, betas=(beta1, beta2), eps=epsilon, fused=True
         )
@@ -143,7 +143,7 @@ def adam(torch, compile):
 
     count = torch.zeros(())
 
-    @compile
+    @compiler
     def update(parameters, gradients, means, squares, count):
         count.add_(1.0)
         scale1 = 1.0 / (1.0 - beta1**count)
@@ -165,13 +165,13 @@ def _filters(filters):
     return filters.transpose(3, 2, 0, 1)
 
 
-def _training(torch, compile, parameters, loss_of, data, rate=inputs.LEARNING_RATE):
+def _training(torch, compiler, parameters, loss_of, data, rate=inputs.LEARNING_RATE):
     def update(parameters, gradients):
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.sub_(gradient, alpha=rate)
 
-    if compile is not None:
-        loss_of, update = compile(loss_of), compile(update)
+    if compiler is not None:
+        loss_of, update = compiler(loss_of), compiler(update)
 
     def step():
         loss = loss_of(parameters, *data)

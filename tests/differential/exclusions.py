@@ -4,12 +4,21 @@ STATE = "changes a setting or reads one, and has no result to compare"
 SCOPE = "opens a scope, which the conformance cases cover"
 ADDITION = "an addition, which TensorFlow does not have"
 RANDOM = "holds state of a random generator; its own tests cover it"
+GRAPHS = "belongs to functions that are traced; its own tests cover it"
 TYPES = "about types, which the conformance cases cover"
 NO_KERNEL = "TensorFlow has it on no CPU; its own tests compare with NumPy"
 
 EXCLUDED: dict[str, str] = {
     "tf.executing_eagerly": STATE,
-    "tf.function": "traces a function, and what it gives is compared in its own tests",
+    "tf.autograph.experimental.do_not_convert": GRAPHS,
+    "tf.autograph.experimental.set_loop_options": GRAPHS,
+    "tf.autograph.set_verbosity": STATE,
+    "tf.autograph.to_code": GRAPHS,
+    "tf.autograph.to_graph": GRAPHS,
+    "tf.autograph.trace": GRAPHS,
+    "tf.gradients": GRAPHS,
+    "tf.hessians": GRAPHS,
+    "tf.function": GRAPHS,
     "tf.config.functions_run_eagerly": STATE,
     "tf.config.run_functions_eagerly": STATE,
     "tf.get_logger": STATE,

@@ -546,3 +546,9 @@ def test_vectorized_map_of_loops_and_branches() -> None:
 def test_hessian_through_a_loop() -> None:
     f = traced(lambda x: tf.hessians(tf.reduce_sum(power(4, x)), x)[0])
     np.testing.assert_allclose(f(tf.constant([1.0, 2.0])).numpy(), [[12.0, 0.0], [0.0, 48.0]])
+
+
+def test_derivatives_of_loops_one_after_the_other() -> None:
+    """Two calls share an input, so gradients of what they keep meet outside of the function."""
+    f = traced(by_index)
+    check_gradients(lambda x: f(x) * f(tf.sin(x) + x), ROWS)

@@ -144,7 +144,10 @@ def accumulate(total: Any, part: Any) -> Any:
             array.concat(total.indices, part.indices, axis=0),
             total.dense_shape,
         )
-    return dense(total) + dense(part)
+    total, part = dense(total), dense(part)
+    if type(total) is not Tensor and type(total._array.shape) is not tuple:
+        return total._array.shape.added(total, part)  # stacks of tensors, inside of `tf.function`
+    return total + part
 
 
 def reachable(records: list[Record], sources: set[int]) -> set[int]:

@@ -56,8 +56,12 @@ class NumericsCheck:
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Only operations are checked."""
 
-    def _check(self, name: str, inputs: Any, outputs: Any) -> None:
-        place = here()
+    def look(self, name: str, line: Any, inputs: Any, outputs: Any) -> None:
+        """Checks the results of a node of a traced function, which was written at `line`."""
+        self._check(name, inputs, outputs, None if line is None else Place(line.file, line.number))
+
+    def _check(self, name: str, inputs: Any, outputs: Any, place: Place | None = None) -> None:
+        place = here() if place is None else place
         if len(self._places) >= _REMEMBERED:
             self._places.clear()
         for position, output in enumerate(outputs):

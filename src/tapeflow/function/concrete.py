@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core import nest
+from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim, holds
+from tapeflow.core.errors import DTypeError
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
+from tapeflow.function import description
 from tapeflow.function.graph import Graph
 from tapeflow.function.routine import Routine
-from tapeflow.function.signature import TensorKey, is_tensor, key_of
+from tapeflow.function.signature import (
+    ObjectKey,
+    Signature,
+    TensorKey,
+    VariableKey,
+    fitted,
+    flattened,
+    form_of,
+    key_of,
+    keys_of,
+    packed,
+)
 from tapeflow.function.tracing import SymbolicTensor, Tracer
 
 
@@ -29,98 +45,232 @@ class ConcreteFunction:
     >>> double = f.get_concrete_function(tf.TensorSpec([None], tf.float32))
     >>> double(tf.constant([1.0, 2.0])).numpy()
     array([2., 4.], dtype=float32)
+
+    Args:
+      function: what to trace.
+      signature: its parameters.
+      structure: the arguments, positional ones and keywords, in canonical form.
+      leaves: the arguments one by one.
+      keys: for each of them what to trace it for.
+      jit_compile: which executor to use.
+      creation_allowed: whether it may make variables.
+      by_identity: whether the variables among the arguments are these alone, and not any of their kind.
     """
 
     def __init__(
         self,
         function: Callable[..., Any],
-        name: str,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        signature: Signature,
+        structure: tuple[Any, Any],
+        leaves: Sequence[Any],
+        keys: Sequence[Any],
         *,
         jit_compile: bool | None = None,
         creation_allowed: bool = True,
-        hints: Sequence[Any] | None = None,
+        by_identity: bool = False,
     ) -> None:
-        tracer = Tracer(name)
+        self.name = signature.name
+        self._signature = signature
+        self._keys = list(keys)
+        self._form = form_of(structure)
+        self._positions = [i for i, key in enumerate(keys) if type(key) is TensorKey]
+        self._variable_positions = [i for i, key in enumerate(keys) if type(key) is VariableKey]
+        tracer = Tracer(signature.name)
         tracer.creation_allowed = creation_allowed
-        self.name = name
-        self._arguments = (args, kwargs)
-        leaves = nest.flatten((args, kwargs))
-        self._positions = [i for i, leaf in enumerate(leaves) if is_tensor(leaf)]
-        actual = leaves if hints is None else hints
-        with tracer.whole():
+        outside = context.tracer
+        tracer.enclosing = outside
+        given = list(leaves)
+        stand_ins = given if by_identity else _stand_ins(leaves)
+        for i in self._variable_positions:
+            given[i] = stand_ins[i]
+        with contextlib.nullcontext() if outside is None else outside.suspended(), tracer.whole():
             for i in self._positions:
-                leaves[i] = _symbol(tracer, leaves[i], actual[i])
-            symbolic_args, symbolic_kwargs = nest.pack_sequence_as((args, kwargs), leaves)
-            result = function(*symbolic_args, **symbolic_kwargs)
-            self._outputs, tensors = _flat_outputs(result, name)
-            symbols = [
-                x
-                if isinstance(x, SymbolicTensor) and x.interpreter is tracer
-                else tracer.capture(x)
-                for x in tensors
-            ]
-        self._result = result
+                given[i] = _symbol(tracer, keys[i], leaves[i])
+            args, kwargs = packed(structure, given)
+            result = function(*args, **kwargs)
+            self._outputs, tensors = _flat_outputs(result, self.name)
+            symbols = [_own(tracer, x) for x in tensors]
+        self._foreign = [x for x, _ in tracer.captures.values() if isinstance(x, SymbolicTensor)]
+        tracer.actual.clear()
+        if not self._foreign:
+            tracer.enclosing = None
         self.created = tracer.created
         self._routine = Routine(tracer, symbols, jit_compile)
         self._guards = tracer.guards
-        self._arity = len(self._positions)
         self.graph: Graph = self._routine.graph
-        for symbol, spec in zip(self._routine.arguments, self.inputs, strict=True):
-            if spec.name:
-                self.graph.notes[symbol.value] = spec.name
+        self._describe(structure, keys)
+        self._substitute(leaves, stand_ins, by_identity)
+
+    def _describe(self, structure: tuple[Any, Any], keys: Sequence[Any]) -> None:
+        """Keeps what the arguments were like, without keeping objects alive."""
+        self.leaf_names = _names(self._signature, structure)
+        symbols = iter(self._routine.arguments)
+        described: list[Any] = []
+        self.inputs: list[TensorSpec] = []
+        for key, leaf, name in zip(keys, flattened(structure), self.leaf_names, strict=True):
+            if type(key) is TensorKey:
+                symbol = next(symbols)
+                spec = TensorSpec(symbol.shape, symbol.dtype, key.name or name)
+                self.graph.notes[symbol.value] = spec.name or name
+                self.inputs.append(spec)
+                described.append(spec)
+            else:
+                described.append(key if isinstance(key, (VariableKey, ObjectKey)) else leaf)
+        self._arguments = packed(structure, described)
+
+    def _substitute(
+        self, leaves: Sequence[Any], stand_ins: Sequence[Any], by_identity: bool
+    ) -> None:
+        """Finds out which of the routine's variables are arguments, and which are its own."""
+        numbers = {id(stand_ins[i]): i for i in reversed(self._variable_positions)}
+        own = [v for v in self._routine.variables if id(v) not in numbers]
+        # For each variable of the routine the position of an argument, or the variable itself.
+        self._slots = [numbers.get(id(v), v) for v in self._routine.variables]
+        self._only: list[Variable] | None = None
+        if by_identity:
+            self._only = [leaves[i] for i in self._variable_positions]
+        self._own = own
+        self._own_ids = {id(v) for v in own}
 
     # Calling.
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        leaves = nest.flatten((args, kwargs))
-        tensors = [
-            x if isinstance(x, Tensor) else convert_to_tensor(x) for x in leaves if _passed(x)
-        ]
-        if len(tensors) != self._arity:
-            raise TypeError(
-                f"{self.name}: this concrete function takes {self._arity} tensors, got {len(tensors)}: {args!r} "
-                f"{kwargs!r}"
-            )
-        for spec, tensor in zip(self.inputs, tensors, strict=True):
-            if not TensorSpec(spec.shape, spec.dtype).is_compatible_with(tensor):
-                raise TypeError(f"{self.name}: expected {spec}, got {tensor!r}")
-        return self.call_flat(tensors)
+        return self.call_leaves(self._bound(args, kwargs))
 
-    def call_flat(self, tensors: Sequence[Tensor]) -> Any:
-        """The results for tensor arguments, in the order of the signature."""
+    def call_leaves(self, leaves: Sequence[Any]) -> Any:
+        """The results for arguments one by one."""
+        tensors = [leaves[i] for i in self._positions]
+        if not self._variable_positions or self._only is not None:
+            return self._outputs(self._routine.call(tensors))
+        variables = [leaves[s] if type(s) is int else s for s in self._slots]
+        return self._outputs(self._routine.call(tensors, variables))
+
+    def call_tensors(self, tensors: Sequence[Tensor]) -> Any:
+        """The same for a function all of whose arguments are tensors."""
         return self._outputs(self._routine.call(tensors))
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it depends on nothing but the shapes and dtypes of tensors."""
+        return not self._foreign and len(self._positions) == len(self._keys)
+
+    def mixes(self, leaves: Sequence[Any]) -> bool:
+        """Whether one of these variables is also used as one of its own."""
+        return any(id(leaves[i]) in self._own_ids for i in self._variable_positions)
+
     def fits(self, leaves: Sequence[Any]) -> bool:
-        """Whether the answers this trace relies on hold for the sizes of these arguments."""
+        """Whether the answers this trace relies on hold for these arguments."""
+        for n, i in enumerate(self._variable_positions):
+            if leaves[i] is not self._only[n] if self._only else id(leaves[i]) in self._own_ids:
+                return False
+        for x in self._foreign:
+            if context.tracer is None or not context.tracer.sees(x.interpreter):
+                return False
         if not self._guards:
             return True
-        tensors = [leaves[i] for i in self._positions]
         sizes: dict[Any, int] = {}
-        for symbol, tensor in zip(self._routine.arguments, tensors, strict=True):
+        for symbol, i in zip(self._routine.arguments, self._positions, strict=True):
+            tensor = leaves[i]
             if not isinstance(tensor, Tensor):
                 return True
-            for mine, size in zip(symbol._array.shape, tensor._array.shape, strict=True):
+            for mine, size in zip(symbol._array.shape, tensor.shape, strict=True):
                 if type(mine) is Dim and isinstance(size, int):
                     for atom in mine.atoms:
                         sizes[atom] = size
         return all(holds(guard, sizes.get) for guard in self._guards)
 
-    # What it is.
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments of a call one by one, as the parameters of the function or as a flat list of tensors."""
+        try:
+            structure = self._structured(args, kwargs)
+        except TypeError as error:
+            flat = self._flat(args, kwargs)
+            if flat is None:
+                raise error from None
+            return flat
+        if form_of(structure) != self._form:
+            raise self._failed("the structure of the arguments differs from the traced one", args, kwargs)
+        leaves = flattened(structure)
+        numbers = list(keys_of(leaves)) if self._variable_positions else None
+        for i, key in enumerate(self._keys):
+            if type(key) is TensorKey:
+                leaves[i] = self._tensor(key, leaves[i], args, kwargs)
+            elif (key_of(leaves[i]) if numbers is None else numbers[i]) != key:
+                what = nest.flatten(self._arguments)[i]
+                raise self._failed(
+                    f"Can not cast {leaves[i]!r} to {description.type_text(what)}", args, kwargs
+                )
+        return leaves
 
-    @property
-    def inputs(self) -> list[TensorSpec]:
-        """The tensors it takes."""
-        leaves = nest.flatten(self._arguments)
-        names = [
-            getattr(leaves[i], "name", None) if isinstance(leaves[i], TensorSpec) else None
-            for i in self._positions
+    def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """Arguments by the parameters of the function. Python values may be left out: they are part of the trace."""
+        parameters = self._signature.parameters
+        try:
+            bound = parameters.bind_partial(*args, **kwargs)
+        except TypeError as error:
+            raise self._failed(str(error), args, kwargs) from None
+        traced = parameters.bind(*self._arguments[0], **self._arguments[1]).arguments
+        for name, value in traced.items():
+            if name in bound.arguments:
+                continue
+            if any(isinstance(x, (TensorSpec, VariableKey)) for x in flattened(value)):
+                raise self._failed(f"missing a required argument: {name!r}", args, kwargs)
+            resolved = [x.value if isinstance(x, ObjectKey) else x for x in nest.flatten(value)]
+            bound.arguments[name] = nest.pack_sequence_as(value, resolved)
+        bound.arguments = {name: bound.arguments[name] for name in parameters.parameters if name in bound.arguments}
+        if len(bound.arguments) > len(traced):
+            raise self._failed("too many arguments", args, kwargs)
+        # A list may stand for one tensor.
+        new_args = [
+            self._list_as_tensor(spec, x) for spec, x in zip(self._arguments[0], bound.args, strict=False)
         ]
-        return [
-            TensorSpec(symbol.shape, symbol.dtype, name)
-            for symbol, name in zip(self._routine.arguments, names, strict=True)
-        ]
+        if len(bound.args) != len(self._arguments[0]):
+            raise self._failed("too many positional arguments", args, kwargs)
+        names = sorted(bound.kwargs)
+        if names != list(self._arguments[1]):
+            raise self._failed(f"keyword arguments {names} differ from the traced ones", args, kwargs)
+        new_kwargs = {
+            name: self._list_as_tensor(self._arguments[1][name], bound.kwargs[name]) for name in names
+        }
+        return tuple(new_args), new_kwargs
+
+    @staticmethod
+    def _list_as_tensor(spec: Any, value: Any) -> Any:
+        if isinstance(spec, TensorSpec) and nest.is_nested(value):
+            return convert_to_tensor(value, dtype_hint=spec.dtype)
+        return value
+
+    def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+        """Tensors in the order of the trace, or by the names of their specs."""
+        names = [spec.name for spec in self.inputs]
+        given: list[Any] = list(args)
+        for name in names[len(given) :]:
+            if name not in kwargs:
+                return None
+            given.append(kwargs[name])
+        if len(given) != len(names) or len(args) + len(kwargs) != len(names) or self._variable_positions:
+            return None
+        leaves: list[Any] = [None] * len(self._keys)
+        for i, value in zip(self._positions, given, strict=True):
+            key = self._keys[i]
+            leaves[i] = self._tensor(key, value, args, kwargs)
+        return leaves
+
+    def _tensor(self, key: TensorKey, value: Any, args: Any, kwargs: Any) -> Any:
+        tensor = value if isinstance(value, Tensor) else None
+        if tensor is not None and tensor.dtype is not key.dtype:
+            raise DTypeError(None, None, str(self._failed(
+                f"expected a tensor of dtype {key.dtype.name}, got {tensor.dtype.name}", args, kwargs
+            )))
+        return fitted(key.spec(), value, lambda why: self._failed(why, args, kwargs))
+
+    def _failed(self, why: str, args: Any, kwargs: Any) -> TypeError:
+        return TypeError(
+            f"Binding inputs to tf.function {self.name!r} failed due to `{why}`. Received args: {args!r} and kwargs: "
+            f"{kwargs!r} for signature: {self.pretty_printed_signature(verbose=False)}."
+        )
+
+    # What it is.
 
     @property
     def outputs(self) -> list[TensorSpec]:
@@ -130,10 +280,7 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self) -> Any:
         """The arguments, with a `tf.TensorSpec` for each tensor."""
-        leaves = nest.flatten(self._arguments)
-        for i, spec in zip(self._positions, self.inputs, strict=True):
-            leaves[i] = spec
-        return nest.pack_sequence_as(self._arguments, leaves)
+        return self._arguments
 
     @property
     def structured_outputs(self) -> Any:
@@ -141,66 +288,113 @@ class ConcreteFunction:
         return self._outputs(self.outputs)
 
     @property
+    def output_shapes(self) -> Any:
+        """The shapes of what it returns."""
+        return nest.map_structure(lambda x: getattr(x, "shape", None), self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of what it returns."""
+        return nest.map_structure(lambda x: getattr(x, "dtype", None), self.structured_outputs)
+
+    @property
     def variables(self) -> tuple[Variable, ...]:
-        """The variables it uses."""
-        return tuple(self._routine.variables)
+        """The variables it uses besides its arguments."""
+        return tuple(self._own)
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
         """Those of them that are trainable."""
-        return tuple(v for v in self._routine.variables if v.trainable)
+        return tuple(v for v in self._own if v.trainable)
 
     @property
     def captured_inputs(self) -> list[Any]:
         """Variables and tensors that it takes from around it."""
-        return [*self._routine.variables, *self._routine.captured]
+        return [*self._own, *self._routine.captured]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The signature as text.
 
         >>> f = tf.function(lambda x: x + 1.0)
         >>> print(f.get_concrete_function(tf.constant(1.0)).pretty_printed_signature())
-        <lambda>(x: TensorSpec(shape=(), dtype=tf.float32, name=None)) -> TensorSpec(shape=(), dtype=tf.float32, name=None)
+        Input Parameters:
+          x (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(), dtype=tf.float32, name=None)
+        Output Type:
+          TensorSpec(shape=(), dtype=tf.float32, name=None)
+        Captures:
+          None
         """
-        return self.text
-
-    text = ""
-
-    def keys(self) -> list[Any]:
-        """The key of each argument."""
-        return [key_of(leaf) for leaf in nest.flatten(self._arguments)]
+        given = description.parameters(self._signature, *self._arguments)
+        if not verbose:
+            return description.short(given, self.structured_outputs)
+        return description.long(given, self.structured_outputs, self._own)
 
     def report(self) -> str:
         """Which executor runs it, and what it was chosen from."""
         return self._routine.report()
 
     def __repr__(self) -> str:
-        return f"<ConcreteFunction {self.text or self.name}>"
+        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at {id(self):#x}>"
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
 
 
-def _symbol(tracer: Tracer, leaf: Any, actual: Any) -> Tensor:
-    key = key_of(leaf)
-    assert isinstance(key, TensorKey)
+def _stand_ins(leaves: Sequence[Any]) -> dict[int, Variable]:
+    """A variable in the place of each variable argument: what is traced on it holds for any of its kind."""
+    made: dict[int, Variable] = {}
+    found: dict[int, Variable] = {}
+    for i, leaf in enumerate(leaves):
+        if isinstance(leaf, Variable):
+            if id(leaf) not in made:
+                made[id(leaf)] = _stand_in(leaf)
+            found[i] = made[id(leaf)]
+    return found
+
+
+def _stand_in(variable: Variable) -> Variable:
+    new = object.__new__(type(variable))
+    for name in Variable.__slots__:
+        if not name.startswith("__"):
+            setattr(new, name, getattr(variable, name))
+    vars(new).update(vars(variable))
+    return new
+
+
+def _names(signature: Signature, structure: tuple[Any, Any]) -> list[str]:
+    """A name for each leaf: that of its argument, with a number where the argument has several."""
+    args, kwargs = structure
+    names: list[str] = []
+    for name, value in [*zip(signature.names(len(args)), args, strict=True), *kwargs.items()]:
+        count = len(flattened(value))
+        names += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
+    return names
+
+
+def _symbol(tracer: Tracer, key: TensorKey, actual: Any) -> Tensor:
     if key.shape is None:
         if not isinstance(actual, Tensor):
             raise ValueError(
                 "tf.function: a TensorSpec of unknown rank needs a call with a tensor to be traced: the ops inside "
                 "depend on the rank."
             )
-        shape: tuple[Any, ...] = (None,) * actual._array.ndim
+        shape: tuple[Any, ...] = (None,) * actual.ndim
     else:
         shape = key.shape
-    sizes = actual._array.shape if isinstance(actual, Tensor) else (None,) * len(shape)
+    sizes = tuple(actual.shape) if isinstance(actual, Tensor) else (None,) * len(shape)
     hints = [
-        _hint(number, axis, size) if d is None else None
-        for number, (axis, (d, size)) in enumerate(
-            enumerate(zip(shape, sizes, strict=True)), len(tracer.arguments) * 3
+        _hint(number, size) if d is None else None
+        for number, (d, size) in enumerate(
+            zip(shape, sizes, strict=True), len(tracer.arguments) * 3
         )
     ]
-    return tracer.argument(shape, key.dtype, hints)
+    symbol = tracer.argument(shape, key.dtype, hints)
+    if isinstance(actual, Tensor) and actual.interpreter is None:
+        tracer.actual[symbol.value] = actual
+    return symbol
 
 
-def _hint(number: int, axis: int, size: Any) -> int:
+def _hint(number: int, size: Any) -> int:
     """A typical size: that of the call, or a made-up one that is unlikely to be equal to another."""
     return size if isinstance(size, int) else _PRIMES[number % len(_PRIMES)]
 
@@ -208,9 +402,10 @@ def _hint(number: int, axis: int, size: Any) -> int:
 _PRIMES = (7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 
 
-def _passed(leaf: Any) -> bool:
-    """Whether an argument of a concrete function stands for a tensor: Python values were part of the trace."""
-    return isinstance(leaf, (Tensor, Variable)) or hasattr(leaf, "__array__")
+def _own(tracer: Tracer, x: Tensor) -> SymbolicTensor:
+    if isinstance(x, SymbolicTensor) and x.interpreter is tracer:
+        return x
+    return tracer.capture(x)
 
 
 def _flat_outputs(result: Any, name: str) -> tuple[Callable[[Sequence[Any]], Any], list[Tensor]]:
@@ -222,6 +417,8 @@ def _flat_outputs(result: Any, name: str) -> tuple[Callable[[Sequence[Any]], Any
         tensors.append(value)
         return len(tensors) - 1
 
+    if isinstance(result, TensorShape):
+        result = _as_tensor(result.as_list(), name)
     for leaf in nest.flatten(result):
         if leaf is None:
             slots.append(lambda new: None)
@@ -234,15 +431,10 @@ def _flat_outputs(result: Any, name: str) -> tuple[Callable[[Sequence[Any]], Any
         else:
             i = add(_as_tensor(leaf, name))
             slots.append(lambda new, i=i: new[i])
-    if (
-        not nest.is_nested(result)
-        and len(tensors) == 1
-        and slots
-        and not isinstance(result, IndexedSlices)
-    ):
-        return (lambda new: new[0]), tensors
     if result is None:
         return (lambda new: None), tensors
+    if not nest.is_nested(result):
+        return slots[0], tensors
     template = nest.map_structure(lambda _: None, result)
     return (lambda new: nest.pack_sequence_as(template, [slot(new) for slot in slots])), tensors
 

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import weakref
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from tapeflow.core import nest
-from tapeflow.core.log import warn_once
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function import passes, settings
 from tapeflow.function.concrete import ConcreteFunction
-from tapeflow.function.retracing import RetracingWatch
-from tapeflow.function.signature import Signature, TensorKey, is_tensor, key_of, prepared
+from tapeflow.function.retracing import RetracingWatch, watch_for
+from tapeflow.function.signature import (
+    Signature,
+    TensorKey,
+    flattened,
+    form_of,
+    key_of,
+    keys_of,
+)
+from tapeflow.function.tracing import tracing_lock
+
+_REMEMBERED = 1000
 
 
 def function(
@@ -90,11 +101,10 @@ class Function:
         autograph: bool = True,
         jit_compile: bool | None = None,
         reduce_retracing: bool = False,
+        watch: RetracingWatch | None = None,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"tf.function takes a callable, got {python_function!r}")
-        if isinstance(python_function, Function):
-            python_function = python_function.python_function
         self._python_function = python_function
         self._options = {
             "input_signature": input_signature,
@@ -105,12 +115,16 @@ class Function:
         self._signature: Signature | None = None
         self._cache: dict[Any, list[ConcreteFunction]] = {}
         self._traces: list[tuple[Any, ConcreteFunction]] = []
+        self._seen: dict[Any, ConcreteFunction] = {}  # by the shapes and dtypes of calls on tensors alone
         self._count = 0
         self._created_variables = False
         self._in_progress: set[Any] = set()
-        self._watch = RetracingWatch(self)
+        self._watch = watch_for(python_function) if watch is None else watch
         self._bound: dict[int, tuple[Any, Function]] = {}
         functools.update_wrapper(self, python_function, updated=())
+        for name, value in getattr(python_function, "__dict__", {}).items():
+            if isinstance(python_function, FunctionType) and name not in vars(self):
+                setattr(self, name, value)
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -138,150 +152,150 @@ class Function:
         """As a method: each object has traces of its own, which do not keep it alive."""
         if instance is None:
             return self
-        found = self._bound.get(id(instance))
+        key = id(instance)
+        found = self._bound.get(key)
         if found is not None and found[0]() is instance:
             return found[1]
-        method = Function(_method(self._python_function, instance), **self._options)
-        key = id(instance)
         reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
+        method = Function(_method(self._python_function, instance), watch=self._watch, **self._options)
         self._bound[key] = (reference, method)
         return method
 
     # Calling.
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self._watch.calls += 1
+        if not kwargs:  # the short way, for tensors of shapes and dtypes that were seen before
+            kinds: list[Any] = []
+            for x in args:
+                if type(x) is not Tensor:
+                    break
+                array = x._array
+                kinds.append(array.shape)
+                kinds.append(array.dtype)
+            else:
+                concrete = self._seen.get(tuple(kinds))
+                if concrete is not None and not settings.run_eagerly:
+                    return concrete.call_tensors(args)
         if settings.run_eagerly:
             return self._python_function(*args, **kwargs)
         concrete, leaves = self._found(args, kwargs)
-        return concrete.call_flat([x for x in leaves if isinstance(x, Tensor)])
+        if concrete.is_plain and not kwargs and len(leaves) == len(args):
+            self._remember(args, leaves, concrete)
+        return concrete.call_leaves(leaves)
 
-    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Any]:
-        args, kwargs, leaves, key = self._keyed(args, kwargs)
-        for concrete in self._cache.get(key, ()):
-            if concrete.fits(leaves):
-                return concrete, leaves
-        return self._traced(args, kwargs, leaves, key), leaves
+    def _remember(self, args: Sequence[Any], leaves: Sequence[Any], concrete: ConcreteFunction) -> None:
+        """Makes the next call with such tensors short."""
+        if all(type(x) is Tensor and x is leaf for x, leaf in zip(args, leaves, strict=True)):
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
+            kinds = [part for x in args for part in (x._array.shape, x._array.dtype)]
+            self._seen[tuple(kinds)] = concrete
 
-    def _keyed(self, args: Any, kwargs: Any) -> tuple[Any, Any, list[Any], Any]:
+    def _found(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
         args, kwargs = self.signature.bound(args, kwargs)
         if self.signature.input_signature is not None:
             args = self.signature.cast(args, kwargs)
-        leaves = list(map(prepared, nest.flatten((args, kwargs))))
-        form = (
-            nest.map_structure(lambda _: None, (args, kwargs))
-            if _nested(args, kwargs)
-            else len(args)
-        )
-        key = (_hashable(form), *map(key_of, leaves))
-        return args, kwargs, leaves, key
+        structure = (args, kwargs)
+        leaves = flattened(structure)
+        key = (form_of(structure), *keys_of(leaves))
+        concrete = self._cached(key, leaves)
+        if concrete is None:
+            with tracing_lock:  # while one thread traces, others wait for what it finds
+                concrete = self._cached(key, leaves) or self._traced(structure, leaves, key)
+        return concrete, leaves
 
-    def _traced(self, args: Any, kwargs: Any, leaves: list[Any], key: Any) -> ConcreteFunction:
+    def _cached(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:
+        for concrete in self._cache.get(key, ()):
+            if concrete.fits(leaves):
+                return concrete
         general = self._general(key, leaves)
         if general is not None:
             self._cache.setdefault(key, []).append(general)
-            return general
+        return general
+
+    def _general(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:
+        """The narrowest trace for a wider kind of arguments that these are of, too."""
+        found = [
+            (wide, concrete)
+            for wide, concrete in self._traces
+            if _covers(wide, key) and concrete.fits(leaves)
+        ]
+        for wide, concrete in found:
+            if not any(other is not wide and _covers(wide, other) for other, _ in found):
+                return concrete
+        return found[0][1] if found else None
+
+    # Tracing.
+
+    def _traced(self, structure: tuple[Any, Any], leaves: list[Any], key: Any) -> ConcreteFunction:
         if key in self._in_progress:
             raise RuntimeError(
                 f"tf.function: {self.name} calls itself while it is traced. A traced function cannot be recursive on "
                 "tensors, because its graph would have no end: write a loop (tf.while_loop), or recurse in a plain "
                 "Python function on Python numbers."
             )
-        specs, wide = self._specs(leaves, key)
+        wide = self._widened(key)
         self._in_progress.add(key)
         try:
-            concrete = self._trace(args, kwargs, specs, leaves)
+            concrete = self._trace(structure, leaves, wide[1:])
         finally:
             self._in_progress.discard(key)
         self._cache.setdefault(key, []).append(concrete)
         self._traces.append((wide, concrete))
-        self._watch.traced(key)
+        self._watch.traced(self, key)
         return concrete
 
-    def _general(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:
-        """A trace for a wider kind of arguments that these are of, too."""
-        for other, concrete in self._traces:
-            if (
-                len(other) == len(key)
-                and other[0] == key[0]
-                and all(
-                    mine.covers(theirs) if type(mine) is TensorKey else mine == theirs
-                    for mine, theirs in zip(other[1:], key[1:], strict=True)
-                )
-                and concrete.fits(leaves)
-            ):
-                return concrete
-        return None
-
-    def _specs(self, leaves: list[Any], key: Any) -> tuple[list[Any], Any]:
-        """For each argument what to trace it for, and the key of that."""
+    def _widened(self, key: Any) -> Any:
+        """The key to trace for: that of the input signature, or one that covers the shapes of earlier calls, too."""
         keys = list(key[1:])
         if self.signature.input_signature is not None:
             for i, spec in enumerate(nest.flatten(self.signature.input_signature)):
                 keys[i] = key_of(spec)
         elif self._options["reduce_retracing"]:
             for other, _ in self._traces:
-                if len(other) != len(key) or other[0] != key[0]:
-                    continue
-                pairs = list(zip(other[1:], keys, strict=True))
-                widened = [a.widened(b) if type(a) is TensorKey else a for a, b in pairs]
-                if all(
-                    w is not None and (type(w) is TensorKey or w == b)
-                    for w, (_, b) in zip(widened, pairs, strict=True)
-                ):
-                    keys = widened
-        return keys, (key[0], *keys)
+                keys = _common(other, (key[0], *keys)) or keys
+        return (key[0], *keys)
 
     def _trace(
-        self, args: Any, kwargs: Any, specs: Sequence[Any], leaves: list[Any]
+        self, structure: tuple[Any, Any], leaves: list[Any], keys: Sequence[Any]
     ) -> ConcreteFunction:
-        from tapeflow.core.spec import TensorSpec
-
-        flat = [
-            TensorSpec(spec.shape, spec.dtype, spec.name) if type(spec) is TensorKey else leaf
-            for spec, leaf in zip(specs, leaves, strict=True)
-        ]
-        names = self._argument_names(args, kwargs)
-        flat = [
-            TensorSpec(x.shape, x.dtype, x.name or name) if isinstance(x, TensorSpec) else x
-            for x, name in zip(flat, names, strict=True)
-        ]
-        new_args, new_kwargs = nest.pack_sequence_as((args, kwargs), flat)
         inner = self._converted()
+        by_identity = False
         while True:
             self._count += 1
             concrete = ConcreteFunction(
                 inner,
-                self.name,
-                new_args,
-                new_kwargs,
+                self.signature,
+                structure,
+                leaves,
+                keys,
                 jit_compile=self._options["jit_compile"],
                 creation_allowed=not self._created_variables,
-                hints=leaves,
+                by_identity=by_identity,
             )
-            concrete.text = self._text(concrete)
-            if not concrete.created:
+            if concrete.created:
+                # Variables were made in this trace, which must not be made again: from now on they exist.
+                self._created_variables = True
+            elif not by_identity and concrete.mixes(leaves):
+                by_identity = True  # it uses a variable under two names, and has to know that it is one
+            else:
                 return concrete
-            # Variables were made in this trace, which must not be made again in each call: from now on they exist.
-            self._created_variables = True
 
     def _converted(self) -> Callable[..., Any]:
         if not self._options["autograph"]:
             return self._python_function
-        from tapeflow.function.autograph import convert
+        try:
+            from tapeflow.function.autograph import convert
+        except ImportError:
+            return self._python_function
 
         return convert(self._python_function)
 
-    def _argument_names(self, args: Any, kwargs: Any) -> list[str | None]:
-        names: list[str | None] = []
-        parameters = list(self.signature.parameters.parameters)
-        for i, arg in enumerate(args):
-            name = parameters[i] if i < len(parameters) else f"args_{i}"
-            count = len(nest.flatten(arg))
-            names += [name] if count == 1 else [f"{name}_{j}" for j in range(count)]
-        for name in sorted(kwargs):
-            count = len(nest.flatten(kwargs[name]))
-            names += [name] if count == 1 else [f"{name}_{j}" for j in range(count)]
-        return names
+    def argument_name(self, position: int) -> str:
+        """The name of the argument that a leaf belongs to, in the last trace."""
+        names = self._traces[-1][1].leaf_names if self._traces else []
+        return names[position] if position < len(names) else f"{position}"
 
     # What it is.
 
@@ -302,7 +316,7 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, as text."""
-        return "\n\n".join(concrete.text for _, concrete in self._traces)
+        return "\n\n".join(c.pretty_printed_signature(verbose) for _, c in self._traces)
 
     def graph(self, optimized: bool = False) -> str:
         """The graphs of all traces, as text: as they were traced, or as they run.
@@ -333,71 +347,54 @@ class Function:
         found = {id(v): v for _, c in self._traces for v in c.variables}
         return tuple(found.values())
 
-    def _text(self, concrete: ConcreteFunction) -> str:
-        arguments, keywords = concrete.structured_input_signature
-        parameters = list(self.signature.parameters.parameters)
-        texts = []
-        for i, value in enumerate(arguments):
-            name = parameters[i] if i < len(parameters) else f"args_{i}"
-            texts.append(f"{name}: {_described(value)}")
-        texts += [f"{name}: {_described(value)}" for name, value in keywords.items()]
-        return f"{self.name}({', '.join(texts)}) -> {_described(concrete.structured_outputs)}"
-
     def __repr__(self) -> str:
         return f"<tapeflow.function {self.name}{self.signature.parameters}>"
 
 
-def _described(value: Any) -> str:
-    from tapeflow.core.spec import TensorSpec
-
-    if isinstance(value, TensorSpec):
-        return repr(TensorSpec(value.shape, value.dtype))
-    if nest.is_nested(value):
-        return str(nest.map_structure(_Text.of, value))
-    return f"Literal[{value!r}]" if value is not None else "None"
+def _covers(wide: Any, key: Any) -> bool:
+    """Whether a trace for one key can be used for another."""
+    return len(wide) == len(key) and all(
+        mine.covers(theirs) if type(mine) is TensorKey else mine == theirs
+        for mine, theirs in zip(wide, key, strict=True)
+    )
 
 
-class _Text:
-    """Prints as it is told."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    @classmethod
-    def of(cls, value: Any) -> _Text:
-        return cls(_described(value))
-
-    def __repr__(self) -> str:
-        return self._text
+def _common(one: Any, other: Any) -> list[Any] | None:
+    """The keys of arguments that cover two kinds which differ in the shapes of tensors alone, or None."""
+    if len(one) != len(other):
+        return None
+    found = [
+        (a.widened(b) if type(a) is TensorKey else a if a == b else None)
+        for a, b in zip(one, other, strict=True)
+    ]
+    same = [a is b for a, b in zip(one, other, strict=True)]
+    if any(x is None and not unchanged for x, unchanged in zip(found, same, strict=True)):
+        return None
+    return found[1:]
 
 
 def _method(python_function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
     """A method bound to an object that it does not keep alive."""
     reference = weakref.ref(instance)
-
     bound = python_function.__get__(instance, type(instance))
 
     @functools.wraps(python_function)
     def method(*args: Any, **kwargs: Any) -> Any:
-        return python_function(reference(), *args, **kwargs)
-
-    import inspect
+        owner = reference()
+        return python_function(_Gone() if owner is None else owner, *args, **kwargs)
 
     method.__signature__ = inspect.signature(bound)  # pyright: ignore[reportAttributeAccessIssue]
     return method
 
 
-def _nested(args: Any, kwargs: Any) -> bool:
-    return bool(kwargs) or any(nest.is_nested(x) for x in args)
+class _Gone:
+    """In the place of an object that does not exist any more, when its method is traced."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"tf.function: the object whose {name!r} a method wants is gone. A tf.function that is a method does not "
+            "keep its object alive: hold the object in a variable while its methods are called."
+        )
 
 
-def _hashable(form: Any) -> Any:
-    """A structure as something that can be a key."""
-    if isinstance(form, dict):
-        return (type(form), *((k, _hashable(form[k])) for k in sorted(form, key=repr)))
-    if isinstance(form, (list, tuple)):
-        return (type(form), *map(_hashable, form))
-    return form
-
-
-__all__ = ["Function", "function", "is_tensor", "warn_once"]
+__all__ = ["Function", "function"]

@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.autodiff.backprop import Call, record_call
-from tapeflow.core.context import context, no_recorders, recorders
+from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
@@ -25,6 +26,8 @@ from tapeflow.function.executors.choice import Executor
 from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.tracing import SymbolicTensor, Tracer
+
+_WITH_VALUES = frozenset({Tensor, DeviceTensor})
 
 
 class Routine:
@@ -56,40 +59,55 @@ class Routine:
             graph.notes[c.symbol.value] = c.variable._name
         graph.outputs = [x.value for x in self.symbols]
         self.graph = graph
-        self.assigned: list[Variable] = [
-            c.variable for c in tracer.variables.values() if c.symbol.value in graph.assigned
+        self._assigned_at = [
+            i for i, c in enumerate(tracer.variables.values()) if c.symbol.value in graph.assigned
         ]
         self._forwards: dict[tuple[int, ...], _Forward] = {}
         self._backwards: dict[tuple[Any, ...], _Backward] = {}
 
     # Calling.
 
-    def call(self, arguments: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs for these arguments. Recorders are told, and variables assigned."""
-        active = recorders()
+    def call(
+        self, arguments: Sequence[Tensor], variables: Sequence[Variable] | None = None
+    ) -> list[Tensor]:
+        """The outputs for these arguments. Recorders are told, and variables assigned.
+
+        Args:
+          arguments: the tensors it takes.
+          variables: in the place of those it was traced with.
+        """
+        held = self.variables if variables is None else variables
+        active = context.hot[1]
         if not active:
-            inputs = [*arguments, *[v._value for v in self.variables], *self.captured]
-            return self._run(self._forward(()), inputs)
-        inputs = [*arguments, *[v.value() for v in self.variables], *self.captured]
+            inputs = [*arguments, *[v._value for v in held], *self.captured]
+            return self._run(self._forward(()), inputs, held)
+        inputs = [*arguments, *[v.value() for v in held], *self.captured]
         if context.tracer is not None:  # whose tape follows what it has captured
             for x in inputs:
                 if x.interpreter is None or isinstance(x, SymbolicTensor):
                     context.tracer.value_of(x)
         following = [r for r in active if any(x._id and r.follows(x._id) for x in inputs)]
         if not following:
-            return self._run(self._forward(()), inputs)
+            return self._run(self._forward(()), inputs, held)
         wanted = tuple(
             i
             for i, x in enumerate(inputs)
             if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
         )
-        return self._recorded(inputs, wanted, once=len(following) == 1 and _first_order(following))
+        once = len(following) == 1 and _first_order(following)
+        return self._recorded(inputs, wanted, once, held)
 
-    def _recorded(self, inputs: list[Tensor], wanted: tuple[int, ...], once: bool) -> list[Tensor]:
+    def _recorded(
+        self,
+        inputs: list[Tensor],
+        wanted: tuple[int, ...],
+        once: bool,
+        held: Sequence[Variable],
+    ) -> list[Tensor]:
         count = len(self.symbols)
         differentiable = tuple(i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable)
         kept = self._kept(wanted, differentiable, once)
-        results = self._run(self._forward(tuple(x.value for x in kept)), inputs)
+        results = self._run(self._forward(tuple(x.value for x in kept)), inputs, held)
         outputs = results[:count]
         values = {
             id(x): result
@@ -111,22 +129,30 @@ class Routine:
         record_call(Call(self.name, inputs, results, pullback, partial=True))
         return outputs
 
-    def _run(self, forward: _Forward, inputs: list[Tensor]) -> list[Tensor]:
-        for x in inputs:
-            if type(x) is not Tensor:
-                if innermost(inputs) is not None:
-                    return self._inlined(forward, inputs)
-                break
-        if context.tracer is not None:
-            return self._inlined(forward, inputs)
-        return forward.executor.run(inputs, self.assigned)
+    def _run(
+        self, forward: _Forward, inputs: list[Tensor], held: Sequence[Variable]
+    ) -> list[Tensor]:
+        symbolic = not _WITH_VALUES.issuperset(map(type, inputs)) and innermost(inputs) is not None
+        if symbolic or context.tracer is not None:
+            return self._inlined(forward, inputs, held)
+        for recorder in context.hot[1]:
+            look = getattr(recorder, "look", None)
+            if look is not None:  # somebody wants to see every value
+                return self._inlined(forward, inputs, held, look)
+        return forward.executor.run(inputs, [held[i] for i in self._assigned_at])
 
-    def _inlined(self, forward: _Forward, inputs: list[Tensor]) -> list[Tensor]:
+    def _inlined(
+        self,
+        forward: _Forward,
+        inputs: list[Tensor],
+        held: Sequence[Variable],
+        look: Callable[..., None] | None = None,
+    ) -> list[Tensor]:
         """Calls the primitives of the graph one by one, whoever interprets them."""
         with no_recorders():
-            values = replay(forward.graph, inputs)
-        for variable, new in zip(self.assigned, forward.graph.assigned.values(), strict=True):
-            variable.assign(values[new])
+            values = replay(forward.graph, inputs, look)
+        for i, new in zip(self._assigned_at, forward.graph.assigned.values(), strict=True):
+            held[i].assign(values[new])
         return [_fresh(values[v]) for v in forward.graph.outputs]
 
     def _forward(self, kept: tuple[Value, ...]) -> _Forward:
@@ -245,16 +271,21 @@ def _parts(g: Any) -> _Parts:
     return _Parts([g], lambda new: new[0])
 
 
-def replay(graph: Graph, inputs: Sequence[Tensor]) -> dict[Value, Tensor]:
-    """Calls the primitives of a graph on these inputs, and gives all values."""
+def replay(
+    graph: Graph, inputs: Sequence[Tensor], look: Callable[..., None] | None = None
+) -> dict[Value, Tensor]:
+    """Calls the primitives of a graph on these inputs, and gives all values. `look` is shown each node's."""
     from tapeflow.function.sizes import substituted
 
     values: dict[Value, Tensor] = dict(zip(graph.inputs, inputs, strict=True))
     for node in graph.nodes:
         attrs = substituted(node.attrs, values)
-        outputs = node.primitive.call(*[values[v] for v in node.inputs], **attrs)
+        taken = [values[v] for v in node.inputs]
+        outputs = node.primitive.call(*taken, **attrs)
         if node.primitive.outputs == 1:
             outputs = (outputs,)
+        if look is not None:
+            look(node.primitive.name, node.line, taken, outputs)
         values.update(zip(node.outputs, outputs, strict=True))
     return values
 

@@ -18,6 +18,7 @@ from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -160,6 +161,8 @@ def key_of(leaf: Any) -> Any:
         return (kind, key_of(leaf.start), key_of(leaf.stop), key_of(leaf.step))
     if isinstance(leaf, (type, DType)):
         return leaf
+    if isinstance(leaf, TensorShape):
+        return (kind, leaf._dims)
     return ObjectKey(leaf)
 
 

@@ -30,7 +30,11 @@ from tapeflow.core.context import context, identify, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Atom, Dim, Guard
 from tapeflow.core.dtypes import int64
-from tapeflow.core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
+from tapeflow.core.errors import (
+    InaccessibleTensorError,
+    InvalidArgumentError,
+    OperatorNotAllowedInGraphError,
+)
 from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
@@ -45,6 +49,17 @@ _WHY = (
     "AutoGraph convert the code (tf.function does, unless it has autograph=False or cannot find the source), or run "
     "eagerly to look at values: tf.config.run_functions_eagerly(True)."
 )
+
+
+class TracingError(InvalidArgumentError, ValueError):
+    """A mistake in an op that is found while its function is traced."""
+
+
+class NoValueError(NotImplementedError, AttributeError):
+    """A value was asked for of a symbolic tensor.
+
+    It is an AttributeError, so that `hasattr(x, "numpy")` tells whether there is a value, as in TensorFlow.
+    """
 
 
 class SymbolicTensor(Tensor):
@@ -96,9 +111,13 @@ class SymbolicTensor(Tensor):
             self._array = AbstractArray(shape._dims, self._array.dtype, _WHY)
             self.interpreter._name_sizes(self)
 
-    def numpy(self) -> NoReturn:
+    @property
+    def numpy(self) -> NoReturn:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Symbolic tensors have no value."""
-        raise NotImplementedError(_WHY)
+        raise NoValueError(_WHY)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise NoValueError(f"Cannot convert a symbolic tf.Tensor to a NumPy array. {_WHY}")
 
     def __len__(self) -> int:
         shape = self._array.shape
@@ -186,6 +205,8 @@ class Tracer(Interpreter):
         self.depth = new_depth()
         self.outer = outer
         self.inline = inline
+        self.enclosing: Tracer | None = None  # that of a function in whose trace this one began
+        self.actual: dict[Value, Tensor] = {}  # what the arguments are in the call that is traced for
         self.tape = GradientTape(persistent=True, watch_accessed_variables=False, debug=False)
         self.guards: list[Guard] = []
         self.arguments: list[SymbolicTensor] = []
@@ -281,7 +302,9 @@ class Tracer(Interpreter):
         if tensor.interpreter is None:
             return tensor
         with self.suspended():
-            return Tensor(computed(self.value_of(tensor), self.graph))
+            known = {value: x._array for value, x in root.actual.items()}
+            known.update((c.symbol.value, c.held._array) for c in root.variables.values())
+            return Tensor(computed(self.value_of(tensor), self.graph, known))
 
     def value_of(self, x: Tensor) -> Value:
         """The value of a tensor in this graph. What comes from outside is captured."""
@@ -310,10 +333,17 @@ class Tracer(Interpreter):
         return symbol
 
     def _may_see(self, other: Tracer) -> bool:
-        tracer = self.outer
+        tracer = self._around()
         while tracer is not None and tracer is not other:
-            tracer = tracer.outer
+            tracer = tracer._around()
         return tracer is not None
+
+    def _around(self) -> Tracer | None:
+        return self.enclosing if self.outer is None else self.outer
+
+    def sees(self, other: Tracer) -> bool:
+        """Whether tensors of the other tracer can be used here: it is this one, or one around it."""
+        return other is self or self._may_see(other)
 
     # Running the function.
 
@@ -333,7 +363,7 @@ class Tracer(Interpreter):
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
         """A trace from its beginning to its end: variables get back what they held."""
-        with _tracing_lock:
+        with tracing_lock:
             try:
                 with self.tracing():
                     yield
@@ -379,7 +409,7 @@ class Tracer(Interpreter):
         values = [self.value_of(x) for x in inputs]
         for x in inputs:
             x._array.shape  # noqa: B018  # raises where not even the rank is known
-        specs = primitive.result(*[v.spec for v in values], **attrs)
+        specs = _result(primitive, values, attrs)
         several = primitive.outputs != 1
         outputs = self.node(
             primitive, values, attrs, list(specs) if several else [specs], user_line()
@@ -475,20 +505,30 @@ class Tracer(Interpreter):
         return False
 
 
-_tracing_lock = threading.RLock()
+tracing_lock = threading.RLock()
 
 
-def computed(wanted: Value, graph: Graph) -> Any:
-    """The array of a value that depends on no argument of its function: constants and random numbers."""
-    arrays = dict(graph.constants)
+def _result(primitive: Primitive, values: Sequence[Value], attrs: dict[str, Any]) -> Any:
+    """What a primitive returns. A mistake found while tracing is a ValueError too, as in TensorFlow."""
+    try:
+        return primitive.result(*[v.spec for v in values], **attrs)
+    except InvalidArgumentError as error:
+        if isinstance(error, (ValueError, TypeError)):
+            raise
+        raise TracingError(error.node_def, error.op, error.message) from None
+
+
+def computed(wanted: Value, graph: Graph, known: dict[Value, Any]) -> Any:
+    """The array of a value, from those of constants and of inputs that are known."""
+    arrays = {**graph.constants, **known}
 
     def find(value: Value) -> Any:
         if value not in arrays:
             node = next((n for n in graph.nodes if value in n.outputs), None)
             if node is None:
                 raise ValueError(
-                    "The initial value of a tf.Variable that is made inside tf.function may not depend on the "
-                    "arguments of the function. Make the variable outside, or pass a function: "
+                    "The initial value of a tf.Variable that is made inside tf.function depends on a tensor that has "
+                    "no value while the function is traced. Make the variable outside, or pass a function: "
                     "tf.Variable(lambda: ...)."
                 )
             result = context.hot[0](node.primitive.kernel, *map(find, node.inputs), **node.attrs)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import hint_of
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import logger
@@ -18,6 +19,7 @@ from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import Shape, axis_of, ints
 from tapeflow.primitives import array as primitives, binary, elementwise, unary
 from tapeflow.primitives.rules import DTypeError, invalid
+from tapeflow.primitives.sizes import placed, vector_of
 
 newaxis = None
 """A new dimension, in `x[tf.newaxis]`."""
@@ -41,21 +43,26 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     if type(tensor) is not Tensor:
         tensor = convert_to_tensor(tensor)
     wanted = ints("reshape", "shape", shape, scalar=True)
-    if wanted and min(wanted) < 0:
-        wanted = _worked_out(wanted, tensor._array)
+    for size in wanted:
+        if type(size) is not int:  # it is known only when a function runs
+            tensor = placed(tensor, wanted)
+        if size < 0:
+            wanted = _worked_out(wanted, tensor._array)
+            break
     return primitives.reshape(tensor, shape=wanted)
 
 
 def _worked_out(shape: Shape, array: Any) -> Shape:
     """Replaces the -1 in `shape`."""
-    if shape.count(-1) != 1 or min(shape) < -1:
+    if shape.count(-1) != 1 or any(d < -1 for d in shape):
         raise invalid(
             f"reshape: only one dimension may be -1, and no other negative; got shape {list(shape)}"
         )
     # A 0 that is asked for stands for the 0 the tensor has; what is left decides, as in TensorFlow.
     known = math.prod([d for d in shape if d > 0])
     total = math.prod([d for d in array.shape if d or 0 not in shape])
-    if total % known:
+    rest = total % known
+    if hint_of(rest) is not None and rest:
         raise invalid(
             f"reshape: the tensor has {array.size} elements (shape {list(array.shape)}), which "
             "is no multiple of the "
@@ -142,9 +149,8 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     array([[1, 2, 3],
            [1, 2, 3]], dtype=int32)
     """
-    return primitives.broadcast_to(
-        convert_to_tensor(input), shape=ints("broadcast_to", "shape", shape, scalar=True)
-    )
+    wanted = ints("broadcast_to", "shape", shape, scalar=True)
+    return primitives.broadcast_to(placed(convert_to_tensor(input), wanted), shape=wanted)
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
@@ -159,7 +165,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
         shape = broadcast_shapes(*sizes)
     except ValueError as error:
         raise invalid(f"broadcast_dynamic_shape: Incompatible shapes: {error}") from None
-    return Tensor(np.array(shape, a._array.dtype))
+    return vector_of(shape, a.dtype)
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
@@ -257,7 +263,14 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
-    return tensor.numpy() if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensor, Tensor):
+        return tensor
+    if tensor.interpreter is None:
+        return tensor.numpy()
+    known = getattr(tensor, "contents", None)  # the sizes in a shape may be known before the function runs
+    if known is None or any(type(size) is not int for size in known.flat):
+        return None
+    return known.astype(tensor.dtype.as_numpy_dtype)[()]
 
 
 # Passing through.

@@ -13,9 +13,8 @@ from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import Shape, axis_of, integer, ints
-from tapeflow.primitives import array
+from tapeflow.primitives import array, patterns, sizes, unary
 from tapeflow.primitives.rules import DTypeError, broadcast_or_raise, invalid
-from tapeflow.primitives.storage import blank
 from tapeflow.primitives.table import ArraySpec
 
 
@@ -28,7 +27,7 @@ def zeros(
     array([[0, 0, 0],
            [0, 0, 0]], dtype=int32)
     """
-    return Tensor(blank(_shape("zeros", shape), as_dtype(dtype).np_dtype))
+    return patterns.zeros(_shape("zeros", shape), as_dtype(dtype))
 
 
 def ones(
@@ -42,7 +41,7 @@ def ones(
     dtype = as_dtype(dtype)
     if dtype is dtypes.string:
         raise TypeError("ones: dtype string has no one. Use tf.fill to repeat a string.")
-    return Tensor(np.ones(_shape("ones", shape), dtype.np_dtype))
+    return patterns.full(_shape("ones", shape), 1, dtype)
 
 
 def _shape(op: str, shape: Any) -> Shape:
@@ -64,7 +63,7 @@ def zeros_like(
     tensor = convert_to_tensor(input)
     if dtype is None or as_dtype(dtype) is tensor.dtype:
         return array.zeros_like(tensor)
-    return Tensor(blank(tensor._array.shape, as_dtype(dtype).np_dtype))
+    return patterns.zeros(tensor._array.shape, as_dtype(dtype))
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
@@ -81,7 +80,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
         )
     if wanted is tensor.dtype:
         return array.ones_like(tensor)
-    return Tensor(np.ones(tensor._array.shape, wanted.np_dtype))
+    return patterns.full(tensor._array.shape, 1, wanted)
 
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
@@ -103,7 +102,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
         raise invalid(f"fill: value must be a scalar, got shape {list(value._array.shape)}")
     if value._array.ndim:
         value = array.reshape(value, shape=())
-    return array.broadcast_to(value, shape=shape)
+    return array.broadcast_to(sizes.placed(value, shape), shape=shape)
 
 
 # Sequences of numbers.
@@ -148,6 +147,8 @@ def range(  # TensorFlow's name
     elif dtype not in _RANGE_DTYPES:
         names = ", ".join(d.name for d in _RANGE_DTYPES)
         raise DTypeError(None, None, f"range: dtype must be one of {names}; got {dtype.name}")
+    if any(n.interpreter is not None for n in numbers):
+        return _range_in_function(numbers, dtype)
     first, end, step = [n._array.astype(dtype.np_dtype).reshape(()).item() for n in numbers]
     count = _count(first, end, step)
     if dtype.is_integer:
@@ -155,6 +156,31 @@ def range(  # TensorFlow's name
     kind = np.float64 if dtype is dtypes.float64 else np.float32
     values = kind(first) + np.arange(count).astype(kind) * kind(step)
     return Tensor(values.astype(dtype.np_dtype))
+
+
+def _range_in_function(numbers: list[Tensor], dtype: DType) -> Tensor:
+    """A range whose numbers are known only when the function runs that is traced now."""
+    count = _count_in_function(numbers)
+    first, _, step = [array.stop_gradient(_cast(array.reshape(n, shape=()), dtype)) for n in numbers]
+    kind = dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
+    whole = patterns.numbers(count, kind)
+    return _cast(_cast(first, kind) + whole * _cast(step, kind), dtype)
+
+
+def _count_in_function(numbers: list[Tensor]) -> Any:
+    if all(n.dtype.is_integer for n in numbers):
+        first, end, step = [integer("range", "a number", n) for n in numbers]
+        if type(step) is int and step:
+            return (end - first) if step == 1 else -((first - end) // step)
+    first, end, step = [_cast(array.reshape(n, shape=()), dtypes.float64) for n in numbers]
+    count = unary.ceil((end - first) / step)
+    return integer("range", "a number", _cast(count, dtypes.int64))
+
+
+def _cast(x: Tensor, dtype: DType) -> Tensor:
+    if x.dtype is dtype:
+        return x
+    return (array.cast if dtype.is_differentiable else array.cast_to_discrete)(x, dtype=dtype)
 
 
 def _whole_numbers(first: int, count: int, step: int, dtype: DType) -> np.ndarray:
@@ -230,9 +256,10 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     if count < 2:
         both = array.concat(start, stop, axis=at)
         return both[(*[slice(None)] * at, slice(count))]
-    step = (stop - start) / float(count - 1)
-    numbers = np.arange(1, count - 1).reshape([-1 if i == at else 1 for i, _ in enumerate(lone)])
-    between = start + step * Tensor(numbers.astype(start._array.dtype))
+    step = (stop - start) / patterns.scalar(count - 1, start.dtype)
+    numbers = patterns.numbers(count - 2, start.dtype) + 1.0
+    column = array.reshape(numbers, shape=(count - 2, *(1,) * (len(shape) - at)))
+    between = start + step * column
     # The ends are taken as they are, so that rounding cannot move them.
     return array.concat(start, between, stop, axis=at)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import ints
-from tapeflow.primitives import array, binary, indexing, linalg, reduction
+from tapeflow.ops.arguments import integer, ints
+from tapeflow.primitives import array, binary, indexing, linalg, patterns, reduction, sizes
 from tapeflow.primitives.rules import invalid
 
 
@@ -50,14 +50,14 @@ def diag(
         )
     n = x._array.shape[-1] if x._array.ndim else 0
     least_rows, least_columns = n - min(high, 0), n + max(low, 0)
-    rows, columns = int(num_rows), int(num_cols)
+    rows, columns = integer("diag", "num_rows", num_rows), integer("diag", "num_cols", num_cols)
     if rows < 0 and columns < 0:
         rows = columns = max(least_rows, least_columns)
     rows = least_rows if rows < 0 else rows
     columns = least_columns if columns < 0 else columns
     out = _placed("diag", x, rows, columns, (low, high), align)
     padding = convert_to_tensor(padding_value, x.dtype)
-    if not padding._array:
+    if padding.interpreter is None and not padding._array:
         return out
     return array.select(_on_diagonals(rows, columns, low, high), out, padding)
 
@@ -187,8 +187,8 @@ def _check_matrix(op: str, x: Tensor) -> None:
 
 
 def _on_diagonals(rows: int, columns: int, low: int, high: int) -> Tensor:
-    distance = np.arange(columns) - np.arange(rows)[:, None]
-    return Tensor((distance >= low) & (distance <= high))
+    below = patterns.triangle(rows, columns, low - 1)
+    return binary.logical_xor(patterns.triangle(rows, columns, high), below)
 
 
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
@@ -207,17 +207,19 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     x = convert_to_tensor(input)
     _check_matrix("band_part", x)
     rows, columns = x._array.shape[-2:]
-    lower, upper = int(num_lower), int(num_upper)
+    lower = integer("band_part", "num_lower", num_lower)
+    upper = integer("band_part", "num_upper", num_upper)
     if lower > rows or upper > columns:
         raise invalid(
             f"band_part: num_lower must be negative or at most the number of rows ({rows}), "
             "and num_upper negative or "
             f"at most the number of columns ({columns}); got {lower} and {upper}"
         )
-    distance = np.arange(columns) - np.arange(rows)[:, None]
-    inside = (lower < 0) | (distance >= -lower)
-    inside &= (upper < 0) | (distance <= upper)
-    return array.select(Tensor(inside), x, array.zeros_like(x))
+    if upper >= 0:
+        x = array.select(patterns.triangle(rows, columns, upper), x, array.zeros_like(x))
+    if lower >= 0:
+        x = array.select(patterns.triangle(rows, columns, -lower - 1), array.zeros_like(x), x)
+    return x
 
 
 def trace(x: Any, name: str | None = None) -> Tensor:
@@ -258,7 +260,7 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
         raise invalid(
             f"tensor_diag_part: the two halves of the shape must be equal, got {list(whole)}"
         )
-    n = int(np.prod(shape, dtype=np.int64))
+    n = math.prod(shape)
     diagonal = linalg.diag_part(array.reshape(x, shape=(n, n)), k=0)
     return array.reshape(diagonal, shape=shape)
 
@@ -284,17 +286,19 @@ def eye(
       name: accepted for compatibility.
     """
     columns = num_rows if num_columns is None else num_columns
-    sizes = [_size("eye", n) for n in (num_rows, columns)]
-    one = np.eye(*sizes, dtype=as_dtype(dtype).np_dtype)
+    matrix = tuple([_size("eye", n) for n in (num_rows, columns)])
+    one = patterns.identity(*matrix, as_dtype(dtype))
     if batch_shape is None:
-        return Tensor(one)
+        return one
     if isinstance(batch_shape, Tensor):
-        batch_shape = batch_shape.numpy()
-    batch = tuple(_size("eye", n) for n in batch_shape)
-    return Tensor(np.broadcast_to(one, (*batch, *one.shape)))
+        batch_shape = ints("eye", "batch_shape", batch_shape)
+    shape = (*[_size("eye", n) for n in batch_shape], *matrix)
+    return array.broadcast_to(sizes.placed(one, shape), shape=shape)
 
 
 def _size(op: str, value: Any) -> int:
+    if isinstance(value, (Tensor, Dim)):
+        return integer(op, "a size", value)
     try:
         size = value.__index__()
     except (AttributeError, TypeError):

@@ -14,9 +14,18 @@ from tapeflow.core.variable import Variable
 from tapeflow.ops import slicing
 from tapeflow.ops.arguments import axis_of, integer
 from tapeflow.ops.array import cast
-from tapeflow.primitives import array, binary, indexing, ordering, reduction, scattering
+from tapeflow.primitives import (
+    array,
+    binary,
+    indexing,
+    ordering,
+    patterns,
+    reduction,
+    scattering,
+)
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
+from tapeflow.primitives.sizes import placed
 
 
 def gather(
@@ -201,10 +210,11 @@ def one_hot(
     at = -1 if axis is None else integer("one_hot", "axis", axis)
     if not -1 <= at <= rank:
         raise invalid(f"one_hot: Expected axis to be -1 or in [0, {rank}], got {at}")
-    if np.ndim(depth):
+    if not isinstance(depth, Tensor) and np.ndim(depth):
         raise invalid(f"one_hot: depth must be a scalar, got shape {list(np.shape(depth))}")
+    size = integer("one_hot", "depth", depth)
     return scattering.one_hot(
-        indices, on, off, depth=integer("one_hot", "depth", depth), axis=rank if at == -1 else at
+        placed(indices, size), on, off, depth=size, axis=rank if at == -1 else at
     )
 
 
@@ -231,8 +241,6 @@ def sequence_mask(
         longest = convert_to_tensor(maxlen)
         if longest._array.ndim:
             raise ValueError(f"sequence_mask: maxlen must be a scalar, got shape {longest.shape}")
-    columns = Tensor(
-        np.arange(integer("sequence_mask", "maxlen", longest)).astype(lengths._array.dtype)
-    )
+    columns = patterns.numbers(integer("sequence_mask", "maxlen", longest), lengths.dtype)
     rows = array.reshape(lengths, shape=(*lengths._array.shape, 1))
     return cast(binary.less(columns, rows), dtype)

@@ -10,9 +10,10 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, integer, ints
 from tapeflow.ops.array import alike, identity, is_tensor
-from tapeflow.primitives import array, repeating
+from tapeflow.primitives import array, indexing, repeating
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
+from tapeflow.primitives.sizes import placed
 
 # Joining and splitting.
 
@@ -84,6 +85,8 @@ def unstack(
         raise invalid(
             f"unstack: num = {num}, and dimension {at} of shape {list(shape)} is {shape[at]}"
         )
+    if tensor.interpreter is not None and len(shape) == 1:  # of a shape, each size is known as such
+        return [indexing.getitem(tensor, index=(i,)) for i in range(shape[0])]
     return list(array.unstack(tensor, axis=at))
 
 
@@ -158,7 +161,8 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     array([[1, 2, 1, 2],
            [1, 2, 1, 2]], dtype=int32)
     """
-    return repeating.tile(convert_to_tensor(input), multiples=ints("tile", "multiples", multiples))
+    counts = ints("tile", "multiples", multiples)
+    return repeating.tile(placed(convert_to_tensor(input), counts), multiples=counts)
 
 
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
@@ -194,7 +198,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
             f"repeat: {len(counts)} repeats were given for dimension {at} of shape "
             f"{list(shape)}, of size {shape[at]}"
         )
-    return repeating.repeat(tensor, repeats=counts, axis=at)
+    return repeating.repeat(placed(tensor, counts), repeats=counts, axis=at)
 
 
 def pad(
@@ -226,7 +230,7 @@ def pad(
         )
     pairs = _pairs(paddings)
     if mode != "CONSTANT":
-        x = convert_to_tensor(tensor)
+        x = placed(convert_to_tensor(tensor), pairs)
         return repeating.mirror_pad(x, paddings=pairs, edge=mode == "SYMMETRIC")
     if type(constant_values) is int and constant_values == 0:
         x = convert_to_tensor(tensor)
@@ -234,7 +238,7 @@ def pad(
         value = Tensor(np.array(zero, x._array.dtype))
     else:
         x, value = coerce(tensor, constant_values)
-    return array.pad(x, value, paddings=pairs)
+    return array.pad(placed(x, pairs), value, paddings=pairs)
 
 
 def _pairs(paddings: Any) -> tuple[tuple[int, int], ...]:
@@ -244,6 +248,10 @@ def _pairs(paddings: Any) -> tuple[tuple[int, int], ...]:
         and paddings
     ):
         return tuple([(a, b) for a, b in paddings])
+    if isinstance(paddings, (list, tuple)) and all(isinstance(p, (list, tuple)) for p in paddings):
+        rows = [ints("pad", "paddings", p) for p in paddings]
+        if rows and all(len(row) == 2 for row in rows):
+            return tuple([(a, b) for a, b in rows])
     table = np.asarray(convert_to_tensor(paddings)._array)
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
         raise invalid(

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim, hint_of
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
+from tapeflow.ops import symbolic_slicing
 from tapeflow.ops.arguments import integer, ints
-from tapeflow.primitives import array, binary, indexing
+from tapeflow.primitives import array, indexing, ordering
 from tapeflow.primitives.rules import DTypeError, invalid
+from tapeflow.primitives.sizes import placed
 
 
 def getitem(x: Any, key: Any) -> Tensor:
@@ -22,20 +25,9 @@ def getitem(x: Any, key: Any) -> Tensor:
     mask = _mask(key)
     if mask is not None:
         return boolean_mask(convert_to_tensor(x), mask)
-    if isinstance(key, Tensor) and key.interpreter is not None:
-        return _row(x, key)
+    if context.tracer is not None:
+        return symbolic_slicing.getitem(x, _normalised(key))
     return indexing.getitem(x, index=_normalised(key))
-
-
-def _row(x: Tensor, number: Tensor) -> Tensor:
-    """`x[number]` where the number has no value yet: an op has to look it up."""
-    shape = x._array.shape
-    if not shape or number._array.ndim or number.dtype not in (dtypes.int32, dtypes.int64):
-        raise invalid(
-            f"slice: only a scalar int32 or int64 tensor can pick a row, got {number!r} for shape {list(shape)}"
-        )
-    counted = binary.floor_mod(number, shape[0])  # from the end, if it is negative
-    return indexing.gather(x, counted, axis=0, batch_dims=0)
 
 
 class VariableSlice(Tensor):
@@ -106,9 +98,14 @@ def _index(item: Any) -> Any:
     if type(item) is slice:
         return slice(_bound(item.start), _bound(item.stop), _step(item.step))
     if isinstance(item, (Tensor, Variable)):
-        value = convert_to_tensor(item)._array
+        tensor = convert_to_tensor(item)
+        if tensor.interpreter is not None:
+            return tensor
+        value = tensor._array
         if value.ndim == 0 and value.dtype in (np.int32, np.int64):
             return int(value)
+    elif type(item) is Dim:
+        return item
     elif not isinstance(item, bool) and hasattr(item, "__index__"):
         return item.__index__()
     raise DTypeError(
@@ -121,7 +118,10 @@ def _index(item: Any) -> Any:
 
 
 def _bound(value: Any) -> int | None:
-    return None if value is None else _index(value)
+    if value is None:
+        return None
+    bound = _index(value)
+    return integer("slice", "a bound", bound) if isinstance(bound, Tensor) else bound
 
 
 def _step(value: Any) -> int | None:
@@ -144,8 +144,14 @@ def boolean_mask(x: Tensor, mask: Tensor, axis: int = 0) -> Tensor:
         )
     lead, tail = shape[:axis], shape[axis + len(mask_shape) :]
     flat = array.reshape(x, shape=(*lead, mask._array.size, *tail))
-    rows = Tensor(np.flatnonzero(mask._array))
-    return indexing.gather(flat, rows, axis=axis, batch_dims=0)
+    return indexing.gather(flat, _true_places(mask), axis=axis, batch_dims=0)
+
+
+def _true_places(mask: Tensor) -> Tensor:
+    if mask.interpreter is None:
+        return Tensor(np.flatnonzero(mask._array))
+    places = ordering.nonzero(array.reshape(mask, shape=(mask._array.size,)))
+    return indexing.getitem(places, index=(slice(None), 0))
 
 
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
@@ -170,6 +176,8 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
             f"the {len(shape)} "
             f"dimensions of shape {list(shape)}"
         )
+    if any(hint_of(n) is None for n in (*first, *sizes)):
+        return symbolic_slicing.part(x, first, sizes)
     index = []
     for axis, (start, length, total) in enumerate(zip(first, sizes, shape, strict=True)):
         stop = total if length == -1 else start + length
@@ -180,7 +188,7 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
                 f"{list(shape)}"
             )
         index.append(slice(start, stop))
-    return indexing.getitem(x, index=tuple(index))
+    return indexing.getitem(placed(x, tuple(index)), index=tuple(index))
 
 
 def strided_slice(
@@ -245,4 +253,4 @@ def strided_slice(
         else:
             bounds = (None if begin_mask & bit else start, None if end_mask & bit else stop)
             index.append(slice(*bounds, _step(step)))
-    return indexing.getitem(convert_to_tensor(input_), index=tuple(index))
+    return indexing.getitem(placed(convert_to_tensor(input_), tuple(index)), index=tuple(index))

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.primitives import array, rules, unary
 from tapeflow.primitives.elementwise import binary, comparison, conj
 from tapeflow.primitives.rules import ANY, BOOL, FLOAT, INEXACT, INT, REAL, invalid
+from tapeflow.primitives.storage import of_sizes
 from tapeflow.primitives.table import ArraySpec, primitive
 
 # Arithmetic.
@@ -30,7 +31,7 @@ def _refusing(kinds: str, kernel: Any) -> Any:
     """A kernel that fails for dtypes NumPy would take and TensorFlow does not."""
 
     def checked(x: Any, y: Any) -> Any:
-        if x.dtype.kind in kinds:
+        if x.dtype.kind in kinds and not of_sizes(x):
             raise TypeError(f"no kernel for {x.dtype}")
         return kernel(x, y)
 
@@ -51,7 +52,7 @@ divide = binary(
 
 def _floor_divide_kernel(x: Any, y: Any) -> Any:
     # NumPy corrects the quotient of floats by the remainder; TensorFlow rounds it down as it is.
-    return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
+    return np.floor_divide(x, y) if x.dtype.kind in "iuO" else np.floor(x / y)
 
 
 floor_divide = binary(

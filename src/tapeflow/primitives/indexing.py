@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Dim
+from tapeflow.core.dims import Dim, hint_of
 from tapeflow.core.dtypes import int16, int32, int64
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.rows import INDEX_DTYPES, add_rows, check_range, flat_rows, places
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
 from tapeflow.primitives.rules import DTypeError, invalid
-from tapeflow.primitives.storage import blank, owned
+from tapeflow.primitives.storage import blank, of_sizes, owned
 from tapeflow.primitives.table import ArraySpec, primitive
 
 Shape = tuple[int, ...]
@@ -60,26 +60,33 @@ def _length(size: Any, part: slice) -> Any:
     step = 1 if part.step is None else part.step
     if part.start is part.stop is None and step in (1, -1):
         return size
+    if any(hint_of(n) is None and n is not None for n in (size, part.start, part.stop)):
+        return None  # the bounds are computed, and so is the length
     if step < 0:
+        if part.start is part.stop is None:
+            return (size - step - 1) // -step
         return len(range(int(size))[part])
     start = 0 if part.start is None else _bound(size, part.start)
     stop = size if part.stop is None else _bound(size, part.stop)
-    length = stop - start
-    if type(length) is int and length < 0:
+    if stop < start:
         return 0
+    length = stop - start
     return length if step == 1 else (length + step - 1) // step
 
 
 def _bound(size: Any, bound: Any) -> Any:
-    if type(bound) is int and bound < 0:
+    if bound < 0:
         bound = bound + size
-        return 0 if type(bound) is int and bound < 0 else bound
+        return 0 if bound < 0 else bound
     return size if size < bound else bound
+
+
+_BARE = frozenset({bytes, int, Dim})
 
 
 def _getitem_kernel(x: Any, *, index: Any) -> Any:
     part = x[index]
-    if type(part) is bytes:  # a single string, which must stay an array
+    if type(part) in _BARE:  # a single element of an array of objects, which must stay an array
         part = x[(*index, ...)]
     return owned(part)
 
@@ -126,7 +133,9 @@ def _check_index_dtype(op: str, indices: ArraySpec) -> None:
 
 def _gather_kernel(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
     if indices.dtype not in INDEX_DTYPES or indices.shape[:batch_dims] != x.shape[:batch_dims]:
-        raise ValueError("indices do not fit")
+        if not (of_sizes(x) and of_sizes(indices)):
+            raise ValueError("indices do not fit")
+        indices = indices.astype(np.int64)
     size = x.shape[axis]
     check_range("gather", indices, size)
     if not batch_dims:

@@ -15,6 +15,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, indexing, patterns, unary
 from tapeflow.primitives.rules import BOOL, FLOAT, NUMERIC, REAL, check_dtype, invalid
+from tapeflow.primitives.storage import of_sizes
 from tapeflow.primitives.table import ArraySpec, primitive
 
 Axes = tuple[int, ...]
@@ -62,7 +63,7 @@ def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 def refuse(x: Any, kinds: str) -> None:
     """Fails for dtypes that NumPy would reduce and TensorFlow does not: the shape rule says so."""
-    if x.dtype.kind in kinds:
+    if x.dtype.kind in kinds and not of_sizes(x):
         raise TypeError(f"no kernel for {x.dtype}")
 
 

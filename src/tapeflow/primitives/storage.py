@@ -14,6 +14,11 @@ def blank(shape: Any, dtype: Any) -> np.ndarray:
     return np.zeros(shape, dtype)
 
 
+def of_sizes(x: Any) -> bool:
+    """Whether an array holds sizes, which kernels compute with while a function is traced; other objects are strings."""
+    return x.dtype.kind == "O" and not any(type(element) is bytes for element in x.flat)
+
+
 def owned(view: Any) -> Any:
     """A part of an array, as a view if it is most of it.
 

@@ -112,6 +112,8 @@ def _squared_difference(x: Any, y: Any) -> Any:
 @lowering("power")
 def _power(x: Any, y: Any) -> Any:
     """For integers by squaring, bit by bit of the exponent: jax.numpy looks at six bits of it."""
+    if jnp.iscomplexobj(x):
+        return jnp.where((x == 0) & (y.real > 0), 0, jnp.power(x, y))
     if not is_integer(x):
         return jnp.power(x, y)
 

@@ -46,7 +46,7 @@ class BlockGradient:
             for target, g in seed([tracer.argument_like(x) for x in given]):
                 if target._id:
                     there = seeds.get(target._id)
-                    seeds[target._id] = g if there is None else there + g
+                    seeds[target._id] = g if there is None else backprop.accumulate(there, g)
             sources = routine.inputs()
             wanted = [x for x in sources if x.dtype.is_differentiable]
             parts = iter(routine.tracer.tape._backward(seeds, wanted, release=False))

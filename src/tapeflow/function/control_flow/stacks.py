@@ -32,6 +32,11 @@ class StackShape(tuple[Any, ...]):
         self.element = element
         return self
 
+    @staticmethod
+    def added(a: Tensor, b: Tensor) -> Tensor:
+        """The sum of two gradients that are stacks."""
+        return stack_add(a, b)
+
     def with_sizes(self, sizes: tuple[Any, ...]) -> StackShape:
         """The same with another length."""
         return StackShape(sizes[0], self.element)
@@ -118,7 +123,9 @@ class Stack:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.rows(), dtype)
 
-    def __add__(self, other: Stack) -> Stack:
+    def __add__(self, other: Any) -> Stack:
+        if not isinstance(other, Stack):  # XLA has arrays in the place of stacks
+            other = _from_kernel(np.asarray(other))
         more, fewer = (self, other) if len(self.entries) >= len(other.entries) else (other, self)
         entries = more.entries.copy()
         for index, value in fewer.entries.items():
@@ -127,11 +134,14 @@ class Stack:
         length = max(self.length, other.length)
         return Stack(entries, length, self.dtype, more.element or fewer.element)
 
-    def __array_ufunc__(
-        self, ufunc: Any, method: str, a: Any, b: Any, *out: Any, **kwargs: Any
-    ) -> Any:
+    __radd__ = __add__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         # Gradients that meet are added, and nothing else is ever done with a stack.
-        return a + b if ufunc is np.add and method == "__call__" else NotImplemented
+        if ufunc is not np.add or method != "__call__":
+            return NotImplemented
+        a, b = inputs[:2]
+        return a + b if isinstance(a, Stack) else b + a
 
     def __repr__(self) -> str:
         return f"<stack of {self.length} {self.dtype} arrays>"
@@ -249,6 +259,14 @@ stack_set = _unlisted(
         "s": lambda g, index: stack_drop(g, index),
         "x": lambda g, index, x_shape: stack_get(g, index, element=x_shape),
     },
+)
+
+stack_add = _unlisted(
+    "stack_add",
+    "a b",
+    lambda a, b: a + b,
+    result=lambda a, b: _spec(a.shape[0], _known(a.shape) or _known(b.shape), a.dtype),
+    gradients={"a": lambda g: g, "b": lambda g: g},
 )
 
 stack_drop = _unlisted(

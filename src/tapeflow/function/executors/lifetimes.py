@@ -51,7 +51,7 @@ class Lifetimes:
                 self._dead[index].append(value)
         # Values that may share memory are in one group: a kernel that is not known to make a new array may return a
         # view of what it is given.
-        self._group: dict[Value, list[Value]] = {}
+        self._group: dict[Value, set[Value]] = {}
         self._reusable: list[Value | None] = [None for _ in graph.nodes]
         self.donated: dict[Value, int] = {}
         self._find_reusable()
@@ -76,17 +76,25 @@ class Lifetimes:
                     self.donated[variable] = index
             if into or node.primitive.name in _FRESH:
                 for value in node.outputs:
-                    group[value] = [value]
+                    group[value] = {value}
                 reused = self._reusable[index]
                 if reused is not None:
-                    group[reused].append(node.outputs[0])
+                    group[reused].add(node.outputs[0])
                     group[node.outputs[0]] = group[reused]
             else:
-                joined: list[Value] = list(node.outputs)
-                for value in node.inputs:
-                    joined += group.get(value, [value])
-                for value in joined:
-                    group[value] = joined
+                self._join([*node.outputs, *node.inputs])
+
+    def _join(self, values: list[Value]) -> None:
+        """Puts values, with all that share memory with them, into one group."""
+        groups = {id(g): g for g in (self._group.get(v, {v}) for v in values)}
+        largest = max(groups.values(), key=len)
+        for other in groups.values():
+            if other is not largest:
+                largest |= other
+                for value in other:
+                    self._group[value] = largest
+        for value in values:
+            self._group[value] = largest
 
     def _free_input(self, index: int) -> Value | None:
         node = self._graph.nodes[index]
@@ -112,7 +120,7 @@ class Lifetimes:
     def _may_take(self, variable: Value, index: int) -> bool:
         """Whether the new value of a variable can be written over the old one."""
         outputs = {*self._graph.outputs, *self._graph.assigned.values()}
-        members = self._group.get(variable, [variable])
+        members = self._group.get(variable, {variable})
         return self._fits(variable, index) and all(
             m not in outputs and self._last.get(m, -1) <= index for m in members
         )

@@ -168,19 +168,15 @@ def _broadcast_operand(node: Node, known: Known) -> Node | None:
     """Elementwise primitives broadcast by themselves, as long as another operand has the whole shape."""
     shape = node.outputs[0].shape
     for i, x in enumerate(node.inputs):
-        others = (*node.inputs[:i], *node.inputs[i + 1 :])
-        if not x.shape or not any(same_shape(y.shape, shape) for y in others):
+        inner = known.producer(x, "broadcast_to")
+        if not x.shape or (inner is None and known.array(x) is None):
             continue
-        narrow = _before_broadcasting(x, known)
-        if narrow is not None:
+        others = (*node.inputs[:i], *node.inputs[i + 1 :])
+        if not any(same_shape(y.shape, shape) for y in others):
+            continue
+        number = known.number(x) if inner is None else None
+        if inner is not None or number is not None:
+            narrow = known.constant(number, x) if inner is None else inner.inputs[0]
             inputs = (*node.inputs[:i], narrow, *node.inputs[i + 1 :])
             return instead(node, node.primitive.name, inputs, node.attrs)
     return None
-
-
-def _before_broadcasting(x: Value, known: Known) -> Value | None:
-    inner = known.producer(x, "broadcast_to")
-    if inner is not None:
-        return inner.inputs[0]
-    number = None if known.array(x) is None else known.number(x)
-    return None if number is None else known.constant(number, x)
