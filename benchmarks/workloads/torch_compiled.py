@@ -144,17 +144,17 @@ def adam(torch, compiler):
     count = torch.zeros(())
 
     @compiler
-    def update(parameters, gradients, means, squares, count):
-        count.add_(1.0)
-        scale1 = 1.0 / (1.0 - beta1**count)
-        scale2 = 1.0 / (1.0 - beta2**count)
+    def update(parameters, gradients, means, squares, scale1, scale2):
         for p, g, m, s in zip(parameters, gradients, means, squares, strict=True):
             m.mul_(beta1).add_(g, alpha=1 - beta1)
             s.mul_(beta2).add_(g.square(), alpha=1 - beta2)
             p.sub_(rate * (m * scale1) / ((s * scale2).sqrt() + epsilon))
 
     def step():
-        update(parameters, gradients, means, squares, count)
+        # Outside, because inside the powers would be computed again for every parameter.
+        count.add_(1.0)
+        scales = 1.0 / (1.0 - beta1**count), 1.0 / (1.0 - beta2**count)
+        update(parameters, gradients, means, squares, *scales)
         return parameters[0]
 
     return step

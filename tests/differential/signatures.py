@@ -51,7 +51,7 @@ def described(parameter: inspect.Parameter) -> str:
         return str(parameter.replace(annotation=inspect.Parameter.empty)).partition("=")[0]
     if parameter.default is inspect.Parameter.empty:
         return parameter.name
-    default = parameter.default
+    default = None if type(parameter.default) is object else parameter.default  # "not given"
     if callable(default):
         text = default.__name__
     else:

@@ -1,7 +1,8 @@
 """Control flow as functions: `tf.cond`, `tf.case`, `tf.switch_case`, `tf.while_loop`, and the scopes around ops.
 
 Run eagerly, a branch is a Python branch and a loop a Python loop over real tensors, so tapes record what happened and
-nothing else. Each op has one entry point.
+nothing else. Inside `tf.function` what cannot be decided yet becomes part of the traced function: see
+`function.control_flow`.
 """
 
 from __future__ import annotations
@@ -233,7 +234,8 @@ def while_loop(
       cond: takes the loop variables and says whether to go on.
       body: takes the loop variables and returns the next ones, in the same structure.
       loop_vars: a list or tuple of what to begin with: tensors, structures of them, `tf.TensorArray`s.
-      shape_invariants: shapes that hold in every iteration. Run eagerly, shapes may change freely.
+      shape_invariants: shapes that hold in every iteration, with None for sizes that change. Run eagerly, shapes may
+        change freely.
       parallel_iterations: accepted for compatibility.
       back_prop: whether gradients flow through the loop.
       swap_memory: accepted for compatibility.

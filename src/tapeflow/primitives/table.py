@@ -23,6 +23,7 @@ import numpy as np
 
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, from_numpy
 from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.interpreter import innermost
@@ -155,6 +156,8 @@ def primitive(
                     return interpreter.interpret(row, inputs, attrs)
                 break
         run, recorders = context.hot
+        if recorders and attrs and context.tracer is not None and has_unknown_size(attrs):
+            return context.tracer.interpret(row, inputs, attrs)
         try:
             array = run(kernel, *[x._array for x in inputs], **attrs)
         except KERNEL_FAILURES as error:
@@ -168,6 +171,8 @@ def primitive(
         if type(x) is not Tensor:
             return call(x, **attrs)
         run, recorders = context.hot
+        if recorders and attrs and context.tracer is not None and has_unknown_size(attrs):
+            return context.tracer.interpret(row, (x,), attrs)
         try:
             output = Tensor(run(kernel, x._array, **attrs))
         except KERNEL_FAILURES as error:
@@ -180,6 +185,8 @@ def primitive(
         if type(a) is not Tensor or type(b) is not Tensor:
             return call(a, b, **attrs)
         run, recorders = context.hot
+        if recorders and attrs and context.tracer is not None and has_unknown_size(attrs):
+            return context.tracer.interpret(row, (a, b), attrs)
         try:
             output = Tensor(run(kernel, a._array, b._array, **attrs))
         except KERNEL_FAILURES as error:
@@ -193,6 +200,17 @@ def primitive(
     if several or row.variadic or len(names) > 2:
         return named(call, row)
     return named(unary_call if len(names) == 1 else binary_call, row)  # what most rows are
+
+
+def has_unknown_size(value: Any) -> bool:
+    """Whether an attribute holds a size that is known only when the function that is traced runs."""
+    if type(value) is Dim:
+        return True
+    if type(value) is tuple:
+        return any(map(has_unknown_size, value))
+    if type(value) is slice:
+        return any(map(has_unknown_size, (value.start, value.stop, value.step)))
+    return type(value) is dict and any(map(has_unknown_size, value.values()))
 
 
 def _without_inputs(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:

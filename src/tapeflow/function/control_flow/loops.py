@@ -89,6 +89,7 @@ class Loop:
         invariants: Sequence[Tensor] = (),
         *,
         turns: Tensor | None = None,
+        carried_like: Sequence[Tensor] = (),
         stacked_like: Sequence[Tensor] = (),
         sums_like: Sequence[Tensor] = (),
     ) -> list[Tensor]:
@@ -99,6 +100,7 @@ class Loop:
           scanned: the scanned ones.
           invariants: what the body takes after those.
           turns: the number of turns, if there is no condition.
+          carried_like: tensors that the carried values have the form of in the end, if it is another than in each turn.
           stacked_like: tensors that the stacked results have the form of, if there are any.
           sums_like: tensors that the sums have the form of.
         """
@@ -107,7 +109,7 @@ class Loop:
         batch = batch_of(taken)
         if batch is not None:
             return loop_of_batch(batch, self, carried, scanned, invariants, turns, forms)
-        return [*_Call(self, carried, scanned, invariants, turns, forms).outputs]
+        return [*_Call(self, carried, scanned, invariants, turns, forms, carried_like).outputs]
 
 
 class _Call:
@@ -121,8 +123,10 @@ class _Call:
         invariants: Sequence[Tensor],
         turns: Tensor | None,
         forms: tuple[Sequence[Tensor], Sequence[Tensor]],
+        carried_like: Sequence[Tensor] = (),
     ) -> None:
         self.loop = loop
+        self.carried_like = carried_like
         self.tracer = current()
         self.recorders = recorders()
         self.carried, self.scanned = carried, scanned
@@ -178,10 +182,11 @@ class _Call:
 
     def _shapes(self, plan: Plan) -> tuple[Described, ...]:
         body, tracer = self.loop.body, self.tracer
-        pairs = zip(body.arguments[: plan.carried], body.symbols, strict=False)
-        shapes = [
-            described(after if is_stack(after) else before, tracer) for before, after in pairs
-        ]
+        if self.carried_like:
+            shapes = [described(x, tracer) for x in self.carried_like]
+        else:
+            pairs = zip(body.arguments[: plan.carried], body.symbols, strict=False)
+            shapes = [described(y if is_stack(y) else x, tracer) for x, y in pairs]
         for like, symbol in zip(plan.stacked, body.symbols[plan.carried :], strict=False):
             if like is not None:
                 shapes.append(described(self.inputs[like], tracer))
@@ -344,6 +349,7 @@ class _Backward:
             [*[g[i] for i in self.given_rows], *kept_g, *rows],
             [*[g[i] for i in self.given_fixed], *[forward.fixed[p] for p in self.kept_fixed]],
             turns=forward.turns,
+            carried_like=[forward.carried[k] for k in self.flowing],
             stacked_like=[forward.scanned[k] for k in self.stacked],
             sums_like=[own[place] for _, place in self.sums],
         )
