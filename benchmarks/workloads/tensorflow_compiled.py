@@ -141,14 +141,8 @@ def adam(tf, compiled):
             p.assign_sub(rate * (m * scale1) / (tf.sqrt(s * scale2) + epsilon))
         return count + 0.0
 
-    step = _waiting(tf, update, [gradients], [*parameters, *means, *squares])
-
-    def updated():
-        step()
-        return parameters[0]
-
-    updated.report = step.report
-    return updated
+    variables = [count, *parameters, *means, *squares]
+    return _waiting(tf, update, [gradients], variables, result_of=lambda _: parameters[0])
 
 
 def _cell(tf, parameters, x, h, c):
@@ -172,13 +166,16 @@ def _training(tf, compiled, parameters, loss_of, data, rate=inputs.LEARNING_RATE
     return _waiting(tf, step, [tf.constant(array) for array in data], parameters)
 
 
-def _waiting(tf, function, data, variables):
+def _waiting(tf, function, data, variables, result_of=lambda result: result):
     """Return a function that calls the compiled one and waits for all it changes.
 
     TensorFlow's call returns when all is done. tapeflow's may return before: each variable is waited
     for without looking at it, because memory that is looked at cannot be written over in the next step.
+
+    Its `restart` puts the variables back to their first values, and its `report` is tapeflow's.
     """
     lazy = tf.__name__ == "tapeflow"
+    beginning = [variable.numpy().copy() for variable in variables]
 
     def step():
         result = function(*data)
@@ -188,7 +185,12 @@ def _waiting(tf, function, data, variables):
                 buffer = getattr(variable.value(), "_buffer", None)
                 if buffer is not None:
                     buffer.block_until_ready()
-        return result
+        return result_of(result)
 
+    def restart():
+        for variable, value in zip(variables, beginning, strict=True):
+            variable.assign(value)
+
+    step.restart = restart
     step.report = getattr(function, "report", None)
     return step

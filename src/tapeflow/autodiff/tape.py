@@ -153,7 +153,12 @@ class GradientTape:
         partial: bool = False,
     ) -> None:
         ids = tuple(identify(o) for o in outputs)
-        specs = tuple(ArraySpec(o._array.shape, o.dtype) for o in outputs)
+        try:
+            specs = tuple([ArraySpec(o._array.shape, o.dtype) for o in outputs])
+        except ValueError:  # Python made them, and not even the rank is known; a partial rule needs no shapes
+            if not partial:
+                raise
+            specs = tuple([ArraySpec((), o.dtype) for o in outputs])
         self._tracked.update(
             i for i, spec in zip(ids, specs, strict=True) if spec.dtype.is_differentiable
         )

@@ -162,6 +162,16 @@ class SymbolicTensor(Tensor):
     __str__ = __repr__
 
 
+class SymbolicPart(SymbolicTensor):
+    """A part of a variable, which can be assigned to."""
+
+    __slots__ = ("_assign",)
+
+    def assign(self, value: Any, name: str | None = None, read_value: bool = True) -> Variable:
+        """Replaces this part of the variable."""
+        return self._assign(value)
+
+
 class UnknownRank:
     """In the place of an array of which only the dtype is known."""
 
@@ -235,7 +245,8 @@ class Tracer(Interpreter):
 
     def argument_like(self, x: Tensor) -> Tensor:
         """A new input of the shape and dtype of a tensor, whose sizes may be unknown here too."""
-        symbol = SymbolicTensor(Value(x._array.shape, x.dtype), self)
+        shape = x.value.shape if isinstance(x, SymbolicTensor) else x._array.shape
+        symbol = SymbolicTensor(Value(shape, x.dtype), self)
         self.arguments.append(symbol)
         self._watch(symbol)
         return symbol
@@ -305,6 +316,15 @@ class Tracer(Interpreter):
             known = {value: x._array for value, x in root.actual.items()}
             known.update((c.symbol.value, c.held._array) for c in root.variables.values())
             return Tensor(computed(self.value_of(tensor), self.graph, known))
+
+    def assignable(self, x: Tensor, assign: Callable[[Any], Variable]) -> Tensor:
+        """The same tensor with a method `assign`, if it is one of a trace."""
+        if not isinstance(x, SymbolicTensor):
+            return x
+        part = SymbolicPart(x.value, x.interpreter, x.contents)
+        part._id = x._id
+        part._assign = assign
+        return part
 
     def value_of(self, x: Tensor) -> Value:
         """The value of a tensor in this graph. What comes from outside is captured."""

@@ -19,7 +19,7 @@ from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import Shape, axis_of, ints
 from tapeflow.primitives import array as primitives, binary, elementwise, unary
 from tapeflow.primitives.rules import DTypeError, invalid
-from tapeflow.primitives.sizes import placed, vector_of
+from tapeflow.primitives.sizes import vector_of
 
 newaxis = None
 """A new dimension, in `x[tf.newaxis]`."""
@@ -44,8 +44,6 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
         tensor = convert_to_tensor(tensor)
     wanted = ints("reshape", "shape", shape, scalar=True)
     for size in wanted:
-        if type(size) is not int:  # it is known only when a function runs
-            tensor = placed(tensor, wanted)
         if size < 0:
             wanted = _worked_out(wanted, tensor._array)
             break
@@ -149,8 +147,9 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     array([[1, 2, 3],
            [1, 2, 3]], dtype=int32)
     """
-    wanted = ints("broadcast_to", "shape", shape, scalar=True)
-    return primitives.broadcast_to(placed(convert_to_tensor(input), wanted), shape=wanted)
+    return primitives.broadcast_to(
+        convert_to_tensor(input), shape=ints("broadcast_to", "shape", shape, scalar=True)
+    )
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:

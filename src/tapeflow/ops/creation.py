@@ -102,7 +102,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
         raise invalid(f"fill: value must be a scalar, got shape {list(value._array.shape)}")
     if value._array.ndim:
         value = array.reshape(value, shape=())
-    return array.broadcast_to(sizes.placed(value, shape), shape=shape)
+    return array.broadcast_to(value, shape=shape)
 
 
 # Sequences of numbers.

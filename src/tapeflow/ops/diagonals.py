@@ -11,7 +11,7 @@ from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
-from tapeflow.primitives import array, binary, indexing, linalg, patterns, reduction, sizes
+from tapeflow.primitives import array, binary, indexing, linalg, patterns, reduction
 from tapeflow.primitives.rules import invalid
 
 
@@ -293,7 +293,7 @@ def eye(
     if isinstance(batch_shape, Tensor):
         batch_shape = ints("eye", "batch_shape", batch_shape)
     shape = (*[_size("eye", n) for n in batch_shape], *matrix)
-    return array.broadcast_to(sizes.placed(one, shape), shape=shape)
+    return array.broadcast_to(one, shape=shape)
 
 
 def _size(op: str, value: Any) -> int:

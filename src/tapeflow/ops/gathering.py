@@ -25,7 +25,6 @@ from tapeflow.primitives import (
 )
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
-from tapeflow.primitives.sizes import placed
 
 
 def gather(
@@ -212,9 +211,8 @@ def one_hot(
         raise invalid(f"one_hot: Expected axis to be -1 or in [0, {rank}], got {at}")
     if not isinstance(depth, Tensor) and np.ndim(depth):
         raise invalid(f"one_hot: depth must be a scalar, got shape {list(np.shape(depth))}")
-    size = integer("one_hot", "depth", depth)
     return scattering.one_hot(
-        placed(indices, size), on, off, depth=size, axis=rank if at == -1 else at
+        indices, on, off, depth=integer("one_hot", "depth", depth), axis=rank if at == -1 else at
     )
 
 

@@ -13,7 +13,6 @@ from tapeflow.ops.array import alike, identity, is_tensor
 from tapeflow.primitives import array, indexing, repeating
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
-from tapeflow.primitives.sizes import placed
 
 # Joining and splitting.
 
@@ -161,8 +160,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     array([[1, 2, 1, 2],
            [1, 2, 1, 2]], dtype=int32)
     """
-    counts = ints("tile", "multiples", multiples)
-    return repeating.tile(placed(convert_to_tensor(input), counts), multiples=counts)
+    return repeating.tile(convert_to_tensor(input), multiples=ints("tile", "multiples", multiples))
 
 
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
@@ -198,7 +196,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
             f"repeat: {len(counts)} repeats were given for dimension {at} of shape "
             f"{list(shape)}, of size {shape[at]}"
         )
-    return repeating.repeat(placed(tensor, counts), repeats=counts, axis=at)
+    return repeating.repeat(tensor, repeats=counts, axis=at)
 
 
 def pad(
@@ -230,7 +228,7 @@ def pad(
         )
     pairs = _pairs(paddings)
     if mode != "CONSTANT":
-        x = placed(convert_to_tensor(tensor), pairs)
+        x = convert_to_tensor(tensor)
         return repeating.mirror_pad(x, paddings=pairs, edge=mode == "SYMMETRIC")
     if type(constant_values) is int and constant_values == 0:
         x = convert_to_tensor(tensor)
@@ -238,7 +236,7 @@ def pad(
         value = Tensor(np.array(zero, x._array.dtype))
     else:
         x, value = coerce(tensor, constant_values)
-    return array.pad(placed(x, pairs), value, paddings=pairs)
+    return array.pad(x, value, paddings=pairs)
 
 
 def _pairs(paddings: Any) -> tuple[tuple[int, int], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from tapeflow.ops import symbolic_slicing
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.primitives import array, indexing, ordering
 from tapeflow.primitives.rules import DTypeError, invalid
-from tapeflow.primitives.sizes import placed
 
 
 def getitem(x: Any, key: Any) -> Tensor:
@@ -74,7 +74,36 @@ def variable_getitem(variable: Variable, key: Any) -> Tensor:
     if mask is not None:
         return boolean_mask(variable.value(), mask)
     index = _normalised(key)
-    return VariableSlice(indexing.getitem(variable.value(), index=index), variable, index)
+    if any(map(symbolic_slicing.is_symbolic, index)):
+        return symbolic_slicing.getitem(variable.value(), index)
+    part = indexing.getitem(variable.value(), index=index)
+    if part.interpreter is None:
+        return VariableSlice(part, variable, index)
+    if context.tracer is None:  # an example of tf.vectorized_map, where nothing is assigned
+        return part
+    return context.tracer.assignable(part, lambda value: _assign_traced(variable, index, value))
+
+
+def _assign_traced(variable: Variable, index: Any, value: Any) -> Variable:
+    """Assigns to a part inside `tf.function`: numbers the elements, and scatters to those of the part."""
+    from tapeflow.ops.scattering import tensor_scatter_nd_update
+
+    now = variable.value()
+    shape = now._array.shape
+    if any(type(size) is Dim for size in shape):
+        raise NotImplementedError(
+            f"slice assign: the variable {variable.name!r} has sizes that are not known inside tf.function. Use "
+            "scatter_nd_update, or assign all of it."
+        )
+    count = math.prod(shape)
+    numbers = array.reshape(Tensor(np.arange(count, dtype=np.int32)), shape=shape)
+    part = indexing.getitem(numbers, index=index)
+    size = part._array.size
+    places = array.reshape(part, shape=(size, 1))
+    value = array.broadcast_to(variable._converted(value), shape=part._array.shape)
+    values = array.reshape(value, shape=(size,))
+    flat = tensor_scatter_nd_update(array.reshape(now, shape=(count,)), places, values)
+    return variable.assign(array.reshape(flat, shape=shape))
 
 
 def _mask(key: Any) -> Any:
@@ -188,7 +217,7 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
                 f"{list(shape)}"
             )
         index.append(slice(start, stop))
-    return indexing.getitem(placed(x, tuple(index)), index=tuple(index))
+    return indexing.getitem(x, index=tuple(index))
 
 
 def strided_slice(
@@ -253,4 +282,4 @@ def strided_slice(
         else:
             bounds = (None if begin_mask & bit else start, None if end_mask & bit else stop)
             index.append(slice(*bounds, _step(step)))
-    return indexing.getitem(placed(convert_to_tensor(input_), tuple(index)), index=tuple(index))
+    return indexing.getitem(convert_to_tensor(input_), index=tuple(index))

@@ -11,7 +11,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.dims import hint_of
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, binary, indexing, patterns, sizes
+from tapeflow.primitives import array, binary, indexing, patterns
 from tapeflow.primitives.rules import invalid
 
 
@@ -40,7 +40,7 @@ def getitem(x: Tensor, items: tuple[Any, ...]) -> Tensor:
     if used > rank:
         raise invalid(f"slice: {used} indices for the {rank} dimensions of {list(x._array.shape)}")
     if any(item is not Ellipsis and item != slice(None) for item in index):
-        x = indexing.getitem(sizes.placed(x, tuple(index)), index=tuple(index))
+        x = indexing.getitem(x, index=tuple(index))
     for axis, number in reversed(picks):
         x = _along(x, _from_front(number, x._array.shape[axis]), axis)
     return x
@@ -79,6 +79,5 @@ def part(x: Tensor, starts: tuple[Any, ...], lengths: tuple[Any, ...]) -> Tensor
             x = _along(x, numbers, axis)
         elif not (type(start) is int and start == 0 and type(length) is int and length == -1):
             stop = x._array.shape[axis] if type(length) is int and length == -1 else start + length
-            index = (*(slice(None),) * axis, slice(start, stop))
-            x = indexing.getitem(sizes.placed(x, index), index=index)
+            x = indexing.getitem(x, index=(*(slice(None),) * axis, slice(start, stop)))
     return x

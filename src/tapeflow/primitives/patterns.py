@@ -54,8 +54,7 @@ def scalar(size: Any, dtype: DType) -> Tensor:
 def full(shape: tuple[Any, ...], value: Any, dtype: DType) -> Tensor:
     """A tensor of one number."""
     if unknown(*shape):
-        one = sizes.placed(Tensor(np.array(value, dtype.np_dtype)), shape)
-        return array.broadcast_to(one, shape=shape)
+        return array.broadcast_to(Tensor(np.array(value, dtype.np_dtype)), shape=shape)
     return Tensor(np.full(shape, value, dtype.np_dtype))
 
 
@@ -63,8 +62,7 @@ def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
     """A tensor of zeros, or of empty strings."""
     if not unknown(*shape):
         return Tensor(blank(shape, dtype.np_dtype))
-    one = sizes.placed(Tensor(blank((), dtype.np_dtype)), shape)
-    return array.broadcast_to(one, shape=shape)
+    return array.broadcast_to(Tensor(blank((), dtype.np_dtype)), shape=shape)
 
 
 def identity(rows: Any, columns: Any, dtype: DType) -> Tensor:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Atom, Dim, Ratio
 from tapeflow.core.dtypes import DType, as_dtype
@@ -25,24 +24,6 @@ def tensor_of(size: Dim, dtype: Any = None) -> Tensor:
         total = term if total is None else total + term
     assert total is not None
     return _cast(total, dtypes.int32 if dtype is None else as_dtype(dtype))
-
-
-def placed(x: Tensor, *attributes: Any) -> Tensor:
-    """A tensor that an op with these attributes is to be called on.
-
-    A tensor from outside of the traced function is made one of the function where a size among the attributes is known
-    only when the function runs: on plain tensors ops run at once, which they cannot then.
-    """
-    tracer = context.tracer
-    if tracer is None or x.interpreter is not None or not _unknown(attributes):
-        return x
-    return tracer.capture(x)
-
-
-def _unknown(value: Any) -> bool:
-    if type(value) is slice:
-        value = (value.start, value.stop, value.step)
-    return any(map(_unknown, value)) if type(value) is tuple else type(value) is Dim
 
 
 def vector_of(shape: tuple[Any, ...], dtype: DType = dtypes.int32) -> Tensor:

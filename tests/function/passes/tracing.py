@@ -50,7 +50,7 @@ def _bits(x: np.ndarray) -> np.ndarray:
         x = x.astype(np.float32)
     if x.dtype.kind in "fc":
         flat = np.ascontiguousarray(x).reshape(-1)
-        flat = flat.view(flat.real.dtype)
+        flat = flat.view(np.real(flat).dtype)
         return np.stack(
             [np.where(np.isnan(flat), np.nan, flat), np.signbit(flat) & ~np.isnan(flat)]
         )

@@ -40,7 +40,7 @@ def _relu(node: Node) -> Any:
         return None
     # NumPy finds the larger of two arrays faster than that of an array and a scalar.
     zeros = np.zeros(x.shape if math.prod(x.shape) <= _SMALL else x.shape[-1:], x.dtype.np_dtype)
-    return (lambda x, out=None: np.maximum(x, zeros, out)), {}
+    return (lambda x, out=None: np.maximum(x, zeros, out=out)), {}
 
 
 @_special("relu_gradient")

@@ -217,7 +217,7 @@ class _Writer:
             return f"{self.function(node.primitive.name, function)}({', '.join(arguments)})"
         ufunc = ufunc_of(node)
         if ufunc is not None:
-            arguments += [] if out is None else [out]
+            arguments += [] if out is None else [f"out={out}"]
             return f"{self.function(ufunc.__name__, ufunc)}({', '.join(arguments)})"
         arguments += [f"{key}={self.attribute(value)}" for key, value in node.attrs.items()]
         function = self.function(node.primitive.name, node.primitive.kernel)
