@@ -145,6 +145,8 @@ COMPILED = {
         "LSTM, 100 steps",
         "a hand-written cell of width 128, batch 32, 100 steps: forward, backward and SGD; a loop in "
         "Python that is unrolled for tapeflow, TensorFlow and PyTorch, `lax.scan` for JAX",
+        # XLA would compile the unrolled loop for minutes: told to use it, one writes the other.
+        libraries=("tapeflow", "tensorflow", "torch-compile", "torch", "jax"),
     ),
     "compiled_lstm_loop": _compiled(
         "LSTM, 100 steps, `tf.range`",

@@ -11,10 +11,11 @@ to keep: nothing more is kept. Derivatives of any order follow, because the back
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tapeflow.autodiff.backprop import Call, record_call
+from tapeflow.autodiff.backprop import Call, accumulate, record_call
 from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device_tensor import DeviceTensor
@@ -63,6 +64,7 @@ class Routine:
             i for i, c in enumerate(tracer.variables.values()) if c.symbol.value in graph.assigned
         ]
         self._forwards: dict[tuple[int, ...], _Forward] = {}
+        self._plain: _Forward | None = None  # the one that keeps nothing
         self._backwards: dict[tuple[Any, ...], _Backward] = {}
 
     # Calling.
@@ -80,7 +82,7 @@ class Routine:
         active = context.hot[1]
         if not active:
             inputs = [*arguments, *[v._value for v in held], *self.captured]
-            return self._run(self._forward(()), inputs, held)
+            return self._run(self._plain or self._forward(()), inputs, held)
         inputs = [*arguments, *[v.value() for v in held], *self.captured]
         if context.tracer is not None:  # whose tape follows what it has captured
             for x in inputs:
@@ -139,7 +141,8 @@ class Routine:
             look = getattr(recorder, "look", None)
             if look is not None:  # somebody wants to see every value
                 return self._inlined(forward, inputs, held, look)
-        return forward.executor.run(inputs, [held[i] for i in self._assigned_at])
+        assigned = [held[i] for i in self._assigned_at] if self._assigned_at else ()
+        return forward.executor.run(inputs, assigned)
 
     def _inlined(
         self,
@@ -162,6 +165,8 @@ class Routine:
             if kept:
                 graph = graph.with_nodes(graph.nodes, [*graph.outputs, *kept])
             self._forwards[key] = _Forward(graph, self)
+            if not kept:
+                self._plain = self._forwards[key]
         return self._forwards[key]
 
     # Differentiating.
@@ -199,6 +204,13 @@ class Routine:
         texts += [backward.routine.report() for backward in self._backwards.values()]
         return "\n".join(text for text in texts if text)
 
+    def sources(self, i: int) -> list[SymbolicTensor]:
+        """The symbols that stand for an input: for a variable also those it got by assignments."""
+        later = [c.later for c in self.tracer.variables.values()]
+        position = i - len(self.arguments)
+        assigned = later[position] if 0 <= position < len(later) else []
+        return [self.inputs()[i], *assigned]
+
     def inputs(self) -> list[SymbolicTensor]:
         """The symbols of all inputs: arguments, variables, captured tensors."""
         return [
@@ -223,17 +235,20 @@ class _Backward:
         self, routine: Routine, wanted: tuple[int, ...], targets: list[SymbolicTensor]
     ) -> None:
         tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
-        sources = routine.inputs()
         with tracer.whole():
             seeds: dict[int, Any] = {}
             for target in targets:
                 g = tracer.argument_like(target)
                 if target._id:
                     seeds[target._id] = seeds[target._id] + g if target._id in seeds else g
-            found = routine.tracer.tape._backward(
-                seeds, [sources[i] for i in wanted], release=False
+            groups = [routine.sources(i) for i in wanted]
+            found = iter(
+                routine.tracer.tape._backward(
+                    seeds, [x for group in groups for x in group], release=False
+                )
             )
-            self.template = [_parts(g) for g in found]
+            sums = [_sum([next(found) for _ in group]) for group in groups]
+            self.template = [_parts(g) for g in sums]
             outputs = [_symbol(tracer, part) for group in self.template for part in group.tensors]
         own_sizes(tracer)
         # What comes from the forward trace is an argument; the rest is captured from further outside.
@@ -251,6 +266,11 @@ class _Backward:
         """For each wanted input its gradient, or None."""
         results = iter(self.routine.call(arguments))
         return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
+
+
+def _sum(parts: list[Any]) -> Any:
+    found = [part for part in parts if part is not None]
+    return functools.reduce(accumulate, found) if found else None
 
 
 class _Parts(NamedTuple):

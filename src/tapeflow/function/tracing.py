@@ -190,14 +190,15 @@ class UnknownRank:
 
 
 class CapturedVariable:
-    """A variable that a trace has met: its symbol, and what it held before."""
+    """A variable that a trace has met: its symbol, what it held before, and symbols of what was assigned to it."""
 
-    __slots__ = ("held", "symbol", "variable")
+    __slots__ = ("held", "later", "symbol", "variable")
 
     def __init__(self, variable: Variable, symbol: SymbolicTensor, held: Tensor) -> None:
         self.variable = variable
         self.symbol = symbol
         self.held = held
+        self.later: list[SymbolicTensor] = []
 
 
 class Tracer(Interpreter):
@@ -293,7 +294,11 @@ class Tracer(Interpreter):
     def assign(self, variable: Variable, value: Tensor) -> None:
         """Makes `value` what the variable holds from here on."""
         self.read(variable)
-        variable._value = SymbolicTensor(self.value_of(value), self)
+        variable._value = symbol = SymbolicTensor(self.value_of(value), self)
+        captured = self.variables.get(id(variable))
+        if captured is not None:  # what is read from here on counts as the variable, too, for tapes outside
+            captured.later.append(symbol)
+            self._watch(symbol)
 
     def initial_value(self, variable: Variable, value: Any, dtype: Any) -> Any:
         """What a variable that is made while tracing holds at first: made outside of the trace."""

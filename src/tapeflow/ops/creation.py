@@ -13,7 +13,7 @@ from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import Shape, axis_of, integer, ints
-from tapeflow.primitives import array, patterns, sizes, unary
+from tapeflow.primitives import array, patterns, unary
 from tapeflow.primitives.rules import DTypeError, broadcast_or_raise, invalid
 from tapeflow.primitives.table import ArraySpec
 

@@ -75,10 +75,14 @@ transpose = primitive(
 )
 
 
+def _fits(size: Any, wanted: Any) -> bool:
+    return (type(size) is int and size == 1) or size == wanted or size == 1
+
+
 def _broadcast_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
     extra = len(shape) - len(x.shape)
     pairs = zip(x.shape, shape[max(extra, 0) :], strict=False)
-    if extra < 0 or not all(size == other or size == 1 for size, other in pairs):
+    if extra < 0 or not all(_fits(size, other) for size, other in pairs):
         raise invalid(f"broadcast_to: shape {list(x.shape)} cannot be broadcast to {list(shape)}")
     return ArraySpec(tuple(shape), x.dtype)
 

@@ -35,9 +35,9 @@ def _result(*xs: ArraySpec, subscripts: Subscripts, output: str, stretch: str) -
             )
         for label, size in zip(labels, x.shape, strict=True):
             known = sizes.setdefault(label, size)
-            if known == 1 and label in stretch:
+            if label in stretch and known == 1:
                 sizes[label] = size
-            elif size != known and not (size == 1 and label in stretch):
+            elif size != known and not (label in stretch and size == 1):
                 shapes = ", ".join(str(list(each.shape)) for each in xs)
                 raise invalid(
                     f"einsum: dimension {label!r} of {equation!r} has size {known} in one "
@@ -161,10 +161,9 @@ def _gradient(
         output=wanted,
         stretch=stretch,
     )
-    have = result._array.shape
-    result = reduction.sum_to(
-        result, tuple([1 if n == 1 else size for n, size in zip(shape, have, strict=True)])
-    )
+    sizes = zip(labels, shape, result._array.shape, strict=True)
+    kept = [1 if label in stretch and n == 1 else size for label, n, size in sizes]
+    result = reduction.sum_to(result, tuple(kept))
     # A label that was stretched here and summed has size 1 in all the other factors.
     return result if result._array.shape == shape else array.broadcast_to(result, shape=shape)
 

@@ -32,9 +32,11 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
         b = b.T if b.ndim == 2 else b.swapaxes(-1, -2)
     if dtype.char in "fd":  # nothing more to check for float32 and float64
         if a.ndim == b.ndim == 2 and a.shape[0] * b.shape[1] < 4096:
-            return a.dot(
-                b
-            )  # quicker to begin than matmul, but it fills a large result with zeros first
+            # Quicker to begin than matmul, but it fills a large result with zeros first.
+            return a.dot(b)
+        if a.ndim > 2 and b.ndim == 2 and a.flags.c_contiguous:  # one product, not one for each matrix
+            rows = np.matmul(a.reshape(-1, a.shape[-1]), b)
+            return rows.reshape(*a.shape[:-1], b.shape[-1])
         return np.matmul(a, b)
     if dtype.kind == "b":
         raise ValueError("operands do not fit")

@@ -48,17 +48,25 @@ def spread(g: Tensor, shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Ten
 def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Undoes broadcasting: sums `g` over the dimensions that were stretched from `shape`."""
     have = g._array.shape
-    if have == shape:
-        return g
     lead = len(have) - len(shape)
-    if have[lead:] == shape:  # a bias, say
-        return sum_(g, axis=tuple(range(lead)), keepdims=False)
+    if type(g) is Tensor:  # sizes are numbers, and quickly compared
+        if have == shape:
+            return g
+        if have[lead:] == shape:  # a bias, say
+            return sum_(g, axis=tuple(range(lead)), keepdims=False)
     axes = tuple(
-        [i for i in range(len(have)) if i < lead or (shape[i - lead] == 1 and have[i] != 1)]
+        [i for i in range(len(have)) if i < lead or _stretched(shape[i - lead], have[i])]
     )
     if axes:
         g = sum_(g, axis=axes, keepdims=False)
-    return g if g._array.shape == shape else array.reshape(g, shape=shape)
+    return g if g._array.ndim == len(shape) else array.reshape(g, shape=shape)
+
+
+def _stretched(before: Any, after: Any) -> bool:
+    """Whether a size was 1 and is more. Of an unknown size that met a 1 nothing is asked: it may be 1, too."""
+    if type(before) is int:
+        return before == 1 and not (type(after) is int and after == 1)
+    return before != after and before == 1
 
 
 def refuse(x: Any, kinds: str) -> None:

@@ -94,8 +94,15 @@ def broadcast(
 
 def _broadcast(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    extra = len(longer) - len(shorter)  # sizes that meet none, and so are asked nothing
-    return (*longer[:extra], *broadcast_shapes(longer[extra:], shorter))
+    extra = len(longer) - len(shorter)
+    pairs = zip(longer[extra:], shorter, strict=True)
+    return (*longer[:extra], *[_broadcast_sizes(x, y) for x, y in pairs])
+
+
+def _broadcast_sizes(a: Any, b: Any) -> Any:
+    if type(a) is int and a == 1:  # nothing is asked of the other, which may be unknown
+        return b
+    return a if type(b) is int and b == 1 else broadcast_shapes((a,), (b,))[0]
 
 
 def broadcast_or_raise(op: str, *specs: ArraySpec) -> tuple[Any, ...]:

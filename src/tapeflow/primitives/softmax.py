@@ -42,7 +42,7 @@ def narrow(out: Any, like: Any) -> Any:
 # Softmax.
 
 
-def _shifted(x: Any, axis: int) -> Any:
+def shifted(x: Any, axis: int) -> Any:
     """The logits less the largest, in a new array: no exponential is then above 1."""
     x = wide(x)
     if not x.shape[axis]:
@@ -61,7 +61,7 @@ def _softmax_result(op: str) -> Callable[..., ArraySpec]:
 
 
 def _softmax_of(x: Any, axis: int) -> Any:
-    p = _shifted(x, axis)
+    p = shifted(x, axis)
     np.exp(p, p)
     p /= np.add.reduce(p, axis=axis, keepdims=True)
     return p
@@ -100,7 +100,7 @@ softmax_gradient = primitive(
 
 
 def _log_softmax_kernel(x: Any, *, axis: int) -> Any:
-    z = _shifted(x, axis)
+    z = shifted(x, axis)
     z -= np.log(np.add.reduce(np.exp(z), axis=axis, keepdims=True))
     return narrow(z, x)
 
@@ -143,7 +143,7 @@ def _sparse_result(x: ArraySpec, labels: ArraySpec) -> ArraySpec:
     return ArraySpec(labels.shape, x.dtype)
 
 
-def _rows(x: Any, labels: Any) -> tuple[Any, Any]:
+def rows_and_labels(x: Any, labels: Any) -> tuple[Any, Any]:
     """Logits as a matrix and labels as a vector, checked."""
     if labels.shape != x.shape[:-1] or labels.dtype.kind != "i" or labels.dtype.itemsize < 4:
         raise ValueError("labels do not fit")
@@ -155,7 +155,7 @@ def _rows(x: Any, labels: Any) -> tuple[Any, Any]:
     return x, labels
 
 
-def _picked(z: Any, labels: Any) -> Any:
+def pick_labels(z: Any, labels: Any) -> Any:
     """The entry of each row that its label names. Labels that name none are an error."""
     # Negative numbers are huge without a sign, so NumPy's own check of the upper bound finds them too. Only int32 has
     # an unsigned type that NumPy takes for an index.
@@ -173,9 +173,9 @@ def _picked(z: Any, labels: Any) -> Any:
 
 
 def _sparse_kernel(x: Any, labels: Any) -> Any:
-    matrix, rows = _rows(x, labels)
-    z = _shifted(matrix, 1)
-    picked = _picked(z, rows)
+    matrix, rows = rows_and_labels(x, labels)
+    z = shifted(matrix, 1)
+    picked = pick_labels(z, rows)
     np.exp(z, z)
     loss = np.add.reduce(z, 1)
     np.log(loss, loss)
@@ -187,7 +187,7 @@ def _sparse_gradient_kernel(u: Any, x: Any, labels: Any) -> Any:
     """The labels have been checked in the forward pass."""
     classes = x.shape[-1]
     u = wide(u).reshape(-1)
-    p = _shifted(x.reshape(-1, classes), 1)
+    p = shifted(x.reshape(-1, classes), 1)
     np.exp(p, p)
     p *= (u / np.add.reduce(p, 1))[:, None]
     p[np.arange(u.size), labels.reshape(-1)] -= u
@@ -243,7 +243,7 @@ def _dense_result(x: ArraySpec, labels: ArraySpec, *, axis: int) -> ArraySpec:
 def _dense_kernel(x: Any, labels: Any, *, axis: int) -> Any:
     if x.shape != labels.shape or x.dtype != labels.dtype:
         raise ValueError("labels do not fit")
-    z = _shifted(x, axis)
+    z = shifted(x, axis)
     np.subtract(np.log(np.add.reduce(np.exp(z), axis=axis, keepdims=True)), z, z)
     z *= wide(labels)
     return narrow(np.add.reduce(z, axis), x)

@@ -20,6 +20,7 @@ from tests.primitives.test_table import (
     made_complex,
     rounded,
     run,
+    specs,
     takes,
     tensors,
 )
@@ -102,10 +103,19 @@ def assert_same(name: str, sample: Sample, found: list[Any], expected: list[Any]
 # The rows of the table.
 
 
+def fits_xla(name: str, sample: Sample) -> bool:
+    """XLA has no strings, and no results whose shapes depend on values."""
+    if any(x.dtype.kind == "O" for x in sample.inputs):
+        return False
+    told = TABLE[name].result(*specs(sample.inputs), **sample.attrs)
+    results = [told] if TABLE[name].outputs == 1 else told
+    return all(None not in result.shape for result in results)
+
+
 def rows_of(name: str) -> list[Sample]:
     """The samples, and each again with complex numbers and in a lower precision, another in every row."""
     primitive = TABLE[name]
-    rows = [s for s in SAMPLES[name] if all(x.dtype.kind != "O" for x in s.inputs)]  # no strings
+    rows = [s for s in SAMPLES[name] if fits_xla(name, s)]
     rows += [r for r in map(made_complex, rows) if r is not None and takes(primitive, r)]
     lower = [(row, low_dtypes(primitive, row)) for row in rows]
     return rows + [rounded(row, lows[i % len(lows)]) for i, (row, lows) in enumerate(lower) if lows]
@@ -123,7 +133,10 @@ def test_lowering_agrees_with_the_kernel(name: str):
 
 FLOATS = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16)
 LOSES_DIGITS = {"gelu_tanh"}  # whose 1 + tanh is rounded where tanh is near -1
-MODERATE = {"zeta", "polygamma_n", "lgamma"}  # whose kernels fail for huge numbers
+MODERATE = {  # which get no huge and no tiny numbers
+    *("zeta", "polygamma_n", "lgamma"),  # whose kernels fail for huge ones
+    "floor_divide",  # of a quotient that is negative and subnormal gives -1, or 0 if XLA takes it for 0
+}
 INTEGERS = (np.int8, np.int32, np.uint64)
 
 
@@ -149,7 +162,7 @@ def edge_rows(name: str) -> list[Sample]:
     for dtype in (*FLOATS, *INTEGERS, np.bool_, np.complex128):
         x = edges(dtype)
         if name in MODERATE:
-            x = x[~(np.isfinite(x) & (np.abs(x) > 100))]
+            x = x[[not 0 < abs(v) < np.inf or 1e-20 < abs(v) < 100 for v in x.tolist()]]
         inputs = (x,) if len(TABLE[name].inputs) == 1 else (x[:, None], x[None, :])
         row = Sample(inputs)
         if takes(TABLE[name], row):

@@ -138,5 +138,6 @@ def _recurrence(x: Any, a: Any, *, axis: int, reverse: bool) -> Any:
         return last, last
 
     rows = jnp.moveaxis(x, axis, 0), jnp.moveaxis(a, axis, 0)
-    _, out = jax.lax.scan(step, jnp.zeros_like(rows[0][0]), rows, reverse=reverse)
+    start = jnp.zeros(rows[0].shape[1:], x.dtype)
+    _, out = jax.lax.scan(step, start, rows, reverse=reverse)
     return jnp.moveaxis(out, 0, axis)

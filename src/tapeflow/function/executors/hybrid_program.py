@@ -27,7 +27,8 @@ class HybridProgram(XlaProgram):
     name = "hybrid"
 
     def __init__(self, graph: Graph) -> None:
-        super().__init__(graph, is_large)
+        views = _views(graph)
+        super().__init__(graph, lambda node: is_large(node) or id(node) in views)
         last: dict[Value, int] = {}
         for i, stage in enumerate(self._stages):
             last.update(dict.fromkeys(stage.inputs, i))
@@ -54,7 +55,8 @@ class HybridProgram(XlaProgram):
             program = self._runner(stage, number)
 
             def compiled(arrays: Arrays) -> None:
-                found = program(*[_shared(arrays, v) for v in stage.inputs])
+                _share(arrays, stage.inputs)
+                found = program(*[arrays[v] for v in stage.inputs])
                 arrays.update(zip(stage.outputs, found, strict=True))
 
             return compiled
@@ -94,6 +96,22 @@ class HybridProgram(XlaProgram):
         return step
 
 
+def _views(graph: Graph) -> set[int]:
+    """Reshapes and transpositions on the way to a product: NumPy makes views of them, and BLAS reads those."""
+    users: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            users.setdefault(value, []).append(node)
+    staying = {*graph.outputs, *graph.assigned.values()}
+    found: set[int] = set()
+    for node in reversed(graph.nodes):
+        if node.primitive.name in ("reshape", "transpose") and node.outputs[0] not in staying:
+            after = users.get(node.outputs[0], [])
+            if after and all(is_large(n) or id(n) in found for n in after):
+                found.add(id(node))
+    return found
+
+
 def _waves(nodes: list[Node]) -> list[list[Node]]:
     """Nodes in groups that do not depend on each other, in the order in which they can run."""
     level: dict[Value, int] = {}
@@ -115,12 +133,12 @@ def _host(arrays: Arrays, value: Value, constants: dict[Value, Any]) -> np.ndarr
     return np.asarray(constants[value] if found is None else found)
 
 
-def _shared(arrays: Arrays, value: Value) -> Any:
-    """A value as XLA takes it, without a copy where its memory allows."""
-    found = arrays[value]
-    if type(found) is np.ndarray:
-        found = arrays[value] = jax.device_put(found, may_alias=True)
-    return found
+def _share(arrays: Arrays, values: Sequence[Value]) -> None:
+    """Gives XLA the memory of arrays, without a copy where its place allows."""
+    ours = [v for v in values if type(arrays[v]) is np.ndarray]
+    if ours:
+        theirs = jax.device_put([arrays[v] for v in ours], may_alias=True)
+        arrays.update(zip(ours, theirs, strict=True))
 
 
 def _tensor(array: Any) -> Tensor:

@@ -81,7 +81,7 @@ class Lifetimes:
                 if reused is not None:
                     group[reused].add(node.outputs[0])
                     group[node.outputs[0]] = group[reused]
-            else:
+            elif node.outputs or node.inputs:  # a call of Python may have neither
                 self._join([*node.outputs, *node.inputs])
 
     def _join(self, values: list[Value]) -> None:
@@ -126,7 +126,7 @@ class Lifetimes:
         )
 
 
-WRITERS = {"relu", "relu_gradient"}
+WRITERS = {"relu", "relu_gradient", "product_update"}
 """Primitives for which the NumPy executor has code of its own that writes into given memory."""
 
 _FRESH = {"matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient", "conv"}

@@ -28,6 +28,7 @@ from tapeflow.core.dtypes import DType, from_numpy
 from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
+from tapeflow.function.executors.numpy_fusions import fused
 from tapeflow.function.executors.numpy_kernels import SPECIAL
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, origin
@@ -44,7 +45,7 @@ class NumpyProgram:
     name = "numpy"
 
     def __init__(self, graph: Graph) -> None:
-        writer = _Writer(graph)
+        writer = _Writer(fused(graph))
         self.source = writer.source()
         self._nodes = writer.lines
         self._donations = writer.donations
@@ -215,6 +216,8 @@ class _Writer:
             arguments += [] if out is None else [out]
             arguments += [f"{k}={self.attribute(v)}" for k, v in attributes.items()]
             return f"{self.function(node.primitive.name, function)}({', '.join(arguments)})"
+        if node.primitive.name == "product_update" and out is not None:
+            arguments.append(out)
         ufunc = ufunc_of(node)
         if ufunc is not None:
             arguments += [] if out is None else [f"out={out}"]

@@ -85,12 +85,14 @@ def _matmul(node: Node, a: Any, b: Any, count: int) -> tuple[Tasks, Finish]:
         a = a.swapaxes(-1, -2)
     if node.attrs["transpose_b"]:
         b = b.swapaxes(-1, -2)
-    out = aligned_empty(node.outputs[0].shape, a.dtype)
+    out = whole = aligned_empty(node.outputs[0].shape, a.dtype)
+    if a.ndim > 2 and b.ndim == 2:  # one product, and not one for each matrix
+        a, out = a.reshape(-1, a.shape[-1]), whole.reshape(-1, whole.shape[-1])
 
     def task(a: Any, b: Any, out: Any) -> Callable[[], Any]:
         return lambda: np.matmul(a, b, out=out)
 
-    return [task(*part) for part in _parts(a, b, out, count)], lambda: out
+    return [task(*part) for part in _parts(a, b, out, count)], lambda: whole
 
 
 def _parts(a: Any, b: Any, out: Any, count: int) -> list[tuple[Any, Any, Any]]:

@@ -1,0 +1,79 @@
+"""The matrix product of the BLAS library inside NumPy, with the addition that NumPy leaves out: c += scale * a @ b.
+
+NumPy's wheels bring OpenBLAS along. Where it is not found as expected, there is no such function, and callers do with
+NumPy alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_ROW_MAJOR, _PLAIN, _TRANSPOSED = 101, 111, 112
+_LETTERS = {np.dtype(np.float32): ("s", ctypes.c_float), np.dtype(np.float64): ("d", ctypes.c_double)}
+
+Update = Callable[[Any, Any, Any, float], None]
+
+
+@functools.cache
+def product_update(dtype: np.dtype) -> Update | None:
+    """A function that adds `scale * a @ b` to `c`, in place, for matrices of a dtype; None if there is none."""
+    library = _library()
+    if library is None or dtype not in _LETTERS:
+        return None
+    letter, number = _LETTERS[dtype]
+    gemm = getattr(library, f"scipy_cblas_{letter}gemm64_", None)
+    if gemm is None:
+        return None
+    size, pointer = ctypes.c_int64, ctypes.c_void_p
+    gemm.restype = None
+    gemm.argtypes = [
+        *[ctypes.c_int] * 3,
+        *[size] * 3,
+        number,
+        *[pointer, size] * 2,
+        number,
+        *[pointer, size],
+    ]
+
+    def update(c: Any, a: Any, b: Any, scale: float) -> None:
+        rows, columns = c.shape
+        a_order, a_step = _order(a)
+        b_order, b_step = _order(b)
+        gemm(
+            *(_ROW_MAJOR, a_order, b_order),
+            *(rows, columns, a.shape[1]),
+            *(scale, a.ctypes.data, a_step, b.ctypes.data, b_step),
+            *(1.0, c.ctypes.data, columns),
+        )
+
+    return update
+
+
+def fits(x: Any) -> bool:
+    """Whether BLAS can read a matrix where it lies: its rows or its columns are without gaps."""
+    return x.ndim == 2 and (x.flags.c_contiguous or x.flags.f_contiguous) and 0 not in x.shape
+
+
+def _order(x: Any) -> tuple[int, int]:
+    """How a matrix lies, and how far its rows are apart (or its columns, if it is the transpose of what lies there)."""
+    if x.flags.c_contiguous:
+        return _PLAIN, x.shape[1]
+    return _TRANSPOSED, x.shape[0]
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
+    numpy = pathlib.Path(np.__file__).parent
+    for folder in (numpy.parent / "numpy.libs", numpy / ".dylibs"):
+        for path in folder.glob("*scipy_openblas64*"):
+            try:
+                return ctypes.CDLL(str(path))
+            except OSError:
+                continue
+    return None
