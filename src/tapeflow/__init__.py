@@ -313,7 +313,7 @@ __version__ = "0.1.0"
 newaxis = None
 
 # `tf.function` and not the package of that name: it is imported last, so that the name means the function.
-from tapeflow import autograph as autograph, config as config  # noqa: E402
-from tapeflow.function import function as function  # noqa: E402
+from tapeflow import config as config  # noqa: E402
+from tapeflow.function.decorator import function as function  # noqa: E402
 
-__getattr__ = _Missing("tf")
+__getattr__ = _Missing("tf", later=("autograph",))

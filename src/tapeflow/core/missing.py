@@ -7,15 +7,15 @@ A module becomes a public namespace by ending with one line, which says how Tens
 Python calls it only when a lookup has failed, so names that are there cost nothing.
 """
 
+import importlib
 import sys
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 ADVICE = {
     "tf.compat": "Code for TensorFlow 1 has to be moved to TensorFlow 2 first.",
     "tf.data": "A generator that yields NumPy arrays or tensors can take the place of a dataset.",
-    "tf.function": "Every op runs at once here: leave the decorator out.",
     "tf.keras": "Write layers as subclasses of tf.Module, and the update of each variable by hand.",
     "tf.placeholder": "It belongs to TensorFlow 1. Write a function, and call it with tensors.",
     "tf.Session": "It belongs to TensorFlow 1. Ops run at once, and x.numpy() is the value.",
@@ -31,11 +31,14 @@ class Missing:
     AttributeError: tapeflow does not have tf.reduce_summ yet. Did you mean tf.reduce_sum...
     """
 
-    def __init__(self, namespace: str) -> None:
+    def __init__(self, namespace: str, later: tuple[str, ...] = ()) -> None:
         self.namespace = namespace
+        self.later = later  # namespaces inside of it that are imported when they are first asked for
 
-    def __call__(self, name: str) -> NoReturn:
+    def __call__(self, name: str) -> Any:
         """Raises the error that says what is missing."""
+        if name in self.later:
+            return importlib.import_module(self.namespace.replace("tf", "tapeflow", 1) + f".{name}")
         # Python itself looks for __path__, __wrapped__ and the like all the time, and expects none.
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"module {self.namespace!r} has no attribute {name!r}", name=name)
@@ -92,6 +95,8 @@ def namespaces() -> Iterator[tuple[str, ModuleType]]:
         place = namespace_of(module)
         if place is not None:
             yield place, module
+            for name in vars(module)["__getattr__"].later:
+                getattr(module, name)
             inner = [value for value in vars(module).values() if isinstance(value, ModuleType)]
             waiting += [m for m in inner if (namespace_of(m) or "").startswith(f"{place}.")]
 
