@@ -238,11 +238,12 @@ The two ways of writing the LSTM:
 
 ## How
 
-Each number is the median of {rounds_text}. A round measures each library in a fresh process; a time
-is that of the best batch of calls within a second, after a warm-up: of 0.3 s in eager mode, and
-when compiled until the speed is stable and tapeflow has chosen its executor. Each call waits for all
-its results. The libraries take turns. That all of them compute the same numbers, over several
-training steps, is checked in the same run.
+Each number is the median of {rounds_text}, or of the first alone where it took more than a minute to
+measure. A round measures each library in a fresh process; a time is that of the best batch of calls
+within a second, after a warm-up: of 0.3 s in eager mode, and when compiled until the speed is stable
+and tapeflow has chosen its executor. Each call waits for all its results. The libraries take turns.
+That all of them compute the same numbers, over several training steps, is checked in the same run,
+for tapeflow with the executor that it chose, too.
 
 ## What tapeflow chose
 

@@ -41,6 +41,7 @@ WORKLOADS = tuple(rows.WORKLOADS)
 QUIET_CPU = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 NO_CACHES = {"JAX_ENABLE_COMPILATION_CACHE": "false", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
 LIMIT_SECONDS = 900
+ONCE_SECONDS = 60  # what takes longer, mostly for compiling, is measured in the first round only
 SECONDS = 1.0
 
 
@@ -58,6 +59,7 @@ class Measurements:
       versions: of the libraries, of Python and of NumPy.
       reports: what tapeflow says about how it ran a compiled workload.
       missing: what a library lacks on this machine to run a workload at all.
+      slow: what takes too long to be measured in every round.
       failures: the end of what a library printed when it could not run a workload.
     """
 
@@ -66,6 +68,7 @@ class Measurements:
     versions: report.Versions = field(default_factory=dict)
     reports: dict[str, str] = field(default_factory=dict)
     missing: dict[report.Key, str] = field(default_factory=dict)
+    slow: set[report.Key] = field(default_factory=set)
     failures: dict[report.Key, str] = field(default_factory=dict)
 
     def disagreements(self) -> list[str]:
@@ -160,10 +163,11 @@ def turns(
 def measure(
     measurements: Measurements, python: str, library: str, workload: str, seconds: float
 ) -> None:
-    """Take one measurement and file it, unless this pair has failed before."""
+    """Take one measurement and file it, unless this pair has failed before or takes too long."""
     key = (library, workload)
-    if key in measurements.failures or key in measurements.missing:
+    if key in measurements.failures or key in measurements.missing or key in measurements.slow:
         return
+    start = perf_counter()
     try:
         if workload == "import":
             if key not in measurements.values:
@@ -175,6 +179,8 @@ def measure(
     except MeasurementFailed as failure:
         measurements.failures[key] = str(failure)
         return
+    if perf_counter() - start > ONCE_SECONDS:
+        measurements.slow.add(key)
     if "missing" in answer:
         measurements.missing[key] = answer["missing"]
         return

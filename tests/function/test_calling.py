@@ -1,6 +1,7 @@
 """How functions are made and called: decorators, methods, arguments and results."""
 
 import collections
+import copy
 import functools
 import gc
 import inspect
@@ -111,8 +112,17 @@ def test_a_function_of_a_function():
     assert g.python_function is f
 
 
-def test_pickling_by_name():
-    assert pickle.loads(pickle.dumps(module_level)) is module_level
+def by_a_pickle(f):
+    return pickle.loads(pickle.dumps(f))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, by_a_pickle])
+def test_copies_trace_anew(copied):
+    before = module_level(tf.constant(1)).numpy()
+    other = copied(module_level)
+    assert other.python_function is plus_one
+    assert traces(other) == 0
+    assert other(tf.constant(1)).numpy() == before
 
 
 # Methods.

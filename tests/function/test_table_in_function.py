@@ -63,11 +63,11 @@ def assert_same(name: str, results: list[Any], expected: list[Any]) -> None:
                     assert_near(np.asarray(y), np.asarray(value), told)
 
 
-def assert_near(y: np.ndarray, value: np.ndarray, told: str) -> None:
+def assert_near(y: np.ndarray, value: np.ndarray, told: str, roundings: int = 1024) -> None:
     if value.dtype.kind not in "fc":
         np.testing.assert_array_equal(y, value, told)
         return
-    near = 1024 * float(ml_dtypes.finfo(np.zeros((), value.dtype).real.dtype).eps)
+    near = roundings * float(ml_dtypes.finfo(np.zeros((), value.dtype).real.dtype).eps)
     largest = np.max(np.abs(value), initial=0.0, where=np.isfinite(value))
     np.testing.assert_allclose(y, value, near, near * largest, err_msg=told)
 

@@ -83,9 +83,7 @@ def with_gradients(
         tape.watch(watched)
         outputs = run(primitive, sample, inputs)
     targets = [o for o in outputs if o.dtype.is_differentiable]
-    slopes = tape.gradient(
-        targets, watched, output_gradients=weights, unconnected_gradients="zero"
-    )
+    slopes = tape.gradient(targets, watched, output_gradients=weights, unconnected_gradients="zero")
     return [*outputs, *[tf.convert_to_tensor(g) for g in slopes]]
 
 
@@ -140,7 +138,10 @@ def function(primitive: Primitive, sample: Sample, first: Call, **options: Any) 
         return with_gradients(primitive, sample, inputs, weights)
 
     first_only = options.pop("first_only")
-    signature = [[spec(x, first_only) for x in first.inputs], [spec(x, False) for x in first.weights]]
+    signature = [
+        [spec(x, first_only) for x in first.inputs],
+        [spec(x, False) for x in first.weights],
+    ]
     return tf.function(compiled, input_signature=signature, autograph=False, **options)
 
 
@@ -192,9 +193,7 @@ def test_unknown_sizes_on_xla(name: str):
 
     first, last = [each[0] for each in several], [each[-1] for each in several]
     signature = [[[spec(x, False) for x in row] for row in part] for part in arguments(first)]
-    function = tf.function(
-        compiled, input_signature=signature, autograph=False, jit_compile=True
-    )
+    function = tf.function(compiled, input_signature=signature, autograph=False, jit_compile=True)
     function.get_concrete_function(*arguments(first))
     results = function(*arguments(last))
     for sample, result, call in zip(rows, results, last, strict=True):

@@ -13,6 +13,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import context
 from tapeflow.core.dtypes import DType, as_dtype, from_numpy
+from tapeflow.core.memory import copied
 from tapeflow.core.tensor import Tensor
 
 _INT32 = np.iinfo(np.int32)
@@ -104,7 +105,7 @@ def _from_numpy(array: Any, dtype: DType | None) -> Any:
             return to_array(array.tolist() if array.ndim else array[()], dtype)
         return _encode(array)
     if dtype is None or dtype is own:
-        return np.array(array, own.np_dtype)  # native byte order, and a copy
+        return copied(array, own.np_dtype)  # in native byte order
     if dtype is dtypes.string:
         raise TypeError(f"Cannot convert an array of dtype {own.name} to dtype string")
     return cast_quietly(array, dtype)

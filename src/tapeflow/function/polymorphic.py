@@ -99,6 +99,9 @@ class Function:
         self._bound[key] = (reference, method)
         return method
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._python_function, self._options)  # copies and pickles trace anew
+
     # Calling.
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -287,6 +290,10 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<tapeflow.function {self.name}{self.signature.parameters}>"
+
+
+def _restored(python_function: Callable[..., Any], options: dict[str, Any]) -> Function:
+    return Function(python_function, **options)
 
 
 def _covers(wide: Any, key: Any) -> bool:

@@ -161,7 +161,9 @@ def range(  # TensorFlow's name
 def _range_in_function(numbers: list[Tensor], dtype: DType) -> Tensor:
     """A range whose numbers are known only when the function runs that is traced now."""
     count = _count_in_function(numbers)
-    first, _, step = [array.stop_gradient(_cast(array.reshape(n, shape=()), dtype)) for n in numbers]
+    first, _, step = [
+        array.stop_gradient(_cast(array.reshape(n, shape=()), dtype)) for n in numbers
+    ]
     kind = dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
     whole = patterns.numbers(count, kind)
     return _cast(_cast(first, kind) + whole * _cast(step, kind), dtype)

@@ -286,8 +286,8 @@ def eye(
       name: accepted for compatibility.
     """
     columns = num_rows if num_columns is None else num_columns
-    matrix = tuple([_size("eye", n) for n in (num_rows, columns)])
-    one = patterns.identity(*matrix, as_dtype(dtype))
+    matrix = (_size("eye", num_rows), _size("eye", columns))
+    one = patterns.identity(matrix[0], matrix[1], as_dtype(dtype))
     if batch_shape is None:
         return one
     if isinstance(batch_shape, Tensor):

@@ -55,9 +55,7 @@ def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
             return g
         if have[lead:] == shape:  # a bias, say
             return sum_(g, axis=tuple(range(lead)), keepdims=False)
-    axes = tuple(
-        [i for i in range(len(have)) if i < lead or _stretched(shape[i - lead], have[i])]
-    )
+    axes = tuple([i for i in range(len(have)) if i < lead or _stretched(shape[i - lead], have[i])])
     if axes:
         g = sum_(g, axis=axes, keepdims=False)
     return g if g._array.ndim == len(shape) else array.reshape(g, shape=shape)

@@ -15,7 +15,7 @@ def blank(shape: Any, dtype: Any) -> np.ndarray:
 
 
 def of_sizes(x: Any) -> bool:
-    """Whether an array holds sizes, which kernels compute with while a function is traced; other objects are strings."""
+    """Whether an array holds sizes, which kernels compute with while tracing. Other objects are strings."""
     return x.dtype.kind == "O" and not any(type(element) is bytes for element in x.flat)
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.dims import Dim
+from tapeflow.core.memory import aligned_empty
 from tapeflow.function.executors.workers import workers
 from tapeflow.function.graph import Node
 
-_ALIGNMENT = 64  # bytes: XLA takes memory that begins at a multiple of this without copying it
 _WORTH_IT = 2**21  # multiplications; less is done by XLA, with what is around it
 
 Tasks = list[Callable[[], Any]]
@@ -67,14 +67,6 @@ def computed(nodes: Sequence[Node], inputs: Sequence[Sequence[Any]]) -> list[Any
 
     pool.run([all_of(share) for share in shares])
     return [finish() for finish in finishes]
-
-
-def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An array whose memory XLA takes as it is."""
-    size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + _ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % _ALIGNMENT
-    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 # Matrix products: a part of the batch, of the rows or of the columns for each thread.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 import tapeflow.engines.xla  # noqa: F401  # fills the table of lowerings
 from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.memory import LARGE, is_aligned
 from tapeflow.core.tensor import Tensor
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.function.executors.numpy_program import NumpyProgram
@@ -84,7 +86,7 @@ class XlaProgram:
         """The outputs, followed by the new values of assigned variables."""
         with jax.enable_x64(True):
             if self._whole:
-                arrays = [_buffer(x) for x in tensors]
+                arrays = _lent(tensors, besides=self._donated)
                 for i in self._donated:
                     x = tensors[i]
                     if type(x) is DeviceTensor and not (
@@ -108,10 +110,35 @@ class XlaProgram:
                 found = run([values[v]._array for v in stage.inputs])
                 values.update(zip(stage.outputs, map(Tensor, found), strict=True))
             else:
-                found = run(*[_buffer(values[v]) for v in stage.inputs])
+                found = run(*_lent([values[v] for v in stage.inputs]))
                 values.update(zip(stage.outputs, map(DeviceTensor, found), strict=True))
         constants = self._graph.constants
         return [values[v] if v in values else Tensor(constants[v]) for v in self._outputs]
+
+
+def _lent(tensors: Sequence[Tensor], besides: Sequence[int] | set[int] = ()) -> list[Any]:
+    """The memory of tensors for XLA to read. Large arrays are not copied, where their place allows."""
+    arrays = [_buffer(x) for x in tensors]
+    for i, array in enumerate(arrays):
+        if type(array) is np.ndarray and array.nbytes >= LARGE and i not in besides:
+            arrays[i] = _lent_one(tensors[i], array)
+    return arrays
+
+
+_lent_before: dict[int, tuple[weakref.ref[Tensor], Any]] = {}
+"""XLA's view of the memory of a tensor, for as long as the tensor lives: making one takes longer than a small program."""
+
+
+def _lent_one(x: Tensor, array: Any) -> Any:
+    key = id(x)
+    known = _lent_before.get(key)
+    if known is not None and known[0]() is x:
+        return known[1]
+    if not is_aligned(array):
+        return array
+    buffer = jax.device_put(array, may_alias=True)
+    _lent_before[key] = (weakref.ref(x, lambda _: _lent_before.pop(key, None)), buffer)
+    return buffer
 
 
 def _buffer(x: Tensor) -> Any:

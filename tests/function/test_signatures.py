@@ -1,0 +1,262 @@
+"""`input_signature`, `get_concrete_function`, and signatures as text."""
+
+import collections
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+from tests.function.tools import traces
+
+Spec = tf.TensorSpec
+SCALAR = Spec([], tf.float32)
+
+
+# input_signature.
+
+
+def test_one_trace_for_all_sizes():
+    f = tf.function(lambda x: tf.reduce_sum(x), input_signature=[Spec([None], tf.float32)])
+    assert [f(tf.ones([n])).numpy() for n in (1, 2, 5)] == [1.0, 2.0, 5.0]
+    assert traces(f) == 1
+    assert f.input_signature == (Spec([None], tf.float32),)
+
+
+def test_values_are_converted():
+    f = tf.function(lambda x: x + 1.0, input_signature=[Spec([None], tf.float32)])
+    assert f([1.0, 2.0]).numpy().tolist() == [2.0, 3.0]
+    assert f(np.ones(2, np.float32)).numpy().tolist() == [2.0, 2.0]
+    g = tf.function(lambda x: x + 1.0, input_signature=[SCALAR])
+    assert [g(1).numpy(), g(2.5).numpy(), g(tf.Variable(1.0)).numpy()] == [2.0, 3.5, 2.0]
+    assert traces(g) == 1
+    h = tf.function(lambda x: x, input_signature=[Spec([], tf.string)])
+    assert h("abc").numpy() == b"abc"
+
+
+@pytest.mark.parametrize("value", [tf.ones([1, 1]), tf.constant([1]), tf.constant([1.0], tf.float64), None, "a"])
+def test_values_that_do_not_fit(value):
+    f = tf.function(lambda x: x, input_signature=[Spec([None], tf.float32)])
+    with pytest.raises(TypeError, match="Binding inputs to tf.function"):
+        f(value)
+
+
+def test_structures():
+    f = tf.function(lambda d: d["a"] + d["b"][0], input_signature=[{"a": SCALAR, "b": [SCALAR]}])
+    assert f({"a": tf.constant(1.0), "b": [tf.constant(2.0)]}).numpy() == 3.0
+    assert f({"a": 1.0, "b": [2.0]}).numpy() == 3.0
+    with pytest.raises(TypeError, match="Binding inputs"):
+        f({"a": tf.constant(1.0)})
+
+
+def test_other_arguments():
+    f = tf.function(lambda x, y: x - y, input_signature=[SCALAR, SCALAR])
+    assert f(y=tf.constant(1.0), x=tf.constant(5.0)).numpy() == 4.0
+    with pytest.raises(TypeError, match="missing a required argument: 'y'"):
+        f(tf.constant(1.0))
+    g = tf.function(lambda x, y=2.0: x + y, input_signature=[SCALAR])
+    assert g(tf.constant(1.0)).numpy() == 3.0
+    with pytest.raises(TypeError, match=r"Can not cast 3\.0"):
+        g(tf.constant(1.0), 3.0)
+    h = tf.function(lambda *a: tf.add_n(a), input_signature=[SCALAR, SCALAR])
+    assert h(tf.constant(1.0), tf.constant(2.0)).numpy() == 3.0
+    assert tf.function(lambda: tf.constant(1.0), input_signature=[])().numpy() == 1.0
+
+
+@pytest.mark.parametrize("signature", [[SCALAR, SCALAR, SCALAR], [SCALAR], [3, SCALAR], SCALAR])
+def test_signatures_that_do_not_fit_the_function(signature):
+    f = tf.function(lambda x, y: x + y, input_signature=signature)
+    with pytest.raises(TypeError, match="input_signature"):
+        f(tf.constant(1.0), tf.constant(1.0))
+
+
+def test_methods():
+    class Layer:
+        @tf.function(input_signature=[Spec([None], tf.float32)])
+        def total(self, x):
+            return tf.reduce_sum(x)
+
+    layer = Layer()
+    assert [layer.total(tf.ones([n])).numpy() for n in (2, 3)] == [2.0, 3.0]
+    assert traces(layer.total) == 1
+    (spec,), _ = layer.total.get_concrete_function().structured_input_signature
+    assert spec == Spec([None], tf.float32, name="x")
+
+
+# Concrete functions.
+
+
+def test_concrete_functions_from_specs_and_values():
+    f = tf.function(lambda x, k=3.0: x * k)
+    concrete = f.get_concrete_function(Spec([None], tf.float32))
+    assert concrete(tf.constant([1.0, 2.0])).numpy().tolist() == [3.0, 6.0]
+    assert concrete(x=tf.constant([1.0])).numpy().tolist() == [3.0]
+    assert concrete(tf.constant([1.0]), 3.0).numpy().tolist() == [3.0]
+    assert concrete([1.0, 2.0]).numpy().tolist() == [3.0, 6.0]
+    assert concrete(np.ones(1, np.float32)).numpy().tolist() == [3.0]
+    assert f.get_concrete_function(Spec([None], tf.float32)) is concrete
+    assert f.get_concrete_function(tf.ones([2])) is concrete
+    assert traces(f) == 1
+    assert f.get_concrete_function(tf.constant(1.0), 2.0)(4.0).numpy() == 8.0
+
+
+def test_keywords():
+    def minus(x, y):
+        return x - y
+
+    concrete = tf.function(minus).get_concrete_function(Spec([], tf.float32, "p"), Spec([], tf.float32, "q"))
+    one, two = tf.constant(1.0), tf.constant(2.0)
+    calls = [
+        concrete(one, two),
+        concrete(x=one, y=two),
+        concrete(one, y=two),
+        concrete(y=two, x=one),
+        concrete(p=one, q=two),
+    ]
+    assert [c.numpy() for c in calls] == [-1.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((), {}),
+        ((tf.ones([2]),), {}),
+        ((tf.ones([2]),) * 3, {}),
+        ((tf.ones([2]),), {"z": tf.ones([2])}),
+        ((tf.ones([2]), tf.ones([3])), {}),
+        ((tf.ones([2]), tf.ones([2], tf.int32)), {}),
+        ((tf.ones([2]), [tf.ones([2])]), {}),
+    ],
+)
+def test_calls_that_do_not_fit(args, kwargs):
+    concrete = tf.function(lambda x, y: x).get_concrete_function(Spec([2]), Spec([2]))
+    with pytest.raises(TypeError, match="Binding inputs"):
+        concrete(*args, **kwargs)
+
+
+def test_python_values_of_a_concrete_function_are_fixed():
+    concrete = tf.function(lambda x, k: x * k).get_concrete_function(tf.constant(1.0), 3.0)
+    assert concrete(tf.constant(2.0)).numpy() == 6.0
+    with pytest.raises(TypeError, match=r"Can not cast 4\.0 to Literal\[3\.0\]"):
+        concrete(tf.constant(2.0), 4.0)
+
+
+def test_structures_and_variables():
+    concrete = tf.function(lambda d: d["a"] + d["b"][0]).get_concrete_function({"a": SCALAR, "b": [SCALAR]})
+    assert concrete({"a": tf.constant(1.0), "b": [tf.constant(2.0)]}).numpy() == 3.0
+    v, w = tf.Variable(1.0), tf.Variable(5.0)
+    double = tf.function(lambda v: v * 2.0).get_concrete_function(v)
+    assert [double(v).numpy(), double(w).numpy()] == [2.0, 10.0]
+    assert double.variables == ()
+    with pytest.raises(TypeError, match="missing a required argument: 'v'"):
+        double()
+
+
+def test_what_a_concrete_function_tells():
+    def g(x, k=2, *, z=None):
+        return {"r": x @ tf.ones([3, 4]), "n": None}
+
+    concrete = tf.function(g).get_concrete_function(Spec([None, 3], tf.float32))
+    args, kwargs = concrete.structured_input_signature
+    assert args == (Spec([None, 3], tf.float32, name="x"), 2)
+    assert kwargs == {"z": None}
+    assert concrete.structured_outputs == {"r": Spec([None, 4], tf.float32), "n": None}
+    assert concrete.output_dtypes == {"r": tf.float32, "n": None}
+    assert concrete.output_shapes["r"].as_list() == [None, 4]
+    assert [s.name for s in concrete.inputs] == ["x"]
+    assert [s.dtype for s in concrete.outputs] == [tf.float32]
+
+
+def test_gradients_of_concrete_functions():
+    v, x = tf.Variable(3.0), tf.constant(2.0)
+    concrete = tf.function(lambda x: x * v).get_concrete_function(SCALAR)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = concrete(x)
+    assert [g.numpy() for g in tape.gradient(y, [x, v])] == [3.0, 2.0]
+
+
+def test_missing_arguments():
+    with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+        tf.function(lambda x: x).get_concrete_function()
+
+
+# As text.
+
+
+def test_signatures_in_the_layout_of_tensorflow():
+    def g(x, k=2, *, z=None):
+        return {"r": x * k, "l": [x, (x, x)]}
+
+    f = tf.function(g)
+    f(tf.constant([1.0, 2.0]))
+    f.get_concrete_function(Spec([None], tf.int32))
+    assert f.pretty_printed_concrete_signatures() == """\
+Input Parameters:
+  x (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+  k (POSITIONAL_OR_KEYWORD): Literal[2]
+  z (KEYWORD_ONLY): Literal[None]
+Output Type:
+  Dict[['r', TensorSpec(shape=(2,), dtype=tf.float32, name=None)], ['l', List[TensorSpec(shape=(2,), \
+dtype=tf.float32, name=None), Tuple[TensorSpec(shape=(2,), dtype=tf.float32, name=None), TensorSpec(shape=(2,), \
+dtype=tf.float32, name=None)]]]]
+Captures:
+  None
+
+Input Parameters:
+  x (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(None,), dtype=tf.int32, name=None)
+  k (POSITIONAL_OR_KEYWORD): Literal[2]
+  z (KEYWORD_ONLY): Literal[None]
+Output Type:
+  Dict[['r', TensorSpec(shape=(None,), dtype=tf.int32, name=None)], ['l', List[TensorSpec(shape=(None,), \
+dtype=tf.int32, name=None), Tuple[TensorSpec(shape=(None,), dtype=tf.int32, name=None), TensorSpec(shape=(None,), \
+dtype=tf.int32, name=None)]]]]
+Captures:
+  None"""
+
+
+def test_signatures_of_variadic_functions_and_structures():
+    def g(*args, **kw):
+        return None
+
+    f = tf.function(g)
+    f([tf.constant(1.0), 3], "s", u={"w": True})
+    assert f.pretty_printed_concrete_signatures() == """\
+Input Parameters:
+  args_0 (POSITIONAL_ONLY): List[TensorSpec(shape=(), dtype=tf.float32, name=None), Literal[3]]
+  args_1 (POSITIONAL_ONLY): Literal['s']
+  u (KEYWORD_ONLY): Dict[['w', Literal[True]]]
+Output Type:
+  Literal[None]
+Captures:
+  None"""
+
+
+def test_signatures_of_variables_named_tuples_and_positional_parameters():
+    Pair = collections.namedtuple("Pair", "a b")
+    w = tf.Variable([1.0], name="w")
+
+    def g(a, /, b):
+        return w * 2.0
+
+    f = tf.function(g)
+    f(tf.Variable(1.0), Pair(tf.constant(1.0), tf.constant(1)))
+    assert f.pretty_printed_concrete_signatures() == """\
+Input Parameters:
+  a (POSITIONAL_ONLY): VariableSpec(shape=(), dtype=tf.float32, trainable=True, alias_id=0)
+  b (POSITIONAL_OR_KEYWORD): Pair[['a', TensorSpec(shape=(), dtype=tf.float32, name=None)], ['b', TensorSpec(shape=(), \
+dtype=tf.int32, name=None)]]
+Output Type:
+  TensorSpec(shape=(1,), dtype=tf.float32, name=None)
+Captures:
+  w: TensorSpec(shape=(1,), dtype=tf.float32, name=None)"""
+
+
+def test_short_signatures():
+    def g(x, y):
+        return x
+
+    concrete = tf.function(g).get_concrete_function(tf.constant(1.0), True)
+    spec = "TensorSpec(shape=(), dtype=tf.float32, name=None)"
+    assert concrete.pretty_printed_signature(verbose=False) == f"(x: {spec}, y: Literal[True]) -> {spec}"
+    assert repr(concrete).startswith(f"<ConcreteFunction (x: {spec}, y: Literal[True]) -> {spec} at 0x")
+    assert str(concrete) == f"ConcreteFunction {concrete.pretty_printed_signature()}"
