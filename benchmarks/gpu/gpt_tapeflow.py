@@ -69,5 +69,3 @@ def make(c: gpt_config.Config):
         return loss
 
     return step
-
-

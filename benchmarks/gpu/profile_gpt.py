@@ -1,6 +1,6 @@
 """Where the time of a GPT training step goes on a GPU: the kernels of a step, by their total time.
 
-    python benchmarks/gpu/profile_gpt.py tapeflow    # or jax
+python benchmarks/gpu/profile_gpt.py tapeflow    # or jax
 """
 
 from __future__ import annotations

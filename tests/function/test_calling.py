@@ -10,9 +10,9 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.function.tools import traces
 
 import tapeflow as tf
-from tests.function.tools import traces
 
 Pair = collections.namedtuple("Pair", "a b")
 
@@ -44,9 +44,13 @@ def test_a_function_keeps_its_name_and_docstring():
         """What it does."""
         return x
 
-    named.extra = 3
+    named.__dict__["extra"] = 3
     f = tf.function(named)
-    assert (f.__name__, f.__doc__, f.__qualname__) == (named.__name__, named.__doc__, named.__qualname__)
+    assert (f.__name__, f.__doc__, f.__qualname__) == (
+        named.__name__,
+        named.__doc__,
+        named.__qualname__,
+    )
     assert f.python_function is named
     assert f.__wrapped__ is named
     assert f.extra == 3
@@ -78,7 +82,7 @@ def test_all_options_are_accepted():
     )
     assert f(tf.constant(1)).numpy() == 2
     with pytest.raises(TypeError):
-        tf.function(plus_one, foo=3)
+        tf.function(plus_one, foo=3)  # pyright: ignore[reportCallIssue]
 
 
 def test_lambda_partial_and_callable_objects():
@@ -102,7 +106,7 @@ def test_lambda_partial_and_callable_objects():
 
 def test_not_callable():
     with pytest.raises(TypeError, match="callable"):
-        tf.function(3)
+        tf.function(3)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_function_of_a_function():
@@ -130,7 +134,12 @@ def test_copies_trace_anew(copied):
 
 def test_each_object_has_its_own_traces():
     a, b = Scale(2.0), Scale(3.0)
-    results = [a.by(tf.constant(1.0)), b.by(tf.constant(1.0)), a.by(tf.constant(4.0)), b.by(tf.constant(1.0))]
+    results = [
+        a.by(tf.constant(1.0)),
+        b.by(tf.constant(1.0)),
+        a.by(tf.constant(4.0)),
+        b.by(tf.constant(1.0)),
+    ]
     assert [r.numpy() for r in results] == [2.0, 3.0, 8.0, 3.0]
     assert (a.traced, b.traced) == (1, 1)
     assert (traces(a.by), traces(Scale.by)) == (1, 0)
@@ -199,7 +208,11 @@ def test_super_class_and_static_methods():
 
     d, x = Derived(), tf.constant(1.0)
     assert d.f(x).numpy() == 4.0
-    assert (Base.of_class(x).numpy(), Derived.of_class(x).numpy(), d.of_class(x).numpy()) == (3.0, 5.0, 5.0)
+    assert (Base.of_class(x).numpy(), Derived.of_class(x).numpy(), d.of_class(x).numpy()) == (
+        3.0,
+        5.0,
+        5.0,
+    )
     assert (Base.static(x).numpy(), d.static(x).numpy()) == (3.0, 3.0)
     assert d.half.numpy() == 2.5
 
@@ -231,7 +244,10 @@ def test_defaults():
 
 def test_variadic_and_keyword_only_arguments():
     add = tf.function(lambda *a: tf.add_n(a))
-    assert [add(tf.constant(1.0)).numpy(), add(tf.constant(1.0), tf.constant(2.0)).numpy()] == [1.0, 3.0]
+    assert [add(tf.constant(1.0)).numpy(), add(tf.constant(1.0), tf.constant(2.0)).numpy()] == [
+        1.0,
+        3.0,
+    ]
     assert traces(add) == 2
 
     named = tf.function(lambda **k: [v + 1.0 for v in k.values()])
@@ -306,7 +322,12 @@ def test_indexed_slices_as_arguments_and_results():
         np.testing.assert_array_equal(double.values, [[2 * value]])
         assert double.indices.numpy().tolist() == [row]
     assert traces(f) == 1
-    assert tf.function(lambda x: tf.IndexedSlices(x, tf.constant([0]), None))(tf.ones([1, 2])).dense_shape is None
+    assert (
+        tf.function(lambda x: tf.IndexedSlices(x, tf.constant([0]), None))(
+            tf.ones([1, 2])
+        ).dense_shape
+        is None
+    )
 
 
 def test_texts_and_dtypes():
@@ -314,7 +335,11 @@ def test_texts_and_dtypes():
     assert [f(tf.constant(1.0), m).numpy() for m in ("a", "b", "a")] == [2.0, 0.0, 2.0]
     assert traces(f) == 2
     g = tf.function(lambda x, d: tf.cast(x, d))
-    assert [g(tf.constant(1.0), d).dtype for d in (tf.int32, tf.float64, np.int32)] == [tf.int32, tf.float64, tf.int32]
+    assert [g(tf.constant(1.0), d).dtype for d in (tf.int32, tf.float64, np.int32)] == [
+        tf.int32,
+        tf.float64,
+        tf.int32,
+    ]
     assert tf.function(lambda x: x)(tf.constant(["a", "b"])).numpy().tolist() == [b"a", b"b"]
 
 

@@ -7,8 +7,6 @@ import pytest
 
 import tapeflow as tf
 
-Inaccessible = tf.errors.InaccessibleTensorError if hasattr(tf.errors, "InaccessibleTensorError") else TypeError
-
 
 def untouched(f):
     """A function that AutoGraph leaves as it is."""
@@ -31,7 +29,9 @@ def test_a_mistake_is_shown_at_the_users_line():
     assert any(line and "# this line" in line for line in lines)
 
 
-@pytest.mark.parametrize("error", [KeyError("mine"), RuntimeError("mine"), ZeroDivisionError("mine")])
+@pytest.mark.parametrize(
+    "error", [KeyError("mine"), RuntimeError("mine"), ZeroDivisionError("mine")]
+)
 def test_exceptions_of_the_user_pass(error):
     @tf.function
     def f(x):
@@ -68,7 +68,11 @@ def test_dtypes_that_do_not_go_together():
 @pytest.mark.parametrize(
     ("body", "args", "message"),
     [
-        (lambda x, i: tf.gather(x, i), (tf.ones([2]), tf.constant([5])), r"gather: indices\[0\] = 5"),
+        (
+            lambda x, i: tf.gather(x, i),
+            (tf.ones([2]), tf.constant([5])),
+            r"gather: indices\[0\] = 5",
+        ),
         (lambda x, y: x // y, (tf.constant(1), tf.constant(0)), "Integer division by zero"),
         (lambda x, s: tf.reshape(x, s), (tf.ones([2]), tf.constant([5])), "reshape"),
     ],
@@ -96,7 +100,7 @@ def leaked():
 
 def test_a_leaked_tensor_says_where_it_belongs(leaked):
     with pytest.raises(TypeError, match="'owner'"):
-        leaked + 1.0
+        _ = leaked + 1.0
     with pytest.raises(TypeError, match="'owner'"):
         tf.function(lambda y: y + leaked)(tf.constant(1.0))
     assert leaked.shape.as_list() == [2]
@@ -161,7 +165,13 @@ def test_static_values():
 
     @untouched
     def f(x):
-        seen.extend([tf.get_static_value(x), tf.get_static_value(tf.shape(x)), tf.get_static_value(tf.constant(3))])
+        seen.extend(
+            [
+                tf.get_static_value(x),
+                tf.get_static_value(tf.shape(x)),
+                tf.get_static_value(tf.constant(3)),
+            ]
+        )
         return x
 
     f(tf.ones([2, 5]))

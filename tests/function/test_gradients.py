@@ -6,9 +6,9 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.function.tools import traces
 
 import tapeflow as tf
-from tests.function.tools import traces
 
 Tape = tf.GradientTape
 
@@ -97,7 +97,10 @@ def test_persistent_tapes_and_several_outputs():
     with Tape(persistent=True) as tape:
         tape.watch(x)
         r = f(x)
-    near([tape.gradient(r["a"], x), tape.gradient(r["b"][0], x), tape.gradient(r, x)], [2.0, 6.0, 8.0])
+    near(
+        [tape.gradient(r["a"], x), tape.gradient(r["b"][0], x), tape.gradient(r, x)],
+        [2.0, 6.0, 8.0],
+    )
     assert tape.gradient(r["b"][1], x) is None
 
 
@@ -164,7 +167,10 @@ def test_results_that_are_inputs_or_the_same():
         twice = tf.add_n(tf.function(lambda x: (x * x,) * 2)(x))
         constant = tf.function(lambda x: tf.constant(1.0))(x)
         variable = tf.function(lambda: v)() * 2.0
-    near([tape.gradient(same, x), tape.gradient(twice, x), tape.gradient(variable, v)], [1.0, 12.0, 2.0])
+    near(
+        [tape.gradient(same, x), tape.gradient(twice, x), tape.gradient(variable, v)],
+        [1.0, 12.0, 2.0],
+    )
     assert tape.gradient(constant, x) is None
 
 
@@ -282,7 +288,7 @@ def test_custom_gradient():
     @tf.custom_gradient
     def op(x):
         def grad(dy, variables=None):
-            return dy * v * 10.0, [dy * x * 7.0 for _ in variables]
+            return dy * v * 10.0, [dy * x * 7.0 for _ in variables or ()]
 
         return x * v, grad
 
@@ -455,7 +461,10 @@ def test_stopping():
 
 def test_complex_numbers_and_casts():
     x = tf.constant(1.0 + 2.0j)
-    assert derivatives(tf.function(lambda x: tf.math.real(x * tf.math.conj(x))), x, 1)[1].numpy() == 2.0 + 4.0j
+    assert (
+        derivatives(tf.function(lambda x: tf.math.real(x * tf.math.conj(x))), x, 1)[1].numpy()
+        == 2.0 + 4.0j
+    )
     f = tf.function(lambda x: tf.cast(tf.cast(x, tf.float64) ** 2, tf.float32))
     assert derivatives(f, tf.constant(2.0), 1)[1].numpy() == 4.0
 
@@ -504,7 +513,7 @@ def kept_by(f, *args):
         y = f(*args)
     tape.gradient(y, f.variables)
     (forward,) = [key for key in routine._forwards if key]
-    return [value for value in routine._forwards[forward].graph.outputs[1:]]
+    return routine._forwards[forward].graph.outputs[1:]
 
 
 def test_the_forward_pass_keeps_the_activations_and_nothing_more():

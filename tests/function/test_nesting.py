@@ -4,9 +4,9 @@ import threading
 
 import numpy as np
 import pytest
+from tests.function.tools import traces
 
 import tapeflow as tf
-from tests.function.tools import traces
 
 
 def test_an_inner_function_is_traced_once_for_each_signature():
@@ -64,7 +64,7 @@ def test_variables_of_both():
 
 def test_a_variable_made_by_the_inner_function():
     class Layer:
-        v = None
+        v: tf.Variable | None = None
 
         @tf.function
         def __call__(self, x):
@@ -75,6 +75,7 @@ def test_a_variable_made_by_the_inner_function():
     layer = Layer()
     outer = tf.function(lambda x: layer(x) + 1.0)
     assert [outer(tf.constant(1.0)).numpy(), outer(tf.constant(3.0)).numpy()] == [3.0, 7.0]
+    assert layer.v is not None
     layer.v.assign(10.0)
     assert outer(tf.constant(1.0)).numpy() == 11.0
 
@@ -223,7 +224,7 @@ def test_recursion_on_python_numbers():
 
 def in_threads(function, count):
     """The results of a function of a number in as many threads."""
-    results = [None] * count
+    results: list = [None] * count
 
     def run(i):
         try:

@@ -7,9 +7,9 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.function.tools import traces, warnings_logged
 
 import tapeflow as tf
-from tests.function.tools import traces, warnings_logged
 
 
 def counts(f, calls):
@@ -53,7 +53,9 @@ def test_zeros_and_nan():
 
 
 def test_numpy_scalars_are_tensors():
-    assert counts(tf.function(identity), [(tf.constant(1),), (1,), (np.int32(2),), (np.int64(1),)]) == [1, 2, 2, 3]
+    assert counts(
+        tf.function(identity), [(tf.constant(1),), (1,), (np.int32(2),), (np.int64(1),)]
+    ) == [1, 2, 2, 3]
 
 
 def test_none_texts_bytes_complex_and_slices():
@@ -67,7 +69,15 @@ def test_structures_by_form():
     f = tf.function(lambda s: tf.nest.flatten(s)[0])
     Pair = collections.namedtuple("Pair", "a b")
     one, two = tf.constant(1.0), tf.constant(2.0)
-    forms = [[one, two], (one, two), Pair(one, two), {"a": one, "b": two}, {"b": two, "a": one}, [one], [one, [two]]]
+    forms = [
+        [one, two],
+        (one, two),
+        Pair(one, two),
+        {"a": one, "b": two},
+        {"b": two, "a": one},
+        [one],
+        [one, [two]],
+    ]
     assert counts(f, [(s,) for s in forms]) == [1, 2, 3, 4, 4, 5, 6]
 
 
@@ -203,7 +213,11 @@ def test_the_narrowest_of_them_is_used():
     f.get_concrete_function(tf.TensorSpec([4, 2]))
     f.get_concrete_function(tf.TensorSpec([None, 2]))
     f.get_concrete_function(tf.TensorSpec([None, None]))
-    assert [f(tf.ones([4, 2])).numpy(), f(tf.ones([3, 2])).numpy(), f(tf.ones([3, 3])).numpy()] == [1, 2, 3]
+    assert [f(tf.ones([4, 2])).numpy(), f(tf.ones([3, 2])).numpy(), f(tf.ones([3, 3])).numpy()] == [
+        1,
+        2,
+        3,
+    ]
     f.get_concrete_function(tf.TensorSpec([5, 2]))  # the second covers it
     assert shapes == [[4, 2], [None, 2], [None, None]]
 
@@ -227,7 +241,14 @@ def test_reduce_retracing_of_two_arguments():
 
 def test_reduce_retracing_by_dtype():
     f = tf.function(lambda x: x + 1, reduce_retracing=True)
-    calls = [(1, tf.int32), (1, tf.float32), (2, tf.int32), (3, tf.int32), (2, tf.float32), (3, tf.float32)]
+    calls = [
+        (1, tf.int32),
+        (1, tf.float32),
+        (2, tf.int32),
+        (3, tf.int32),
+        (2, tf.float32),
+        (3, tf.float32),
+    ]
     assert counts(f, [(tf.zeros([n], d),) for n, d in calls]) == [1, 2, 3, 3, 4, 4]
 
 
@@ -247,7 +268,9 @@ def warned(f, calls):
 
 
 def test_five_traces_in_ten_calls_warn_twice():
-    found, messages = warned(tf.function(lambda x, k: x), [(tf.constant(1.0), i) for i in range(12)])
+    found, messages = warned(
+        tf.function(lambda x, k: x), [(tf.constant(1.0), i) for i in range(12)]
+    )
     assert found == [4, 5]
     assert "5 of the last 5 calls" in messages[0]
     assert "Python value of the argument 'k' changes (3, then 4)" in messages[0]
@@ -255,7 +278,9 @@ def test_five_traces_in_ten_calls_warn_twice():
 
 
 def test_calls_without_traces_count():
-    assert warned(tf.function(lambda x: x), [(i,) for i in [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]])[0] == [8, 10]
+    assert warned(tf.function(lambda x: x), [(i,) for i in [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]])[
+        0
+    ] == [8, 10]
     assert warned(tf.function(lambda x: x), [(i // 3,) for i in range(30)])[0] == []
 
 

@@ -317,7 +317,7 @@ def ask(comparison: str, a: Any, b: Any) -> bool:
     constant = difference.terms.get((), 0)
     if comparison == "<" and signs == {True}:  # sizes are not negative, so this is not
         return False
-    if signs == {True} and constant > 0 or signs == {False} and constant < 0:
+    if (signs == {True} and constant > 0) or (signs == {False} and constant < 0):
         return comparison == "<"  # never 0
     number = hint_of(difference)
     if number is None:

@@ -22,7 +22,6 @@ import numpy as np
 from tapeflow.core.context import context, recorders
 from tapeflow.core.tensor import Tensor
 
-
 new_depth: Callable[[], int] = itertools.count(1).__next__
 """Gives the depth of an interpreter: whoever comes later is inside of those that are there."""
 

@@ -33,7 +33,9 @@ class Missing:
 
     def __init__(self, namespace: str, later: tuple[str, ...] = ()) -> None:
         self.namespace = namespace
-        self.later = later  # namespaces inside of it that are imported when they are first asked for
+        self.later = (
+            later  # namespaces inside of it that are imported when they are first asked for
+        )
 
     def __call__(self, name: str) -> Any:
         """Raises the error that says what is missing."""

@@ -10,13 +10,13 @@ from tapeflow.core import nest
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim, holds
-from tapeflow.core.errors import DTypeError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function import description
+from tapeflow.function.binding import Binding
 from tapeflow.function.graph import Graph
 from tapeflow.function.routine import Routine
 from tapeflow.function.signature import (
@@ -24,11 +24,8 @@ from tapeflow.function.signature import (
     Signature,
     TensorKey,
     VariableKey,
-    fitted,
     flattened,
     form_of,
-    key_of,
-    keys_of,
     packed,
 )
 from tapeflow.function.tracing import SymbolicTensor, Tracer
@@ -72,7 +69,6 @@ class ConcreteFunction:
         self.name = signature.name
         self._signature = signature
         self._keys = list(keys)
-        self._form = form_of(structure)
         self._positions = [i for i, key in enumerate(keys) if type(key) is TensorKey]
         self._variable_positions = [i for i, key in enumerate(keys) if type(key) is VariableKey]
         tracer = Tracer(signature.name)
@@ -99,6 +95,14 @@ class ConcreteFunction:
         self._guards = tracer.guards
         self.graph: Graph = self._routine.graph
         self._describe(structure, keys)
+        self._binding = Binding(
+            signature,
+            self._arguments,
+            form_of(structure),
+            self._keys,
+            [spec.name for spec in self.inputs],
+            lambda: self.pretty_printed_signature(verbose=False),
+        )
         self._substitute(leaves, stand_ins, by_identity)
 
     def _describe(self, structure: tuple[Any, Any], keys: Sequence[Any]) -> None:
@@ -135,14 +139,15 @@ class ConcreteFunction:
     # Calling.
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.call_leaves(self._bound(args, kwargs))
+        """The results. Python values may be left out: they are part of the trace."""
+        return self.call_leaves(self._binding.leaves(args, kwargs))
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """The results for arguments one by one."""
         tensors = [leaves[i] for i in self._positions]
         if not self._variable_positions or self._only is not None:
             return self._outputs(self._routine.call(tensors))
-        variables = [leaves[s] if type(s) is int else s for s in self._slots]
+        variables = [leaves[s] if isinstance(s, int) else s for s in self._slots]
         return self._outputs(self._routine.call(tensors, variables))
 
     def call_tensors(self, tensors: Sequence[Tensor]) -> Any:
@@ -178,97 +183,6 @@ class ConcreteFunction:
                     for atom in mine.atoms:
                         sizes[atom] = size
         return all(holds(guard, sizes.get) for guard in self._guards)
-
-    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The arguments of a call one by one, as the parameters of the function or as a flat list of tensors."""
-        try:
-            structure = self._structured(args, kwargs)
-        except TypeError as error:
-            flat = self._flat(args, kwargs)
-            if flat is None:
-                raise error from None
-            return flat
-        if form_of(structure) != self._form:
-            raise self._failed("the structure of the arguments differs from the traced one", args, kwargs)
-        leaves = flattened(structure)
-        numbers = list(keys_of(leaves)) if self._variable_positions else None
-        for i, key in enumerate(self._keys):
-            if type(key) is TensorKey:
-                leaves[i] = self._tensor(key, leaves[i], args, kwargs)
-            elif (key_of(leaves[i]) if numbers is None else numbers[i]) != key:
-                what = nest.flatten(self._arguments)[i]
-                raise self._failed(
-                    f"Can not cast {leaves[i]!r} to {description.type_text(what)}", args, kwargs
-                )
-        return leaves
-
-    def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """Arguments by the parameters of the function. Python values may be left out: they are part of the trace."""
-        parameters = self._signature.parameters
-        try:
-            bound = parameters.bind_partial(*args, **kwargs)
-        except TypeError as error:
-            raise self._failed(str(error), args, kwargs) from None
-        traced = parameters.bind(*self._arguments[0], **self._arguments[1]).arguments
-        for name, value in traced.items():
-            if name in bound.arguments:
-                continue
-            if any(isinstance(x, (TensorSpec, VariableKey)) for x in flattened(value)):
-                raise self._failed(f"missing a required argument: {name!r}", args, kwargs)
-            resolved = [x.value if isinstance(x, ObjectKey) else x for x in nest.flatten(value)]
-            bound.arguments[name] = nest.pack_sequence_as(value, resolved)
-        bound.arguments = {name: bound.arguments[name] for name in parameters.parameters if name in bound.arguments}
-        if len(bound.arguments) > len(traced):
-            raise self._failed("too many arguments", args, kwargs)
-        # A list may stand for one tensor.
-        new_args = [
-            self._list_as_tensor(spec, x) for spec, x in zip(self._arguments[0], bound.args, strict=False)
-        ]
-        if len(bound.args) != len(self._arguments[0]):
-            raise self._failed("too many positional arguments", args, kwargs)
-        names = sorted(bound.kwargs)
-        if names != list(self._arguments[1]):
-            raise self._failed(f"keyword arguments {names} differ from the traced ones", args, kwargs)
-        new_kwargs = {
-            name: self._list_as_tensor(self._arguments[1][name], bound.kwargs[name]) for name in names
-        }
-        return tuple(new_args), new_kwargs
-
-    @staticmethod
-    def _list_as_tensor(spec: Any, value: Any) -> Any:
-        if isinstance(spec, TensorSpec) and nest.is_nested(value):
-            return convert_to_tensor(value, dtype_hint=spec.dtype)
-        return value
-
-    def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-        """Tensors in the order of the trace, or by the names of their specs."""
-        names = [spec.name for spec in self.inputs]
-        given: list[Any] = list(args)
-        for name in names[len(given) :]:
-            if name not in kwargs:
-                return None
-            given.append(kwargs[name])
-        if len(given) != len(names) or len(args) + len(kwargs) != len(names) or self._variable_positions:
-            return None
-        leaves: list[Any] = [None] * len(self._keys)
-        for i, value in zip(self._positions, given, strict=True):
-            key = self._keys[i]
-            leaves[i] = self._tensor(key, value, args, kwargs)
-        return leaves
-
-    def _tensor(self, key: TensorKey, value: Any, args: Any, kwargs: Any) -> Any:
-        tensor = value if isinstance(value, Tensor) else None
-        if tensor is not None and tensor.dtype is not key.dtype:
-            raise DTypeError(None, None, str(self._failed(
-                f"expected a tensor of dtype {key.dtype.name}, got {tensor.dtype.name}", args, kwargs
-            )))
-        return fitted(key.spec(), value, lambda why: self._failed(why, args, kwargs))
-
-    def _failed(self, why: str, args: Any, kwargs: Any) -> TypeError:
-        return TypeError(
-            f"Binding inputs to tf.function {self.name!r} failed due to `{why}`. Received args: {args!r} and kwargs: "
-            f"{kwargs!r} for signature: {self.pretty_printed_signature(verbose=False)}."
-        )
 
     # What it is.
 

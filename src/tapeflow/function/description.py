@@ -15,7 +15,9 @@ from tapeflow.function.signature import ObjectKey, Signature, VariableKey
 _Parameter = tuple[str, str, str]  # name, kind, type
 
 
-def parameters(signature: Signature, args: Sequence[Any], kwargs: dict[str, Any]) -> list[_Parameter]:
+def parameters(
+    signature: Signature, args: Sequence[Any], kwargs: dict[str, Any]
+) -> list[_Parameter]:
     """For each argument its name, how it can be passed, and what it is."""
     known = signature.parameters.parameters
     found: list[_Parameter] = []

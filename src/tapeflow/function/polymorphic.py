@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from tapeflow.core import nest
+from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function import passes, settings
@@ -53,7 +54,8 @@ class Function:
         self._signature: Signature | None = None
         self._cache: dict[Any, list[ConcreteFunction]] = {}
         self._traces: list[tuple[Any, ConcreteFunction]] = []
-        self._seen: dict[Any, ConcreteFunction] = {}  # by the shapes and dtypes of calls on tensors alone
+        # For calls on tensors alone, by their shapes and dtypes.
+        self._seen: dict[Any, ConcreteFunction] = {}
         self._count = 0
         self._created_variables = False
         self._in_progress: set[Any] = set()
@@ -95,7 +97,9 @@ class Function:
         if found is not None and found[0]() is instance:
             return found[1]
         reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
-        method = Function(_method(self._python_function, instance), watch=self._watch, **self._options)
+        method = Function(
+            _method(self._python_function, instance), watch=self._watch, **self._options
+        )
         self._bound[key] = (reference, method)
         return method
 
@@ -105,13 +109,17 @@ class Function:
     # Calling.
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The results: of a trace for such arguments, which is made if there is none yet."""
         self._watch.calls += 1
         if not kwargs:  # the short way, for tensors of shapes and dtypes that were seen before
             kinds: list[Any] = []
             for x in args:
-                if type(x) is not Tensor:
+                if type(x) is Tensor:
+                    array = x._array
+                elif type(x) is DeviceTensor:
+                    array = x._buffer
+                else:
                     break
-                array = x._array
                 kinds.append(array.shape)
                 kinds.append(array.dtype)
             else:
@@ -125,13 +133,19 @@ class Function:
             self._remember(args, leaves, concrete)
         return concrete.call_leaves(leaves)
 
-    def _remember(self, args: Sequence[Any], leaves: Sequence[Any], concrete: ConcreteFunction) -> None:
+    def _remember(
+        self, args: Sequence[Any], leaves: Sequence[Any], concrete: ConcreteFunction
+    ) -> None:
         """Makes the next call with such tensors short."""
-        if all(type(x) is Tensor and x is leaf for x, leaf in zip(args, leaves, strict=True)):
-            if len(self._seen) >= _REMEMBERED:
-                self._seen.clear()
-            kinds = [part for x in args for part in (x._array.shape, x._array.dtype)]
-            self._seen[tuple(kinds)] = concrete
+        kinds: list[Any] = []
+        for x, leaf in zip(args, leaves, strict=True):
+            if x is not leaf or type(x) not in (Tensor, DeviceTensor):
+                return
+            array = x._array if type(x) is Tensor else x._buffer
+            kinds += [array.shape, array.dtype]
+        if len(self._seen) >= _REMEMBERED:
+            self._seen.clear()
+        self._seen[tuple(kinds)] = concrete
 
     def _found(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
         args, kwargs = self.signature.bound(args, kwargs)
@@ -219,7 +233,9 @@ class Function:
                 # Variables were made in this trace, which must not be made again: from now on they exist.
                 self._created_variables = True
             elif not by_identity and concrete.mixes(leaves):
-                by_identity = True  # it uses a variable under two names, and has to know that it is one
+                by_identity = (
+                    True  # it uses a variable under two names, and has to know that it is one
+                )
             else:
                 return concrete
 
@@ -340,6 +356,3 @@ class _Gone:
             f"tf.function: the object whose {name!r} a method wants is gone. A tf.function that is a method does not "
             "keep its object alive: hold the object in a variable while its methods are called."
         )
-
-
-__all__ = ["Function", "function"]

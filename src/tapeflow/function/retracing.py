@@ -1,7 +1,7 @@
 """A warning for functions that are traced again and again.
 
-It comes when 5 of the last 10 calls were traced, and not more than twice for a function, as in TensorFlow. Functions made
-by the same line count as one, so that a `tf.function` that is made anew in every turn of a loop is noticed too.
+It comes when 5 of the last 10 calls were traced, and not more than twice for a function, as in TensorFlow. Functions
+made by the same line count as one, so that a `tf.function` that is made anew in every turn of a loop is noticed too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ class RetracingWatch:
 
     def __init__(self) -> None:
         self.calls = 0  # functions count their calls here
-        self._traces: list[tuple[int, int, Any]] = []  # the number of the call, the function, the key
+        self._traces: list[
+            tuple[int, int, Any]
+        ] = []  # the number of the call, the function, the key
         self._warnings = 0
 
     def traced(self, function: Function, key: Any) -> None:
@@ -65,9 +67,7 @@ def _advice(name: str, a: Any, b: Any) -> str:
     if isinstance(a, (TensorKey, VariableKey)) or isinstance(b, (TensorKey, VariableKey)):
         return f"The dtype or kind of the argument {name} changes ({_value(a)}, then {_value(b)})."
     if type(a) is ObjectKey or type(b) is ObjectKey:
-        return (
-            f"The argument {name} is another object in each call ({_value(b)}): make it once, outside of the loop."
-        )
+        return f"The argument {name} is another object in each call ({_value(b)}): make it once, outside of the loop."
     return (
         f"The Python value of the argument {name} changes ({_value(a)}, then {_value(b)}): pass it as a tensor, "
         f"tf.constant({_value(b)})."

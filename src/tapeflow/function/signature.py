@@ -184,7 +184,9 @@ def flattened(structure: Any) -> list[Any]:
     leaves: list[Any] = []
     for leaf in nest.flatten(structure):
         if isinstance(leaf, IndexedSlices):
-            leaves += [convert_to_tensor(part) for part in _parts(leaf)]
+            leaves += [
+                p if isinstance(p, TensorSpec) else convert_to_tensor(p) for p in _parts(leaf)
+            ]
         elif isinstance(leaf, (np.ndarray, np.generic)):
             leaves.append(convert_to_tensor(leaf))
         else:

@@ -217,7 +217,9 @@ class Tracer(Interpreter):
         self.outer = outer
         self.inline = inline
         self.enclosing: Tracer | None = None  # that of a function in whose trace this one began
-        self.actual: dict[Value, Tensor] = {}  # what the arguments are in the call that is traced for
+        self.actual: dict[
+            Value, Tensor
+        ] = {}  # what the arguments are in the call that is traced for
         self.tape = GradientTape(persistent=True, watch_accessed_variables=False, debug=False)
         self.guards: list[Guard] = []
         self.arguments: list[SymbolicTensor] = []
@@ -229,7 +231,9 @@ class Tracer(Interpreter):
 
     # Inputs.
 
-    def argument(self, shape: Sequence[Any], dtype: Any, hints: Sequence[int | None]) -> Tensor:
+    def argument(
+        self, shape: Sequence[Any], dtype: Any, hints: Sequence[int | None]
+    ) -> SymbolicTensor:
         """A new input. Sizes that are None are unknown; `hints` are typical ones."""
         number = len(self.arguments)
         symbol = SymbolicTensor(Value(tuple(shape), dtype), self)
@@ -296,7 +300,9 @@ class Tracer(Interpreter):
         self.read(variable)
         variable._value = symbol = SymbolicTensor(self.value_of(value), self)
         captured = self.variables.get(id(variable))
-        if captured is not None:  # what is read from here on counts as the variable, too, for tapes outside
+        if (
+            captured is not None
+        ):  # what is read from here on counts as the variable, too, for tapes outside
             captured.later.append(symbol)
             self._watch(symbol)
 

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 _ROW_MAJOR, _PLAIN, _TRANSPOSED = 101, 111, 112
-_LETTERS = {np.dtype(np.float32): ("s", ctypes.c_float), np.dtype(np.float64): ("d", ctypes.c_double)}
+_LETTERS = {
+    np.dtype(np.float32): ("s", ctypes.c_float),
+    np.dtype(np.float64): ("d", ctypes.c_double),
+}
 
 Update = Callable[[Any, Any, Any, float], None]
 

@@ -28,6 +28,9 @@ _CALLS = 4  # how many calls of a candidate are timed; the first of them is not 
 _IMPORT_SECONDS = 1.0
 _COMPILE_SECONDS = 0.3
 _COMPILE_SECONDS_A_NODE = 0.002
+_TOO_LONG = (
+    2500  # nodes: the time XLA takes grows faster than the program, and an unrolled loop is long
+)
 
 
 class Candidate:
@@ -107,7 +110,8 @@ class Executor:
     def _begin(self) -> None:
         graph = self.graph
         numpy = Candidate("numpy", lambda: NumpyProgram(graph))
-        if self._jit_compile is False or not xla_available():
+        too_long = len(graph.nodes) > _TOO_LONG and not self._jit_compile and not on_accelerator()
+        if self._jit_compile is False or too_long or not xla_available():
             if self._jit_compile:
                 raise ModuleNotFoundError(
                     "tf.function(jit_compile=True) compiles with XLA through jax, which is not installed. Install it "

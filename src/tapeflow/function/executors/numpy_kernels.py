@@ -72,4 +72,3 @@ def _matmul(node: Node) -> Any:
     if second:
         return (lambda a, b: np.matmul(a, b.T)), {}
     return np.matmul, {}
-

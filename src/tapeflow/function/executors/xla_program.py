@@ -126,7 +126,7 @@ def _lent(tensors: Sequence[Tensor], besides: Sequence[int] | set[int] = ()) -> 
 
 
 _lent_before: dict[int, tuple[weakref.ref[Tensor], Any]] = {}
-"""XLA's view of the memory of a tensor, for as long as the tensor lives: making one takes longer than a small program."""
+"""XLA's view of the memory of a tensor, as long as the tensor lives: making one can take longer than a program."""
 
 
 def _lent_one(x: Tensor, array: Any) -> Any:
