@@ -260,3 +260,9 @@ def test_the_place_of_a_crop_may_be_without_a_value_yet() -> None:
     for one, seed in zip(found, seeds, strict=True):
         expected = tf.image.stateless_random_crop(IMAGE, [2, 3, 3], seed)
         np.testing.assert_array_equal(one, expected)
+
+
+@pytest.mark.parametrize("op", ["rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"])
+def test_mixing_channels_of_integers_is_refused(op):
+    with pytest.raises(TypeError, match="int32"):
+        getattr(tf.image, op)(tf.constant([[[200, 100, 50]]]))

@@ -75,10 +75,8 @@ class ConcreteFunction:
         tracer.creation_allowed = creation_allowed
         outside = context.tracer
         tracer.enclosing = outside
-        given = list(leaves)
-        stand_ins = given if by_identity else _stand_ins(leaves)
-        for i in self._variable_positions:
-            given[i] = stand_ins[i]
+        stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
+        given = list(stand_ins)
         with contextlib.nullcontext() if outside is None else outside.suspended(), tracer.whole():
             for i in self._positions:
                 given[i] = _symbol(tracer, keys[i], leaves[i])
@@ -254,15 +252,17 @@ class ConcreteFunction:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
 
 
-def _stand_ins(leaves: Sequence[Any]) -> dict[int, Variable]:
-    """A variable in the place of each variable argument: what is traced on it holds for any of its kind."""
+def _stand_ins(leaves: Sequence[Any]) -> list[Any]:
+    """The arguments with another variable for each variable: what is traced on it holds for any of its kind."""
     made: dict[int, Variable] = {}
-    found: dict[int, Variable] = {}
-    for i, leaf in enumerate(leaves):
+    found: list[Any] = []
+    for leaf in leaves:
         if isinstance(leaf, Variable):
             if id(leaf) not in made:
                 made[id(leaf)] = _stand_in(leaf)
-            found[i] = made[id(leaf)]
+            found.append(made[id(leaf)])
+        else:
+            found.append(leaf)
     return found
 
 

@@ -124,9 +124,9 @@ class Function:
                 kinds.append(array.dtype)
             else:
                 concrete = self._seen.get(tuple(kinds))
-                if concrete is not None and not settings.run_eagerly:
+                if concrete is not None and not settings.eagerly:
                     return concrete.call_tensors(args)
-        if settings.run_eagerly:
+        if settings.eagerly:
             return self._python_function(*args, **kwargs)
         concrete, leaves = self._found(args, kwargs)
         if concrete.is_plain and not kwargs and len(leaves) == len(args):

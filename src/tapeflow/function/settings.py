@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-run_eagerly = False
+eagerly = False
 
 
-def run_functions_eagerly(run: bool) -> None:
+def run_functions_eagerly(run_eagerly: bool) -> None:
     """Makes every `tf.function` run its Python code at once, without tracing: for looking at values, and debugging.
 
     >>> tf.config.run_functions_eagerly(True)
@@ -13,8 +13,8 @@ def run_functions_eagerly(run: bool) -> None:
     np.float32(6.0)
     >>> tf.config.run_functions_eagerly(False)
     """
-    global run_eagerly
-    run_eagerly = bool(run)
+    global eagerly
+    eagerly = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
@@ -23,4 +23,4 @@ def functions_run_eagerly() -> bool:
     >>> tf.config.functions_run_eagerly()
     False
     """
-    return run_eagerly
+    return eagerly

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
-from tapeflow.core.errors import FailedPreconditionError
+from tapeflow.core.errors import DTypeError, FailedPreconditionError
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.array import cast, identity, saturate_cast
 from tapeflow.primitives import array, binary, checks, indexing, linalg, reduction, unary
@@ -87,6 +87,13 @@ def _mixed(op: str, images: Any, weights: np.ndarray) -> Tensor:
     """Each channel of the result is a sum of the three channels."""
     images = convert_to_tensor(images)
     shape = images._array.shape
+    if not images.dtype.is_floating:
+        raise DTypeError(
+            None,
+            None,
+            f"{op}: images must be floats, got {images.dtype.name} of shape {list(shape)}. Use "
+            "tf.image.convert_image_dtype(images, tf.float32).",
+        )
     if not shape or shape[-1] != 3:
         raise invalid(f"{op}: the last dimension must have 3 channels, got shape {list(shape)}")
     flat = array.reshape(images, shape=(images._array.size // 3, 3))

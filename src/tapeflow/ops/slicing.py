@@ -25,9 +25,11 @@ def getitem(x: Any, key: Any) -> Tensor:
     mask = _mask(key)
     if mask is not None:
         return boolean_mask(convert_to_tensor(x), mask)
-    if context.tracer is not None:
-        return symbolic_slicing.getitem(x, _normalised(key))
-    return indexing.getitem(x, index=_normalised(key))
+    index = _normalised(key)
+    for item in index:
+        if isinstance(item, Tensor):  # it has no value yet
+            return symbolic_slicing.getitem(x, index)
+    return indexing.getitem(x, index=index)
 
 
 class VariableSlice(Tensor):
@@ -177,7 +179,7 @@ def boolean_mask(x: Tensor, mask: Tensor, axis: int = 0) -> Tensor:
 
 
 def _true_places(mask: Tensor) -> Tensor:
-    if mask.interpreter is None:
+    if context.tracer is None:
         return Tensor(np.flatnonzero(mask._array))
     places = ordering.nonzero(array.reshape(mask, shape=(mask._array.size,)))
     return indexing.getitem(places, index=(slice(None), 0))

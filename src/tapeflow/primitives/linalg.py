@@ -34,9 +34,8 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
         if a.ndim == b.ndim == 2 and a.shape[0] * b.shape[1] < 4096:
             # Quicker to begin than matmul, but it fills a large result with zeros first.
             return a.dot(b)
-        if (
-            a.ndim > 2 and b.ndim == 2 and a.flags.c_contiguous
-        ):  # one product, not one for each matrix
+        if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
+            # One product, not one for each matrix.
             rows = np.matmul(a.reshape(-1, a.shape[-1]), b)
             return rows.reshape(*a.shape[:-1], b.shape[-1])
         return np.matmul(a, b)

@@ -6,7 +6,6 @@ from typing import Any
 
 
 def set_loop_options(
-    *,
     parallel_iterations: Any = None,
     swap_memory: Any = None,
     maximum_iterations: Any = None,

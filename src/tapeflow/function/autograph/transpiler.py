@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import inspect
 import functools
 import threading
 import weakref
@@ -203,11 +204,14 @@ class _LoopOptions(ast.NodeTransformer):
     def _loop(self, node: Any) -> ast.AST:
         call = node.body[0].value if isinstance(node.body[0], ast.Expr) else None
         if isinstance(call, ast.Call) and self._value(call.func) is set_loop_options:
-            given = {k.arg: k.value for k in call.keywords}
-            if call.args or not set(given) <= set(set_loop_options.__kwdefaults__ or ()):
+            names = list(inspect.signature(set_loop_options).parameters)
+            given = dict(zip(names, call.args, strict=False)) | {
+                k.arg: k.value for k in call.keywords
+            }
+            if len(call.args) > len(names) or not set(given) <= set(names):
                 raise ConversionError(
                     f"set_loop_options at line {_place(node).line} takes only the keywords "
-                    f"{', '.join(set_loop_options.__kwdefaults__ or ())}"
+                    f"{', '.join(names)}"
                 )
             anno.setanno(node, anno.Basic.DIRECTIVES, {directives.set_loop_options: given})
             node.body = node.body[1:] or [ast.Pass()]
