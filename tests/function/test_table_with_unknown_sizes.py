@@ -177,8 +177,12 @@ def test_expected_retraces(name: str):
     assert traced_again(name, True) + traced_again(name, False)
 
 
+# To XLA sizes are always numbers, so those matter that are in attributes: few elementwise primitives are enough.
+ON_XLA = [name for name in SIZED if not TABLE[name].elementwise or name in ("add", "exp", "power")]
+
+
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
-@pytest.mark.parametrize("name", SIZED)
+@pytest.mark.parametrize("name", ON_XLA)
 def test_unknown_sizes_on_xla(name: str):
     """Traced for the sizes of the rows, and called with larger ones."""
     rows = [s for s in ROWS[name] if has_sizes(s)]

@@ -44,6 +44,7 @@ _FUTURE_FLAGS = sum(
 )
 _SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _GENERATED = (
+    "ag_function",
     "if_body",
     "else_body",
     "loop_body",
@@ -269,7 +270,9 @@ def _compiled(
     It stands in another function that defines the free names, so that they are free in it too.
     """
     is_lambda = isinstance(tree, ast.Assign)
-    result = "ag_lambda" if is_lambda else tree.name
+    result = "ag_lambda"
+    if not is_lambda:  # under another name, so that its own means what it means to the user
+        result = tree.name = "ag_function"
     module: Any = ast.parse(
         "def outer():\n"
         + "".join(f"  {name} = None\n" for name in free)
