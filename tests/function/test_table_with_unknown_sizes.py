@@ -25,7 +25,6 @@ _EQUAL = "a gradient compares the sizes of tensors of different rank, which are 
 EXPECTED_RETRACES: dict[str, str] = {
     **dict.fromkeys(("diag_part", "qr", "svd", "singular_values"), _SHORTER),
     **dict.fromkeys(("cholesky", "eigh", "eigvalsh", "pseudo_inverse"), _EQUAL),
-    "lu": "zeros for an output without a gradient are made while tracing",
     "segment_prod": "the number of steps of its gradient grows with the number of rows",
 }
 """Primitives that need the number of a size while tracing, and why."""

@@ -287,7 +287,7 @@ class Tracer(Interpreter):
 
     def _name_sizes(self, symbol: SymbolicTensor) -> None:
         """Gives unknown sizes of a tensor atoms without hints: they follow from values."""
-        shape = symbol.value.shape
+        shape: Any = symbol.value.shape
         if shape is not None and None in shape:
             named = tuple(
                 Dim.of(Atom(f"m{axis}", (symbol, axis, 0), None, self.guards)) if d is None else d

@@ -382,12 +382,12 @@ def _shifted(x: Tensor, axis: int, reverse: bool) -> Tensor:
     """Each element is the one before it (after it, if `reverse`), and the first is 0."""
     shape = x._array.shape
     n = shape[axis]
-    before = (slice(None),) * axis
-    kept = indexing.getitem(x, index=(*before, slice(1, n) if reverse else slice(0, n - 1)))
     sides = tuple(
         (0, 0) if i != axis else ((0, 1) if reverse else (1, 0)) for i in range(len(shape))
     )
-    return array.pad(kept, Tensor(x._array.dtype.type(0)), paddings=sides)
+    longer = array.pad(x, Tensor(x._array.dtype.type(0)), paddings=sides)
+    part = slice(1, n + 1) if reverse else slice(0, n)
+    return indexing.getitem(longer, index=(*(slice(None),) * axis, part))
 
 
 def _recurrence_terms_gradient(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import __future__
 
 import ast
-import inspect
 import functools
+import inspect
 import threading
 import weakref
 from types import CodeType, FunctionType
@@ -255,8 +255,9 @@ class _Iterated(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _place(node: ast.AST) -> Place:
-    return anno.getanno(node, anno.Basic.ORIGIN, default=Place(1, 0, 1, 0))
+def _place(node: ast.AST, otherwise: Place = Place(1, 0, 1, 0)) -> Place:  # noqa: B008
+    found: Any = anno.getanno(node, anno.Basic.ORIGIN, default=otherwise)
+    return found
 
 
 # Compiling.
@@ -292,7 +293,7 @@ def _locate(node: ast.AST, place: Place) -> None:
     if isinstance(node, _SHARED):
         vars(node).clear()  # malt leaves notes on them, and Python has only one of each kind
         return
-    place = anno.getanno(node, anno.Basic.ORIGIN, default=place)
+    place = _place(node, place)
     if "lineno" in node._attributes:
         at: Any = node
         at.lineno, at.col_offset, at.end_lineno, at.end_col_offset = place

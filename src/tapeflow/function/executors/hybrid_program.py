@@ -16,6 +16,7 @@ from tapeflow.function.executors.shared_work import computed, is_large
 from tapeflow.function.executors.workers import one_blas_thread
 from tapeflow.function.executors.xla_program import XlaProgram
 from tapeflow.function.graph import Graph, Node, Value
+from tapeflow.function.sizes import needs
 
 Arrays = dict[Value, Any]
 Step = Callable[[Arrays], None]
@@ -72,17 +73,14 @@ class HybridProgram(XlaProgram):
         large = [node for node in nodes if is_large(node)]
         others = [node for node in nodes if not is_large(node)]
         constants = self._graph.constants
-        rest = None
-        if others:
-            part = Graph(self._graph.name)
-            made = {v for node in others for v in node.outputs}
-            needed = dict.fromkeys(v for node in others for v in node.inputs if v not in made)
-            part.constants = {v: constants[v] for v in needed if v in constants}
-            part.inputs = list(needed)
-            part.nodes = others
-            part.outputs = [v for node in others for v in node.outputs]
-            rest = NumpyProgram(part)
-            given = [v for v in needed if v not in constants]
+        part = Graph(self._graph.name)
+        part.nodes = others
+        part.outputs = [v for node in others for v in node.outputs]
+        made = set(part.outputs)
+        part.inputs = list(dict.fromkeys(v for n in others for v in needs(n) if v not in made))
+        part.constants = {v: constants[v] for v in part.inputs if v in constants}
+        given = [v for v in part.inputs if v not in constants]
+        rest = NumpyProgram(part) if others else None
 
         def step(arrays: Arrays) -> None:
             if large:

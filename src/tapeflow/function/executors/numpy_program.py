@@ -107,7 +107,8 @@ def told(error: Exception, node: Node, arrays: dict[str, Any]) -> Exception:
     """An error with the line where the failing op was written."""
     where = "" if node.line is None else f"\n  defined at {node.line} in {node.line.function}"
     if isinstance(error, OpError):
-        new: Exception = type(error)(error.node_def, error.op, f"{error.message}{where}")
+        kind: Any = type(error)
+        new: Exception = kind(error.node_def, error.op, f"{error.message}{where}")
     else:
         specs = ", ".join(str(v.spec) for v in node.inputs)
         message = f"{node.primitive.name}: {error} (inputs: {specs}){where}"

@@ -24,9 +24,10 @@ from tapeflow.function.graph import Graph, Node, Value
 
 def keep_compiled_programs() -> None:
     """Lets jax keep compiled programs on disk, unless the user has said where or that it should not."""
-    if jax.config.jax_compilation_cache_dir is None and jax.config.jax_enable_compilation_cache:
+    config: Any = jax.config
+    if config.jax_compilation_cache_dir is None and config.jax_enable_compilation_cache:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        jax.config.update("jax_compilation_cache_dir", os.path.join(base, "tapeflow", "xla"))
+        config.update("jax_compilation_cache_dir", os.path.join(base, "tapeflow", "xla"))
 
 
 class XlaProgram:
