@@ -21,10 +21,8 @@ import tapeflow as tf
 from tapeflow.primitives.table import TABLE, Primitive
 
 _SHORTER = "whichever of rows and columns is shorter decides the shape of the result"
-_EQUAL = "a gradient compares the sizes of tensors of different rank, which are equal in these rows"
 EXPECTED_RETRACES: dict[str, str] = {
     **dict.fromkeys(("diag_part", "qr", "svd", "singular_values"), _SHORTER),
-    **dict.fromkeys(("cholesky", "eigh", "eigvalsh", "pseudo_inverse"), _EQUAL),
     "segment_prod": "the number of steps of its gradient grows with the number of rows",
 }
 """Primitives that need the number of a size while tracing, and why."""

@@ -114,7 +114,13 @@ class XlaProgram:
                 found = run(*_lent([values[v] for v in stage.inputs]))
                 values.update(zip(stage.outputs, map(DeviceTensor, found), strict=True))
         constants = self._graph.constants
-        return [values[v] if v in values else Tensor(constants[v]) for v in self._outputs]
+        given = set(self._inputs)
+        return [
+            (values[v].__copy__() if v in given else values[v])
+            if v in values
+            else Tensor(constants[v])
+            for v in self._outputs
+        ]
 
 
 def _lent(tensors: Sequence[Tensor], besides: Sequence[int] | set[int] = ()) -> list[Any]:
