@@ -112,7 +112,8 @@ def main() -> int:
     if measurements.failures or measurements.disagreements():
         console.print("Nothing written: not every measurement is good.")
         return 1
-    if set(arguments.libraries) != set(LIBRARIES) or set(arguments.workloads) != set(WORKLOADS):
+    whole = set(arguments.libraries) == set(LIBRARIES) and set(arguments.workloads) == set(WORKLOADS)
+    if not whole and not arguments.write:
         console.print("Nothing written: only a part was measured.")
         return 0
     if arguments.seconds < SECONDS:
@@ -142,6 +143,11 @@ def parse_arguments() -> argparse.Namespace:
         type=float,
         default=SECONDS,
         help="time spent on each timing, after the warm-up (default: 1); less is only for trying",
+    )
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="write the tables although only a part is measured; the rest is shown as –",
     )
     parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=LIBRARIES)
     parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=WORKLOADS)
