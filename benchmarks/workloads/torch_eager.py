@@ -41,7 +41,7 @@ def mlp(torch):
 
 
 def rnn(torch):
-    linear = torch.nn.functional.linear
+    functional = torch.nn.functional
     w_input, w_state, bias, xs, h0 = inputs.rnn()
     w_input, bias = linear(torch, (w_input, bias))
     w_state = torch.tensor(w_state.T.copy(), requires_grad=True)
@@ -51,7 +51,7 @@ def rnn(torch):
     def step():
         h = h0
         for x in xs:
-            h = torch.tanh(linear(x, w_input, bias) + linear(h, w_state))
+            h = torch.tanh(functional.linear(x, w_input, bias) + functional.linear(h, w_state))
         return torch.autograd.grad((h * h).mean(), parameters)[1]
 
     return step
