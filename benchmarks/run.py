@@ -112,7 +112,9 @@ def main() -> int:
     if measurements.failures or measurements.disagreements():
         console.print("Nothing written: not every measurement is good.")
         return 1
-    whole = set(arguments.libraries) == set(LIBRARIES) and set(arguments.workloads) == set(WORKLOADS)
+    whole = set(arguments.libraries) == set(LIBRARIES) and set(arguments.workloads) == set(
+        WORKLOADS
+    )
     if not whole and not arguments.write:
         console.print("Nothing written: only a part was measured.")
         return 0
