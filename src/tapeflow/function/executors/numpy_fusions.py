@@ -46,18 +46,18 @@ def _update_kernel(
     transpose_a: bool,
     transpose_b: bool,
 ) -> Any:
-    """`w + scale * a @ b`, in `out` if that is given: it is the memory of `w`."""
+    """`w + scale * a @ b`, in place where `out` is `w` itself and BLAS does not read what it writes."""
     a = a.T if transpose_a else a
     b = b.T if transpose_b else b
     update = blas.product_update(w.dtype)
     if update is None or not (blas.fits(a) and blas.fits(b)):
         product = np.matmul(a, b)
         product *= w.dtype.type(scale)
-        return np.add(w, product, out=product if out is None else out)
-    if out is None:
-        out = w.copy()
-    update(out, a, b, scale)
-    return out
+        return np.add(w, product, out=product)
+    in_place = out is w and not (np.may_share_memory(w, a) or np.may_share_memory(w, b))
+    result = w if in_place else np.array(w, order="C")
+    update(result, a, b, scale)
+    return result
 
 
 product_update = Fused("product_update", _update_kernel)
