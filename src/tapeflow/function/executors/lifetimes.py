@@ -52,6 +52,9 @@ class Lifetimes:
         # Values that may share memory are in one group: a kernel that is not known to make a new array may return a
         # view of what it is given.
         self._group: dict[Value, set[Value]] = {}
+        self._whole: set[Value] = (
+            set()
+        )  # values that are arrays of their own, and no views of others
         self._reusable: list[Value | None] = [None for _ in graph.nodes]
         self.donated: dict[Value, int] = {}
         self._find_reusable()
@@ -75,6 +78,7 @@ class Lifetimes:
                 if variable is not None and self._may_take(variable, index):
                     self.donated[variable] = index
             if into or node.primitive.name in _FRESH:
+                self._whole.update(node.outputs)
                 for value in node.outputs:
                     group[value] = {value}
                 reused = self._reusable[index]
@@ -97,14 +101,10 @@ class Lifetimes:
             self._group[value] = largest
 
     def _free_input(self, index: int) -> Value | None:
-        node = self._graph.nodes[index]
-        for value in node.inputs:
-            members = self._group.get(value)
-            if members is not None and self._fits(value, index):
-                free = all(
-                    m not in self._staying and self._last.get(m, index) <= index for m in members
-                )
-                if free:
+        for value in self._graph.nodes[index].inputs:
+            if value in self._whole and self._fits(value, index):
+                members = self._group[value]
+                if all(m not in self._staying and self._last[m] <= index for m in members):
                     return value
         return None
 
