@@ -26,6 +26,7 @@ from tapeflow.core.variable import Variable
 from tapeflow.function.executors.choice import Executor
 from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.graph import Graph, Value
+from tapeflow.function.sizes import substituted
 from tapeflow.function.tracing import SymbolicTensor, Tracer
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
@@ -295,8 +296,6 @@ def replay(
     graph: Graph, inputs: Sequence[Tensor], look: Callable[..., None] | None = None
 ) -> dict[Value, Tensor]:
     """Calls the primitives of a graph on these inputs, and gives all values. `look` is shown each node's."""
-    from tapeflow.function.sizes import substituted
-
     values: dict[Value, Tensor] = dict(zip(graph.inputs, inputs, strict=True))
     for node in graph.nodes:
         attrs = substituted(node.attrs, values)

@@ -14,7 +14,7 @@ from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.partition import Stage
 from tapeflow.function.executors.shared_work import computed, is_large
 from tapeflow.function.executors.workers import one_blas_thread
-from tapeflow.function.executors.xla_program import XlaProgram
+from tapeflow.function.executors.xla_program import XlaProgram, buffer_of
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import needs
 
@@ -30,6 +30,9 @@ class HybridProgram(XlaProgram):
     def __init__(self, graph: Graph) -> None:
         views = _views(graph)
         super().__init__(graph, lambda node: is_large(node) or id(node) in views)
+
+    def _build(self) -> None:
+        graph = self._graph
         last: dict[Value, int] = {}
         for i, stage in enumerate(self._stages):
             last.update(dict.fromkeys(stage.inputs, i))
@@ -38,13 +41,13 @@ class HybridProgram(XlaProgram):
             [v for v in stage.inputs if last[v] == i and v not in staying]
             for i, stage in enumerate(self._stages)
         ]
-        self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
+        self._runs = [self._step(stage, i) for i, stage in enumerate(self._stages)]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs, followed by the new values of assigned variables."""
-        arrays: Arrays = {v: _buffer(x) for v, x in zip(self._inputs, tensors, strict=True)}
+        arrays: Arrays = {v: buffer_of(x) for v, x in zip(self._inputs, tensors, strict=True)}
         with jax.enable_x64(True), one_blas_thread():
-            for step, done in zip(self._steps, self._let_go, strict=True):
+            for step, done in zip(self._runs, self._let_go, strict=True):
                 step(arrays)
                 for value in done:
                     del arrays[value]
@@ -119,10 +122,6 @@ def _waves(nodes: list[Node]) -> list[list[Node]]:
         waves.setdefault(mine, []).append(node)
         level.update(dict.fromkeys(node.outputs, mine))
     return [waves[i] for i in sorted(waves)]
-
-
-def _buffer(x: Tensor) -> Any:
-    return x._buffer if type(x) is DeviceTensor else x._array
 
 
 def _host(arrays: Arrays, value: Value, constants: dict[Value, Any]) -> np.ndarray:

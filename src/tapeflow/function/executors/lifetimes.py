@@ -33,7 +33,7 @@ class Lifetimes:
     """For each node of a graph: which values nobody needs after it, and into which of them it may write its result.
 
     Attributes:
-      donated: the inputs that are variables to be assigned, whose memory takes their new value; and at which node.
+      donated: for the node that computes what a variable is assigned, the variable, if its memory can take that.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -56,7 +56,7 @@ class Lifetimes:
             set()
         )  # values that are arrays of their own, and no views of others
         self._reusable: list[Value | None] = [None for _ in graph.nodes]
-        self.donated: dict[Value, int] = {}
+        self.donated: dict[int, Value] = {}
         self._find_reusable()
 
     def dead_after(self, index: int) -> list[Value]:
@@ -76,7 +76,7 @@ class Lifetimes:
                 self._reusable[index] = self._free_input(index)
                 variable = variable_of.get(node.outputs[0])
                 if variable is not None and self._may_take(variable, index):
-                    self.donated[variable] = index
+                    self.donated[index] = variable
             if into or node.primitive.name in _FRESH:
                 self._whole.update(node.outputs)
                 for value in node.outputs:

@@ -72,3 +72,8 @@ def _matmul(node: Node) -> Any:
     if second:
         return (lambda a, b: np.matmul(a, b.T)), {}
     return np.matmul, {}
+
+
+@_special("product_update")
+def _product_update(node: Node) -> Any:
+    return node.primitive.kernel, node.attrs

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextvars
 import linecache
-import math
 import re
 from collections.abc import Sequence
 from sys import getrefcount
@@ -24,15 +23,16 @@ import numpy as np
 
 from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Dim, Ratio
-from tapeflow.core.dtypes import DType, from_numpy
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
 from tapeflow.function.executors.numpy_fusions import fused
 from tapeflow.function.executors.numpy_kernels import SPECIAL
+from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, origin
-from tapeflow.primitives.table import KERNEL_FAILURES, ArraySpec
+from tapeflow.primitives.table import KERNEL_FAILURES
 
 
 class NumpyProgram:
@@ -49,6 +49,7 @@ class NumpyProgram:
         self.source = writer.source()
         self._nodes = writer.lines
         self._donations = writer.donations
+        self._has_effects = any(node.has_effect for node in graph.nodes)
         self._file = f"<tapeflow {graph.name} {id(self):x}>"
         namespace = writer.namespace
         exec(compile(self.source, self._file, "exec"), namespace)
@@ -77,7 +78,7 @@ class NumpyProgram:
 
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The same on arrays."""
-        if context.outside is None:
+        if self._has_effects and context.outside is None:  # it may call the user's Python code
             context.outside = contextvars.copy_context()
             try:
                 return self.run_arrays(arrays)
@@ -98,12 +99,12 @@ class NumpyProgram:
             if traceback.tb_frame.f_code.co_filename == self._file:
                 node = self._nodes.get(traceback.tb_lineno)
                 if node is not None:
-                    return told(error, node, traceback.tb_frame.f_locals)
+                    return told(error, node)
             traceback = traceback.tb_next
         return error
 
 
-def told(error: Exception, node: Node, arrays: dict[str, Any]) -> Exception:
+def told(error: Exception, node: Node) -> Exception:
     """An error with the line where the failing op was written."""
     where = "" if node.line is None else f"\n  defined at {node.line} in {node.line.function}"
     if isinstance(error, OpError):
@@ -116,23 +117,7 @@ def told(error: Exception, node: Node, arrays: dict[str, Any]) -> Exception:
     return new
 
 
-def _references() -> tuple[int, int]:
-    """How many references there are, as Python counts them, to a tensor and its array that only a variable holds.
-
-    They are counted as in `run`, where the tensor is also in two lists, and the array in one and in a variable.
-    """
-    tensor = Tensor(np.zeros(1))
-    variable, given, chosen = [tensor], [tensor], [tensor]
-    arrays = [tensor._array]
-    del tensor
-    x = chosen[0]
-    array = x._array
-    counts = getrefcount(x), getrefcount(array)
-    del variable, given, arrays
-    return counts
-
-
-_ALONE, _ARRAY_ALONE = _references()
+_ALONE, _ARRAY_ALONE = references_if_alone(lambda: Tensor(np.zeros(1)), "_array", named=True)
 
 
 class _Writer:
@@ -141,7 +126,7 @@ class _Writer:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.names: dict[Value, str] = {}
-        self.namespace: dict[str, Any] = {"np": np}
+        self.namespace: dict[str, Any] = {}
         self.constants: dict[int, str] = {}
         self.lines: dict[int, Node] = {}
         self.text: list[str] = []
@@ -205,7 +190,7 @@ class _Writer:
     def _call(self, index: int, node: Node, lifetimes: Lifetimes) -> str:
         """The code that computes a node."""
         arguments = [self.names[v] for v in node.inputs]
-        variable = next((v for v, i in lifetimes.donated.items() if i == index), None)
+        variable = lifetimes.donated.get(index)
         reused = lifetimes.reusable(index)
         out = None if reused is None else self.names[reused]
         if variable is not None:
@@ -217,8 +202,6 @@ class _Writer:
             arguments += [] if out is None else [out]
             arguments += [f"{k}={self.attribute(v)}" for k, v in attributes.items()]
             return f"{self.function(node.primitive.name, function)}({', '.join(arguments)})"
-        if node.primitive.name == "product_update" and out is not None:
-            arguments.append(out)
         ufunc = ufunc_of(node)
         if ufunc is not None:
             arguments += [] if out is None else [f"out={out}"]
@@ -271,15 +254,3 @@ class _Writer:
         if isinstance(atom, Ratio):
             return f"({self.size(atom.a)} {atom.kind} {self.size(atom.b)})"
         return self.atoms[atom]
-
-
-def spec_of(array: Any) -> ArraySpec:
-    """The shape and dtype of an array."""
-    return ArraySpec(array.shape, from_numpy(array.dtype))
-
-
-def bytes_of(value: Value) -> int | None:
-    """How large a value is, if that is known."""
-    if any(type(d) is Dim for d in value.shape):
-        return None
-    return math.prod(value.shape) * value.dtype.np_dtype.itemsize

@@ -18,6 +18,7 @@ from tapeflow.core.memory import LARGE, is_aligned
 from tapeflow.core.tensor import Tensor
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.function.executors.numpy_program import NumpyProgram
+from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.executors.partition import Stage, stages
 from tapeflow.function.graph import Graph, Node, Value
 
@@ -48,22 +49,22 @@ class XlaProgram:
             return not lowerable(node) or (on_host is not None and on_host(node))
 
         self._stages = stages(graph, host)
-        self.programs = sum(not stage.on_host for stage in self._stages)
-        assigned = list(graph.assigned)
-        inputs = [v for v in graph.inputs if v not in graph.constants]
-        self._donated = {inputs.index(v) for v in assigned if v in inputs}
-        self._runs = [self._runner(stage, i) for i, stage in enumerate(self._stages)]
-        self._whole = len(self._stages) == 1 and not self._stages[0].on_host
-        if self._whole:
-            self._run_whole = self._compiled(self._stages[0].nodes, inputs)
-        self._inputs = inputs
+        self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
+        self._donated = {self._inputs.index(v) for v in graph.assigned}
+        self._whole = len(self._stages) == 1 and not self._stages[0].on_host
+        self._runs: list[Any] = []
+        self._build()
 
-    def _compiled(self, nodes: list[Node], inputs: list[Value]) -> Any:
-        outputs = [*self._graph.outputs, *self._graph.assigned.values()]
-        function = lower_nodes(nodes, inputs, outputs, self._graph.constants)
-        function.__name__ = _identifier(self._graph.name)
-        return jax.jit(function, donate_argnums=tuple(sorted(self._donated)))
+    def _build(self) -> None:
+        """Makes what runs the stages."""
+        if self._whole:  # then variables give their memory to their new values
+            nodes = self._stages[0].nodes
+            function = lower_nodes(nodes, self._inputs, self._outputs, self._graph.constants)
+            function.__name__ = _identifier(self._graph.name)
+            self._run_whole = jax.jit(function, donate_argnums=tuple(sorted(self._donated)))
+        else:
+            self._runs = [self._runner(stage, i) for i, stage in enumerate(self._stages)]
 
     def _runner(self, stage: Stage, number: int) -> Any:
         constants = {
@@ -125,7 +126,7 @@ class XlaProgram:
 
 def _lent(tensors: Sequence[Tensor], besides: Sequence[int] | set[int] = ()) -> list[Any]:
     """The memory of tensors for XLA to read. Large arrays are not copied, where their place allows."""
-    arrays = [_buffer(x) for x in tensors]
+    arrays = [buffer_of(x) for x in tensors]
     for i, array in enumerate(arrays):
         if type(array) is np.ndarray and array.nbytes >= LARGE and i not in besides:
             arrays[i] = _lent_one(tensors[i], array)
@@ -148,29 +149,15 @@ def _lent_one(x: Tensor, array: Any) -> Any:
     return buffer
 
 
-def _buffer(x: Tensor) -> Any:
+def buffer_of(x: Tensor) -> Any:
+    """The memory of a tensor, wherever it is."""
     if type(x) is DeviceTensor:
         return x._buffer
     array = x._array
     return array if isinstance(array, (np.ndarray, np.generic)) else np.asarray(array)  # of a stack
 
 
-def _references() -> tuple[int, int]:
-    """How many references there are, as Python counts them, to a tensor and its buffer that only a variable holds.
-
-    They are counted where `run` does: the tensor is also in two lists, and the buffer in one.
-    """
-    tensor = DeviceTensor(object())
-    variable, given, chosen = [tensor], [tensor], [tensor]
-    buffers = [tensor._buffer]
-    del tensor
-    x = chosen[0]
-    counts = getrefcount(x), getrefcount(x._buffer)
-    del variable, given, buffers
-    return counts
-
-
-_ALONE, _BUFFER_ALONE = _references()
+_ALONE, _BUFFER_ALONE = references_if_alone(lambda: DeviceTensor(object()), "_buffer", named=False)
 
 
 def _identifier(name: str) -> str:
