@@ -313,7 +313,17 @@ __version__ = "0.1.0"
 newaxis = None
 
 # `tf.function` and not the package of that name: it is imported last, so that the name means the function.
-from tapeflow import config as config  # noqa: E402
+from tapeflow import config as config, keras_hook as _keras_hook  # noqa: E402, F401
 from tapeflow.function.decorator import function as function  # noqa: E402
 
-__getattr__ = _Missing("tf", later=("autograph",))
+__getattr__ = _Missing(
+    "tf",
+    later=("autograph",),
+    elsewhere={
+        "keras": "tapeflow.keras",
+        "initializers": "tapeflow.keras.initializers",
+        "losses": "tapeflow.keras.losses",
+        "metrics": "tapeflow.keras.metrics",
+        "optimizers": "tapeflow.keras.optimizers",
+    },
+)

@@ -47,8 +47,13 @@ def _find(fullname: str) -> ModuleType | None:
     parent, _, name = fullname.rpartition(".")
     if not parent:
         return importlib.import_module("tapeflow")
+    if fullname.startswith("tensorflow.keras"):
+        return importlib.import_module(fullname.replace("tensorflow", "tapeflow", 1))
     # Namespaces are attributes. Where their files are, and what else there is, is our business.
-    found = vars(sys.modules[parent]).get(name)
+    inside = vars(sys.modules[parent])
+    if name in getattr(inside.get("__getattr__"), "later", ()):
+        return getattr(sys.modules[parent], name)
+    found = inside.get(name)
     return found if isinstance(found, ModuleType) and namespace_of(found) else None
 
 

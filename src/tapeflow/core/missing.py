@@ -9,14 +9,13 @@ Python calls it only when a lookup has failed, so names that are there cost noth
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 ADVICE = {
     "tf.compat": "Code for TensorFlow 1 has to be moved to TensorFlow 2 first.",
     "tf.data": "A generator that yields NumPy arrays or tensors can take the place of a dataset.",
-    "tf.keras": "Write layers as subclasses of tf.Module, and the update of each variable by hand.",
     "tf.placeholder": "It belongs to TensorFlow 1. Write a function, and call it with tensors.",
     "tf.Session": "It belongs to TensorFlow 1. Ops run at once, and x.numpy() is the value.",
 }
@@ -31,14 +30,21 @@ class Missing:
     AttributeError: tapeflow does not have tf.reduce_summ yet. Did you mean tf.reduce_sum...
     """
 
-    def __init__(self, namespace: str, later: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        namespace: str,
+        later: tuple[str, ...] = (),
+        elsewhere: Mapping[str, str] | None = None,
+    ) -> None:
         self.namespace = namespace
-        self.later = (
-            later  # namespaces inside of it that are imported when they are first asked for
-        )
+        # What is inside of it and is imported when it is first asked for: namespaces of ours, and modules of Keras.
+        self.later = later
+        self.elsewhere = elsewhere or {}
 
     def __call__(self, name: str) -> Any:
         """Raises the error that says what is missing."""
+        if name in self.elsewhere:
+            return importlib.import_module(self.elsewhere[name])
         if name in self.later:
             return importlib.import_module(self.namespace.replace("tf", "tapeflow", 1) + f".{name}")
         # Python itself looks for __path__, __wrapped__ and the like all the time, and expects none.

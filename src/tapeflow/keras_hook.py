@@ -1,0 +1,215 @@
+"""How Keras finds tapeflow: `tf.keras` is the real Keras, with `tapeflow.keras_backend` as its backend.
+
+Keras has a fixed list of backends, and a handful of its modules choose from it by name. While they are imported, this
+hook adds one branch to each choice. It adds another name, too: `tapeflow.keras`, and all that is below, is what
+Keras offers as `tf.keras`.
+
+    import tapeflow as tf; tf.keras.layers.Dense(2)      # nothing has to be set
+    KERAS_BACKEND=tapeflow python train.py               # Keras alone: tapeflow_keras.pth installs the hook
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
+from typing import Any
+
+NAME = "tapeflow"
+SUPPORTED = (3, 15)
+"""The minor version of Keras whose backend contract is implemented."""
+
+_INSTALL = "pip install 'tapeflow[keras]'"
+_BRANCHES = {
+    "keras.src.backend": (
+        "from tapeflow.keras_backend import *",
+        "from tapeflow.keras_backend.core import Variable as BackendVariable",
+    ),
+    "keras.src.layers.layer": (
+        "from tapeflow.keras_backend.layer import TapeflowLayer as BackendLayer",
+    ),
+    "keras.src.models.model": (
+        "from tapeflow.keras_backend.trainer import TapeflowTrainer as Trainer",
+    ),
+    "keras.src.export.saved_model": (
+        "from tapeflow.keras_backend.export import"
+        " TapeflowExportArchive as BackendSavedModelExportArchive",
+    ),
+    "keras.src.optimizers.optimizer": (
+        "from tapeflow.keras_backend.optimizer import TapeflowOptimizer as BackendOptimizer",
+    ),
+}
+"""What each module that chooses a backend by its name imports if the name is ours."""
+
+_CONFIG = "keras.src.backend.config"
+_VARIABLE = "KERAS_BACKEND"
+_ALIAS = "tapeflow.keras"
+_TARGET = "keras._tf_keras.keras"  # Keras, and a few names that only tf.keras has
+_forced = False  # whether Keras is being imported as tf.keras
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == _ALIAS or fullname.startswith(f"{_ALIAS}."):
+            return ModuleSpec(fullname, _AliasLoader())
+        if fullname == _CONFIG or fullname in _BRANCHES:
+            spec = PathFinder.find_spec(fullname, path, target)
+            if spec is not None and isinstance(spec.loader, SourceFileLoader):
+                kind = _ConfigLoader if fullname == _CONFIG else _BranchLoader
+                spec.loader = kind(fullname, spec.loader.path)
+            return spec
+        return None
+
+
+class _ConfigLoader(SourceFileLoader):
+    """Lets Keras read its settings, once it is decided whether the backend is ours."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        if not _is_chosen():
+            super().exec_module(module)
+            return
+        _check_version()
+        # Not after it was read: the module imports others at its end. And not for longer, so that programs that are
+        # started from this one decide for themselves.
+        before = os.environ.get(_VARIABLE)
+        os.environ[_VARIABLE] = NAME
+        try:
+            super().exec_module(module)
+        finally:
+            if before is None:
+                del os.environ[_VARIABLE]
+            else:
+                os.environ[_VARIABLE] = before
+
+
+class _BranchLoader(SourceFileLoader):
+    """Adds our branch to `if backend() == "tensorflow": ... elif ...` at the top of a module."""
+
+    def get_code(self, fullname: str) -> Any:
+        # Not that of the base class: it would read, and write, what Python keeps in __pycache__.
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+    def source_to_code(self, data: Any, path: Any, **options: Any) -> Any:
+        tree = ast.parse(data)
+        for position, statement in enumerate(tree.body):
+            if isinstance(statement, ast.If) and len(statement.orelse) == 1 and _asks(statement):
+                ours = ast.parse("\n".join(_BRANCHES[self.name])).body
+                test = ast.parse(f"{ast.unparse(statement.test.left)} == {NAME!r}").body[0]  # pyright: ignore
+                branch = ast.If(test.value, ours, [statement])  # pyright: ignore
+                tree.body[position] = ast.fix_missing_locations(ast.copy_location(branch, statement))
+                break
+        return compile(tree, path, "exec", dont_inherit=True)
+
+
+def _asks(statement: ast.If) -> bool:
+    """Whether this is the choice between backends, and not a test for a single one."""
+    return (
+        isinstance(statement.test, ast.Compare)
+        and ast.unparse(statement.test.left).endswith("backend()")
+        and ast.unparse(statement.test.comparators[0]) == "'tensorflow'"
+    )
+
+
+class _AliasLoader(Loader):
+    """One module under two names, not a copy."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        sys.modules[name] = _keras() if name == _ALIAS else _submodule(name)
+
+
+def _submodule(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name.replace(_ALIAS, _TARGET, 1))
+    except ModuleNotFoundError as error:
+        missing = name.replace("tapeflow", "tf", 1)
+        raise ModuleNotFoundError(f"Keras has no {missing}: {error}", name=name) from None
+
+
+def _keras() -> ModuleType:
+    """Keras with our backend, or an error that says what to do."""
+    global _forced
+    loaded: Any = sys.modules.get(_CONFIG)
+    if loaded is None:
+        named = os.environ.get(_VARIABLE, "")
+        if named and not _is_ours(named):
+            raise ImportError(
+                f"tf.keras is Keras with tapeflow as its backend, and the environment variable KERAS_BACKEND asks "
+                f"for {named!r}. Unset it, or set KERAS_BACKEND=tapeflow."
+            )
+        _forced = True
+        try:
+            return importlib.import_module(_TARGET)
+        except ModuleNotFoundError as error:
+            if error.name == "keras":
+                raise ImportError(f"tf.keras needs Keras: {_INSTALL}", name="keras") from None
+            raise
+        finally:
+            _forced = False
+    if loaded.backend() != NAME:
+        raise ImportError(
+            f"Keras is loaded already, with {loaded.backend()!r} as its backend, and a process has one backend. Start "
+            "a new one and import tapeflow before keras, or set the environment variable KERAS_BACKEND=tapeflow."
+        )
+    return importlib.import_module(_TARGET)
+
+
+def _is_ours(backend: str) -> bool:
+    """Whether a name means tapeflow: under `tapeflow run`, TensorFlow's does."""
+    return backend == NAME or (
+        backend == "tensorflow" and sys.modules.get("tensorflow") is sys.modules.get(NAME, "")
+    )
+
+
+def _is_chosen() -> bool:
+    """Whether Keras is to use tapeflow."""
+    named = os.environ.get(_VARIABLE, "")
+    if named:
+        return _is_ours(named)
+    # TensorFlow is what Keras's settings say if nobody ever changed them. Whoever imported tapeflow, and not
+    # TensorFlow, does not mean that.
+    tensorflow = sys.modules.get("tensorflow")
+    is_there = tensorflow is not None and tensorflow is not sys.modules.get(NAME)
+    return _forced or _configured() == NAME or (_configured() == "tensorflow" and not is_there)
+
+
+def _configured() -> str:
+    """The backend that Keras's settings on the disk name."""
+    folder = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
+    try:
+        with open(os.path.join(folder, "keras.json")) as file:
+            return json.load(file).get("backend", "tensorflow")
+    except (OSError, ValueError, AttributeError):
+        return "tensorflow"
+
+
+def _check_version() -> None:
+    from importlib.metadata import version as version_of  # takes long to import
+
+    version = version_of("keras")
+    if tuple(int(part) for part in version.split(".")[:2]) != SUPPORTED:
+        wanted = ".".join(map(str, SUPPORTED))
+        raise ImportError(
+            f"tapeflow is a backend for Keras {wanted}, and Keras {version} is installed. {_INSTALL}"
+        )
+
+
+def install() -> None:
+    """From now on Keras can be imported with tapeflow as its backend."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+install()
