@@ -4,22 +4,24 @@
 #   make test     lint, type check, tests and doctests
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
 #   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
+#   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
 #   make docs     write the lists in docs/compatibility.md
 #
 # Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1",
-# make differential DIFFERENTIAL_ARGS="--ops math.* --seed 3".
+# make differential DIFFERENTIAL_ARGS="--ops math.* --seed 3", make keras-suite SUITE_ARGS="layers/rnn".
 
 PYTHON ?= python3
 VENV ?= .venv
 PEERS ?= .venv-peers
 BENCH_ARGS ?=
 DIFFERENTIAL_ARGS ?=
+SUITE_ARGS ?=
 
 BIN := $(VENV)/bin
 TORCH := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench differential docs clean
+.PHONY: help demo test lint format bench differential keras-suite docs clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -46,6 +48,9 @@ bench: $(VENV)/.installed-xla $(PEERS)/.installed
 differential: $(PEERS)/.installed-tapeflow
 	$(PEERS)/bin/python -m tests.differential $(DIFFERENTIAL_ARGS)
 
+keras-suite: $(PEERS)/.installed-tapeflow
+	$(PEERS)/bin/python -m tests.keras_suite $(SUITE_ARGS)
+
 docs: $(VENV)/.installed-dev
 	$(BIN)/python scripts/compatibility.py
 
@@ -71,5 +76,5 @@ $(PEERS)/.installed: benchmarks/peers.txt Makefile | $(PEERS)/bin/python
 	@touch $@
 
 $(PEERS)/.installed-tapeflow: pyproject.toml $(PEERS)/.installed
-	$(PEERS)/bin/python -m pip install --quiet --editable .
+	$(PEERS)/bin/python -m pip install --quiet --editable ".[xla]"
 	@touch $@

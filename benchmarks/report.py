@@ -20,6 +20,8 @@ from rows import (
     EXTRA_COLUMNS,
     FIRST,
     FIRST_CALLS,
+    KERAS,
+    KERAS_COLUMNS,
     PEERS,
     ROWS,
     Workload,
@@ -121,7 +123,13 @@ def terminal_tables(numbers: Numbers, libraries: Iterable[str]) -> list[Table]:
         shown = [numbers.cell(library, row) for library in columns]
         if set(shown) != {"–"}:
             compiled.add_row(ROWS[row].title, *shown, *numbers.comparison(row))
-    return [table for table in (eager, compiled) if table.row_count]
+    columns = {lib: name for lib, name in KERAS_COLUMNS.items() if lib in libraries}
+    keras = _terminal_table("Keras, CPU", [*columns.values(), "vs. best", "aim"])
+    for row in KERAS:
+        shown = [numbers.cell(library, row) for library in columns]
+        if set(shown) != {"–"}:
+            keras.add_row(ROWS[row].title, *shown, *numbers.comparison(row))
+    return [table for table in (eager, compiled, keras) if table.row_count]
 
 
 def _terminal_table(title: str, headings: Iterable[str]) -> Table:
@@ -138,13 +146,14 @@ def target_lines(numbers: Numbers) -> list[str]:
         aims = [([peer], NAMES[peer], aim) for peer, aim in about.targets]
         if about.aim is not None and not about.variant_of:
             names = " and ".join(NAMES[peer] for peer in about.against)
-            whom = "the best peer" if about.against == COMPILED_PEERS else names
+            best = about.against in (COMPILED_PEERS, PEERS)
+            whom = "the best peer" if best else names
             aims.insert(0, (list(about.against), whom, about.aim))
         for peers, name, aim in aims:
             reached = numbers.ratio(row, peers)
             if reached is not None:
                 mark = "[green]reached[/green]" if reached >= aim else "[yellow]missed[/yellow]"
-                kind = "Compiled: " if row in COMPILED else ""
+                kind = "Compiled: " if row in COMPILED else "Keras: " if row in KERAS else ""
                 against = f"{kind}{about.title} against {name}"
                 lines.append(f"{against}: {significant(reached)}×, aim {aim:g}× {mark}")
     return lines
@@ -168,6 +177,14 @@ def compiled_table(numbers: Numbers, columns: Mapping[str, str] = COMPILED_COLUM
         ours, *theirs = [numbers.cell(library, row) for library in columns]
         body.append([ROWS[row].title, f"**{ours}**", *theirs, *numbers.comparison(row)])
     return _markdown([*columns.values(), "vs. best", "aim"], body)
+
+
+def keras_table(numbers: Numbers) -> str:
+    body = []
+    for row, about in KERAS.items():
+        ours, *theirs = [numbers.cell(library, row) for library in KERAS_COLUMNS]
+        body.append([about.title, f"**{ours}**", *theirs, *numbers.comparison(row)])
+    return _markdown([*KERAS_COLUMNS.values(), "vs. best", "aim"], body)
 
 
 def _markdown(headings: list[str], body: list[list[str]]) -> str:
@@ -236,6 +253,15 @@ The two ways of writing the LSTM:
 
 {_variants_table(numbers)}
 
+## Keras
+
+The same script on four backends; times are those of one batch. The loops use `tf.GradientTape`, which two of them
+have.
+
+{keras_table(numbers)}
+
+{_descriptions(KERAS)}
+
 ## How
 
 Each number is the median of {rounds_text}, or of the first alone where it took more than a minute to
@@ -257,6 +283,8 @@ What `fn.report()` says after the last round: the executors that were tried, and
 
 {_spread_table(numbers, COMPILED_COLUMNS, COMPILED_ROWS)}
 
+{_spread_table(numbers, KERAS_COLUMNS, KERAS)}
+
 ## Machine
 
 {machine(numbers.versions)}
@@ -273,6 +301,11 @@ faster tapeflow is than the best of the others, or, in a first call, than the fa
 and torch.compile; and what it aims at:
 
 {compiled_table(numbers)}
+
+Keras, the same script on four backends, the time of one batch; the last columns: how many times faster
+tapeflow is than the best of the others, and what it aims at:
+
+{keras_table(numbers)}
 
 On {processor()}, {os.cpu_count()} cores, {date.today():%d %B %Y}; made by `make bench`, which says
 [what was run and how](benchmarks/results.md)."""

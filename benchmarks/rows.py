@@ -23,6 +23,7 @@ COMPILED_COLUMNS = {
     "torch": "PyTorch eager",
     "jax": "jax.jit",
 }
+KERAS_COLUMNS = EAGER_COLUMNS  # the backends
 # tapeflow compiles when a function has run for a while; so told, it does in the first call.
 EXTRA_COLUMNS = {"tapeflow-jit": "tapeflow XLA"}
 LIBRARIES = (*COMPILED_COLUMNS, *EXTRA_COLUMNS)
@@ -162,6 +163,54 @@ COMPILED = {
     ),
 }
 
+KERAS = {
+    "keras_start": Workload(
+        "start to first batch",
+        "wall time of a process that imports Keras, builds the MLP and trains on one batch with `fit`",
+        against=PEERS,
+        aim=2,
+    ),
+    "keras_mlp": Workload(
+        "`fit`, MLP",
+        "784-256-256-10, relu, batch 128, 50 batches an epoch",
+        against=PEERS,
+        aim=1,
+    ),
+    "keras_cnn": Workload(
+        "`fit`, CNN",
+        "3×3 convolutions of 32 and 64 channels, each with 2×2 max pooling, and a dense layer on 32×32×3 images, "
+        "batch 32",
+        against=PEERS,
+        aim=0.91,
+    ),
+    "keras_lstm": Workload(
+        "`fit`, LSTM",
+        "100 steps of 32 features, width 128, batch 32",
+        against=PEERS,
+        aim=0.91,
+    ),
+    "keras_transformer": Workload(
+        "`fit`, transformer",
+        "64 tokens, two blocks of width 128 with 4 heads and MLPs of 4 times the width, batch 16",
+        against=PEERS,
+        aim=1,
+    ),
+    "keras_loop": Workload(
+        "tape loop, eager",
+        "a step over the MLP, batch 128: the model, `SparseCategoricalCrossentropy`, `tape.gradient` and "
+        "`optimizer.apply_gradients`",
+        targets=(("tensorflow", 3),),
+        against=("tensorflow",),
+        libraries=("tapeflow", "tensorflow"),
+    ),
+    "keras_loop_function": Workload(
+        "tape loop, `tf.function`",
+        "the same step inside `tf.function`",
+        against=("tensorflow",),
+        libraries=("tapeflow", "tensorflow"),
+    ),
+}
+
 FIRST = ":first"
 FIRST_CALLS = {
     name + FIRST: replace(
@@ -175,5 +224,5 @@ FIRST_CALLS = {
     for name, about in COMPILED.items()
 }
 
-WORKLOADS = EAGER | COMPILED
+WORKLOADS = EAGER | COMPILED | KERAS
 ROWS = WORKLOADS | FIRST_CALLS

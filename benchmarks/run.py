@@ -40,6 +40,20 @@ WORKLOADS = tuple(rows.WORKLOADS)
 
 QUIET_CPU = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
 NO_CACHES = {"JAX_ENABLE_COMPILATION_CACHE": "false", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+WHOLE_PROCESSES = {
+    "import": "import {library}",
+    "keras_start": f"""
+import os, sys
+os.environ["KERAS_BACKEND"] = "{{library}}"
+if "{{library}}" == "tapeflow":
+    import tapeflow
+sys.path.insert(0, {str(HERE / "workloads")!r})
+import keras_models
+x, y = keras_models.data("mlp")
+size = keras_models.BATCH["mlp"]
+keras_models.built("mlp").fit(x[:size], y[:size], batch_size=size, verbose=0)
+""",
+}
 LIMIT_SECONDS = 900
 ONCE_SECONDS = 60  # what takes longer, mostly for compiling, is measured in the first round only
 SECONDS = 1.0
@@ -177,10 +191,11 @@ def measure(
         return
     start = perf_counter()
     try:
-        if workload == "import":
+        if workload in WHOLE_PROCESSES:
+            script = WHOLE_PROCESSES[workload].format(library=library)
             if key not in measurements.values:
-                import_seconds(python, library)  # fills the disk cache and writes bytecode
-            measurements.values.setdefault(key, []).append(import_seconds(python, library))
+                process_seconds(python, script)  # fills the disk cache and writes bytecode
+            measurements.values.setdefault(key, []).append(process_seconds(python, script))
             return
         command = [python, str(MEASURE), library, workload, str(seconds)]
         answer = json.loads(run(command).splitlines()[-1])
@@ -200,10 +215,10 @@ def measure(
         measurements.reports[workload] = answer["report"]
 
 
-def import_seconds(python: str, library: str) -> float:
-    """Return the wall time of a whole process that does nothing but import the library."""
+def process_seconds(python: str, script: str) -> float:
+    """Return the wall time of a whole process."""
     start = perf_counter()
-    run([python, "-P", "-c", f"import {library}"])  # -P: not from the current folder
+    run([python, "-P", "-c", script])  # -P: not from the current folder
     return perf_counter() - start
 
 

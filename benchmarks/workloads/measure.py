@@ -56,8 +56,12 @@ def main(way: str, workload: str, seconds: float) -> None:
     if obstacle is not None:
         print(json.dumps({"missing": obstacle}))
         return
+    if workload.startswith("keras_"):
+        os.environ["KERAS_BACKEND"] = library_name
     library = importlib.import_module(library_name)
-    if workload.startswith("compiled_"):
+    if workload.startswith("keras_"):
+        measured = measure_keras(library, workload, seconds)
+    elif workload.startswith("compiled_"):
         step = build_compiled(library, option, workload.removeprefix("compiled_"))
         measured = measure_compiled(step, workload, seconds, first_only=way == "tapeflow-jit")
     else:
@@ -123,6 +127,26 @@ def measure_compiled(
         if report is not None:
             check_again(step, results)
     return {"values": values, "results": results, "report": report and report()}
+
+
+# Keras.
+
+
+def measure_keras(library, workload: str, seconds: float) -> dict[str, object]:
+    """Time a batch of `fit`, or a step of a loop; results are the losses of the first epochs or steps."""
+    import keras_models
+
+    name = workload.removeprefix("keras_")
+    if name.startswith("loop"):
+        step, batches = keras_models.loop(library, compiled=name.endswith("function")), 1
+        compiled = step
+    else:
+        step, batches = keras_models.fit(name)
+        compiled = step.model.make_train_function()
+    report = getattr(compiled, "report", None)
+    results = [number(step()), number(step())]
+    value = best_time(step, warm_up(step, seconds, report), seconds) / batches
+    return {"values": {workload: value}, "results": results, "report": report and report()}
 
 
 def check_again(step: Step, expected: list[float]) -> None:

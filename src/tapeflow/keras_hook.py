@@ -10,16 +10,17 @@ Keras offers as `tf.keras`.
 
 from __future__ import annotations
 
-import ast
 import importlib
-import json
 import os
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+# Whoever imports tapeflow imports this file. What only Keras needs is imported when Keras is.
+if TYPE_CHECKING:
+    import ast
 
 NAME = "tapeflow"
 SUPPORTED = (3, 15)
@@ -47,6 +48,13 @@ _BRANCHES = {
 }
 """What each module that chooses a backend by its name imports if the name is ours."""
 
+_HASTY = (
+    "keras.src.callbacks.orbax_checkpoint",
+    "keras.src.visualization.plot_bounding_box_gallery",
+    "keras.src.visualization.plot_image_gallery",
+)
+"""Modules that import jax or matplotlib, if they are there, and hardly anybody uses: half of Keras's import time."""
+
 _CONFIG = "keras.src.backend.config"
 _VARIABLE = "KERAS_BACKEND"
 _ALIAS = "tapeflow.keras"
@@ -54,19 +62,19 @@ _TARGET = "keras._tf_keras.keras"  # Keras, and a few names that only tf.keras h
 _forced = False  # whether Keras is being imported as tf.keras
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname == _ALIAS or fullname.startswith(f"{_ALIAS}."):
             return ModuleSpec(fullname, _AliasLoader())
-        if fullname == _CONFIG or fullname in _BRANCHES:
-            spec = PathFinder.find_spec(fullname, path, target)
-            if spec is not None and isinstance(spec.loader, SourceFileLoader):
-                kind = _ConfigLoader if fullname == _CONFIG else _BranchLoader
-                spec.loader = kind(fullname, spec.loader.path)
-            return spec
-        return None
+        kind = _loaders.get(fullname)
+        if kind is None:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = kind(fullname, spec.loader.path)
+        return spec
 
 
 class _ConfigLoader(SourceFileLoader):
@@ -90,8 +98,8 @@ class _ConfigLoader(SourceFileLoader):
                 os.environ[_VARIABLE] = before
 
 
-class _BranchLoader(SourceFileLoader):
-    """Adds our branch to `if backend() == "tensorflow": ... elif ...` at the top of a module."""
+class _EditingLoader(SourceFileLoader):
+    """Changes a module's code while it is imported."""
 
     def get_code(self, fullname: str) -> Any:
         # Not that of the base class: it would read, and write, what Python keeps in __pycache__.
@@ -99,19 +107,35 @@ class _BranchLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
     def source_to_code(self, data: Any, path: Any, **options: Any) -> Any:
+        import ast
+
         tree = ast.parse(data)
+        self.edit(tree)
+        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+
+    def edit(self, tree: ast.Module) -> None:
+        raise NotImplementedError
+
+
+class _BranchLoader(_EditingLoader):
+    """Adds our branch to `if backend() == "tensorflow": ... elif ...` at the top of a module."""
+
+    def edit(self, tree: ast.Module) -> None:
+        import ast
+
         for position, statement in enumerate(tree.body):
             if isinstance(statement, ast.If) and len(statement.orelse) == 1 and _asks(statement):
                 ours = ast.parse("\n".join(_BRANCHES[self.name])).body
                 test = ast.parse(f"{ast.unparse(statement.test.left)} == {NAME!r}").body[0]  # pyright: ignore
                 branch = ast.If(test.value, ours, [statement])  # pyright: ignore
-                tree.body[position] = ast.fix_missing_locations(ast.copy_location(branch, statement))
+                tree.body[position] = ast.copy_location(branch, statement)
                 break
-        return compile(tree, path, "exec", dont_inherit=True)
 
 
 def _asks(statement: ast.If) -> bool:
     """Whether this is the choice between backends, and not a test for a single one."""
+    import ast
+
     return (
         isinstance(statement.test, ast.Compare)
         and ast.unparse(statement.test.left).endswith("backend()")
@@ -119,7 +143,39 @@ def _asks(statement: ast.If) -> bool:
     )
 
 
-class _AliasLoader(Loader):
+class _LazyLoader(_EditingLoader):
+    """Puts off `try: import library`: the library is imported when it is used."""
+
+    def edit(self, tree: ast.Module) -> None:
+        import ast
+
+        for position, statement in enumerate(tree.body):
+            if isinstance(statement, ast.Try):
+                lazy = [line for part in statement.body for line in _put_off(part)]
+                imported = ast.parse("\n".join([_LAZY_MODULE, *lazy])).body
+                tree.body[position : position + 1] = [ast.copy_location(i, statement) for i in imported]
+
+
+_LAZY_MODULE = "from keras.src.utils.module_utils import LazyModule"
+
+
+def _put_off(statement: ast.stmt) -> list[str]:
+    import ast
+
+    if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return []
+    place = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
+    return [f"{n.asname or n.name} = LazyModule({place + n.name!r})" for n in statement.names]
+
+
+_loaders: dict[str, type[SourceFileLoader]] = {
+    _CONFIG: _ConfigLoader,
+    **dict.fromkeys(_BRANCHES, _BranchLoader),
+    **dict.fromkeys(_HASTY, _LazyLoader),
+}
+
+
+class _AliasLoader:
     """One module under two names, not a copy."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
@@ -187,6 +243,8 @@ def _is_chosen() -> bool:
 
 def _configured() -> str:
     """The backend that Keras's settings on the disk name."""
+    import json
+
     folder = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
     try:
         with open(os.path.join(folder, "keras.json")) as file:
@@ -209,7 +267,7 @@ def _check_version() -> None:
 def install() -> None:
     """From now on Keras can be imported with tapeflow as its backend."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+        sys.meta_path.insert(0, _Finder())  # pyright: ignore[reportArgumentType]
 
 
 install()

@@ -303,7 +303,9 @@ def _pack(value: Any, leaves: list[Any], dtype: DType | None) -> Tensor:
     from tapeflow.primitives.array import stack  # packing is an op, so that gradients flow
 
     if dtype is None:
-        dtype = next(x for x in leaves if _holds_tensor(x)).dtype
+        # Sizes that are known only at run time become tensors, too, and have no dtype before.
+        held = [getattr(x, "dtype", None) for x in leaves if _holds_tensor(x)]
+        dtype = next((as_dtype(d) for d in held if d is not None), dtypes.int32)
     rows = [convert_to_tensor(x, None if _holds_tensor(x) else dtype) for x in value]
     return stack(*rows, axis=0)
 

@@ -1,0 +1,152 @@
+"""`python -m tests.keras_suite`: runs the tests that Keras's wheel carries, on tapeflow and on JAX.
+
+    python -m tests.keras_suite                        both backends, all files, and the table in docs/keras.md
+    python -m tests.keras_suite --backends tapeflow    one of them; the other's last results are taken
+    python -m tests.keras_suite ops/numpy_test.py layers/rnn      some files or folders of keras/src
+
+It needs TensorFlow, which many of the tests import, JAX and Keras in one environment: `make keras-suite` makes one.
+Results are kept in build/keras-suite, test by test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+RESULTS = ROOT / "build" / "keras-suite"
+PAGE = ROOT / "docs" / "keras.md"
+BACKENDS = ("tapeflow", "jax")
+LIMIT_SECONDS = 300
+BEGIN, END = "<!-- suite -->", "<!-- end -->"
+
+
+def main() -> int:
+    """Runs the command."""
+    parser = argparse.ArgumentParser(description="Runs Keras's own tests.")
+    parser.add_argument("what", nargs="*", help="files or folders of keras/src; by default all")
+    parser.add_argument("--backends", nargs="+", default=BACKENDS, choices=BACKENDS)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--table", action="store_true", help="run nothing, write the table")
+    options = parser.parse_args()
+    if not options.table:
+        for backend in options.backends:
+            outcomes = run(backend, options.what, options.processes)
+            merge(backend, outcomes, everything=not options.what)
+    found = {backend: load(backend) for backend in BACKENDS}
+    print(table(found))
+    print(verdict(found))
+    if not options.what:
+        write(found)
+    return 0
+
+
+def run(backend: str, what: list[str], processes: int) -> dict[str, str]:
+    """What became of each test: passed, failed or skipped."""
+    spec = importlib.util.find_spec("keras")
+    assert spec is not None and spec.origin is not None, "Keras is not installed"
+    sources = Path(spec.origin).parent / "src"
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    report = RESULTS / f"{backend}.xml"
+    report.unlink(missing_ok=True)
+    paths = [str(ROOT / "src"), str(HERE), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {
+        "KERAS_BACKEND": backend,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "JAX_PLATFORMS": "cpu",
+    }
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-c", str(HERE / "pytest.ini")),
+            *("--rootdir", str(sources), "-q", "--no-header", "--tb=no", "-n", str(processes)),
+            *("--dist", "loadfile", "--timeout", str(LIMIT_SECONDS), f"--junitxml={report}"),
+            *(str(sources / name) for name in what or ["."]),
+        ],
+        env=environment,
+        cwd=RESULTS,
+        check=False,
+    )
+    return outcomes_of(report)
+
+
+def outcomes_of(report: Path) -> dict[str, str]:
+    """The outcomes in a report of pytest, by the names of the tests."""
+    outcomes = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        name = f"{case.get('classname', '').removeprefix('keras.src.')}.{case.get('name')}"
+        kinds = {child.tag for child in case}
+        if kinds & {"failure", "error"}:
+            outcomes[name] = "failed"
+        else:
+            outcomes[name] = "skipped" if "skipped" in kinds else "passed"
+    return outcomes
+
+
+def merge(backend: str, outcomes: dict[str, str], everything: bool) -> None:
+    """Keeps the outcomes, beside those of tests that were not run this time."""
+    kept = {} if everything else load(backend)
+    path = RESULTS / f"{backend}.json"
+    path.write_text(json.dumps(kept | outcomes, indent=0, sort_keys=True), encoding="utf-8")
+
+
+def load(backend: str) -> dict[str, str]:
+    """The outcomes of the last run."""
+    path = RESULTS / f"{backend}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def table(found: dict[str, dict[str, str]]) -> str:
+    """Passed, failed and skipped for each folder."""
+    counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for backend, outcomes in found.items():
+        for name, outcome in outcomes.items():
+            for folder in (name.partition(".")[0], "all"):
+                counts[folder][backend][outcome] += 1
+    lines = [
+        "| folder | passed | failed | skipped | passed on JAX | failed on JAX | skipped on JAX |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for folder in sorted(counts, key=lambda name: (name == "all", name)):
+        cells = [
+            f"{counts[folder][backend][kind]:,}"
+            for backend in BACKENDS
+            for kind in ("passed", "failed", "skipped")
+        ]
+        lines.append(f"| {folder} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def missing(found: dict[str, dict[str, str]]) -> list[str]:
+    """The tests that pass on JAX and not on tapeflow."""
+    ours, theirs = found["tapeflow"], found["jax"]
+    return sorted(n for n, o in theirs.items() if o == "passed" and ours.get(n) != "passed")
+
+
+def verdict(found: dict[str, dict[str, str]]) -> str:
+    """How many of the tests that pass on JAX pass here."""
+    passed = sum(outcome == "passed" for outcome in found["jax"].values())
+    lost = missing(found)
+    kept = passed - len(lost)
+    share = kept / passed if passed else 0.0
+    return f"Of {passed:,} tests that pass on JAX, {kept:,} pass on tapeflow: {share:.1%}."
+
+
+def write(found: dict[str, dict[str, str]]) -> None:
+    """Puts the table into the page on Keras."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text.split(BEGIN)[0], text.split(BEGIN)[1].split(END, 1)[1]
+    PAGE.write_text(
+        f"{before}{BEGIN}\n{verdict(found)}\n\n{table(found)}\n{END}{after}", encoding="utf-8"
+    )
+
+
+raise SystemExit(main())
