@@ -518,16 +518,15 @@ class GradientTape:
                     f"sources must be tensors or variables, or structures of them; got {s!r} of type "
                     f"{type(s).__name__!r}"
                 )
-            if not s.dtype.is_differentiable:
+            held = s if variable is None else variable._value
+            if not held.dtype.is_differentiable:
                 warn_once(
                     "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
-                    f"GradientTape.gradient, got {s.dtype!r}"
+                    f"GradientTape.gradient, got {held.dtype!r}"
                 )
                 ids.append([])
-            elif variable is not None:
-                ids.append([variable._value._id])
             else:
-                ids.append([s._id])
+                ids.append([held._id])
         return ids
 
 
