@@ -110,6 +110,13 @@ EAGER = {
         in_bytes=True,
         libraries=("tapeflow", "tensorflow"),
     ),
+    "input_pipeline": Workload(
+        "`tf.data`, 50,000 samples",
+        "one pass over `from_tensor_slices`, `shuffle` with a buffer for all, `batch(32)`: samples of "
+        "8 float32 features and an int32 label",
+        (("tensorflow", 3),),
+        libraries=("tapeflow", "tensorflow"),
+    ),
 }
 
 

@@ -140,6 +140,13 @@ def adam() -> tuple[list[Array], list[Array], list[Array], list[Array]]:
     return vectors(1e-3), vectors(0.1), vectors(0.1), [np.square(v) for v in vectors(0.1)]
 
 
+def samples() -> tuple[Array, Array]:
+    """Return 50,000 small samples and their labels."""
+    rng = np.random.default_rng(10)
+    count = 50_000
+    return rng.normal(size=(count, 8)).astype(np.float32), rng.integers(0, 10, count, np.int32)
+
+
 def _scaled(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     """Return weights that keep the scale of what goes through them under relu."""
     return (rng.normal(size=shape) * (2 / np.prod(shape[:-1])) ** 0.5).astype(np.float32)

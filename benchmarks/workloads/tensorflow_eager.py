@@ -111,3 +111,16 @@ def jacobian_lstm(tf):
         return tape.jacobian(scores, parameters)[1]
 
     return step
+
+
+def input_pipeline(tf):
+    features, labels = inputs.samples()
+    data = tf.data.Dataset.from_tensor_slices((features, labels)).shuffle(len(labels)).batch(32)
+
+    def step():
+        samples = 0
+        for _, labels in data:
+            samples += labels.shape[0]
+        return samples
+
+    return step

@@ -318,7 +318,7 @@ from tapeflow.function.decorator import function as function  # noqa: E402
 
 __getattr__ = _Missing(
     "tf",
-    later=("autograph",),
+    later=("autograph", "data", "io", "saved_model", "summary", "sysconfig", "test", "train", "version"),
     elsewhere={
         "keras": "tapeflow.keras",
         "initializers": "tapeflow.keras.initializers",

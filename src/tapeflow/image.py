@@ -1,6 +1,16 @@
 """`tf.image`: resizing, cropping and recolouring images, and measuring them."""
 
 from tapeflow.core.missing import Missing as _Missing
+from tapeflow.io.images import (
+    decode_bmp as decode_bmp,
+    decode_gif as decode_gif,
+    decode_image as decode_image,
+    decode_jpeg as decode_jpeg,
+    decode_png as decode_png,
+    encode_jpeg as encode_jpeg,
+    encode_png as encode_png,
+    is_jpeg as is_jpeg,
+)
 from tapeflow.ops.image_colour import (
     adjust_brightness as adjust_brightness,
     adjust_contrast as adjust_contrast,

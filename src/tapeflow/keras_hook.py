@@ -56,6 +56,7 @@ _HASTY = (
 """Modules that import jax or matplotlib, if they are there, and hardly anybody uses: half of Keras's import time."""
 
 _CONFIG = "keras.src.backend.config"
+_DYNAMIC = "keras.src.utils.backend_utils"
 _VARIABLE = "KERAS_BACKEND"
 _ALIAS = "tapeflow.keras"
 _TARGET = "keras._tf_keras.keras"  # Keras, and a few names that only tf.keras has
@@ -168,8 +169,30 @@ def _put_off(statement: ast.stmt) -> list[str]:
     return [f"{n.asname or n.name} = LazyModule({place + n.name!r})" for n in statement.names]
 
 
+class _DynamicLoader(SourceFileLoader):
+    """Lets preprocessing layers find ours: they look up their backend at each call, as it is another inside tf.data."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        utils: Any = module
+        others, in_graph = utils.DynamicBackend.__getattr__, utils.in_tf_graph
+
+        def find(self: Any, name: str) -> Any:
+            if self._backend == NAME:
+                return getattr(importlib.import_module("tapeflow.keras_backend"), name)
+            return others(self, name)
+
+        def in_tf_graph() -> bool:
+            # Under `tapeflow run` the module tensorflow is tapeflow, whose functions are no graphs of TensorFlow.
+            return sys.modules.get("tensorflow") is not sys.modules.get(NAME) and in_graph()
+
+        utils.DynamicBackend.__getattr__ = find
+        utils.in_tf_graph = in_tf_graph
+
+
 _loaders: dict[str, type[SourceFileLoader]] = {
     _CONFIG: _ConfigLoader,
+    _DYNAMIC: _DynamicLoader,
     **dict.fromkeys(_BRANCHES, _BranchLoader),
     **dict.fromkeys(_HASTY, _LazyLoader),
 }

@@ -18,7 +18,8 @@ PATH = Path(__file__).with_name("signatures.json")
 NAMESPACES = [
     *("autodiff", "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "image", "io"),
     *("linalg", "math", "nest", "nn", "random", "random.experimental", "sets", "signal", "strings"),
-    "test",
+    *("test", "summary", "summary.experimental", "io.gfile", "sysconfig"),
+    *("config.experimental", "config.optimizer", "config.threading"),
 ]
 CLASSES = ["Tensor", "Variable", "GradientTape", "Module", "IndexedSlices", "TensorShape"]
 CLASSES += ["TensorSpec", "DType"]

@@ -51,6 +51,7 @@ VALUES: dict[str, tuple[Callable[[], Any], Any]] = {
         [[2], [1]],
     ),
     "unique strings": (lambda: tf.unique(["b", "a", "b"]).y, [b"b", b"a"]),
+    "unique tells NaNs apart": (lambda: tf.unique([np.nan, 1.0, np.nan]).idx, [0, 1, 2]),
     "unique of nothing": (lambda: tf.unique(tf.zeros([0])).idx, []),
     "cast cuts off": (lambda: tf.cast([-1.8, 1.8], tf.int32), [-1, 1]),
     "cast to bool": (lambda: tf.cast([0.0, 2.0], tf.bool), [False, True]),

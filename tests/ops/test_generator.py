@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 
 import tapeflow as tf
+import tapeflow.train
 
 
 def _generator(seed=1):
@@ -92,3 +93,48 @@ def test_drawing_inside_a_tape():
 def test_mistakes_are_named(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+# Saving.
+
+
+def test_a_checkpoint_brings_the_numbers_back(tmp_path):
+    generator = tf.random.Generator.from_seed(5)
+    generator.normal([3])
+    checkpoint = tf.train.Checkpoint(generator=generator)
+    path = checkpoint.save(str(tmp_path / "state"))
+    first = generator.normal([4]).numpy()
+    assert (generator.normal([4]).numpy() != first).any()
+    checkpoint.restore(path)
+    np.testing.assert_array_equal(generator.normal([4]), first)
+
+
+def test_a_generator_made_anew_goes_on_from_a_checkpoint(tmp_path):
+    generator = tf.random.Generator.from_seed(5)
+    generator.skip(7)
+    path = tf.train.Checkpoint(generator=generator).save(str(tmp_path / "state"))
+    other = tf.random.Generator.from_seed(1)
+    tf.train.Checkpoint(generator=other).restore(path).assert_consumed()
+    np.testing.assert_array_equal(other.state, generator.state)
+    np.testing.assert_array_equal(other.normal([4]), generator.normal([4]))
+
+
+def test_the_state_is_saved_under_the_name_of_tensorflow():
+    generator = tf.random.Generator.from_seed(5)
+    assert generator._state_var is generator.state
+
+
+def test_a_generator_inside_a_module_is_no_variable_of_it():
+    class Noise(tf.Module):
+        def __init__(self):
+            self.generator = tf.random.Generator.from_seed(1)
+
+    assert Noise().variables == ()
+
+
+def test_reset_takes_only_states_of_its_length():
+    generator = tf.random.Generator.from_seed(5)
+    with pytest.raises(ValueError, match=r"\(3,\)"):
+        generator.reset([1, 2])
+    generator.reset([1, 2, 3])
+    assert generator.key.numpy() == 3

@@ -52,3 +52,18 @@ def test_numpy_function_gets_arrays_of_its_own():
 
     assert tf.numpy_function(change, [x], tf.int32).numpy().tolist() == [2, 3]
     assert np.array(x).tolist() == [1, 2]
+
+
+def test_ensure_shape_tells_the_rank_and_checks_it_when_the_function_runs():
+    @tf.function
+    def f(x):
+        y = tf.py_function(lambda x: x[: int(x[0])], [x], tf.float32)
+        return tf.reduce_sum(tf.ensure_shape(y, [2]))
+
+    x = tf.Variable([2.0, 3.0, 4.0])
+    with tf.GradientTape() as tape:
+        y = f(x)
+    assert y.numpy() == 5.0
+    assert tape.gradient(y, x).numpy().tolist() == [1.0, 1.0, 0.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"ensure_shape.*\(3,\).*\(2,\)"):
+        f(tf.constant([3.0, 1.0, 1.0]))

@@ -295,6 +295,14 @@ def test_examples_do_not_leave():
     assert repr(kept[0]) == "<tf.Tensor: shape=(3,), dtype=float64, one of 4 examples>"
 
 
+def test_elems_of_unknown_sizes():
+    spec = tf.TensorSpec([None, 3], tf.float64)
+    product = tf.function(
+        lambda a, b: tf.vectorized_map(lambda e: e[0] * e[1], (a, b)), input_signature=[spec, spec]
+    )
+    np.testing.assert_array_equal(product(X, X), X * X)
+
+
 def test_an_op_without_a_rule_is_named():
     from tapeflow.primitives.batching import RULES
 

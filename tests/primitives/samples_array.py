@@ -170,7 +170,24 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample((np.array([0.5, 0.25, 0.5]),), {"dtype": INT64}),
         Sample((real(0),), {"dtype": INT32}),
     ],
+    "distinct": [
+        Sample((np.array([3, 1, 3, 2, 1], np.int32),)),
+        Sample((np.array([[1, 0], [0, 2], [1, 0], [0, 1]], np.int64),)),
+        Sample((real(0),)),
+        Sample((real(0, 2),)),
+        Sample((np.zeros([3, 0]),)),
+    ],
 }
+
+
+def _distinct(x: np.ndarray) -> tuple[np.ndarray, ...]:
+    rows = [tuple(np.ravel(row).tolist()) for row in x]
+    ordered = sorted(set(rows))
+    return (
+        np.array([rows.index(row) for row in ordered], np.int32),
+        np.array([ordered.index(row) for row in rows], np.int32),
+        np.array([rows.count(row) for row in ordered], np.int32),
+    )
 
 
 def _first_appearances(x: np.ndarray, dtype: dtypes.DType) -> tuple[np.ndarray, ...]:
@@ -248,6 +265,7 @@ REFERENCES: dict[str, Reference] = {
     ).sum(-1),
     "nonzero": lambda x: np.stack(np.nonzero(x), -1),
     "unique": _first_appearances,
+    "distinct": _distinct,
 }
 
 MISTAKES: dict[str, list[Mistake]] = {
@@ -322,4 +340,5 @@ MISTAKES: dict[str, list[Mistake]] = {
         Mistake((real(2, 3), real(3, 3)), {"side": "left", "dtype": INT32}),
     ],
     "unique": [Mistake((real(2, 3),), {"dtype": INT32})],
+    "distinct": [Mistake((real(2, 3, 4),)), Mistake((real(),))],
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 
 import numpy as np
@@ -65,7 +66,10 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample((np.array([-7, 7, -7], np.int32), np.array([3, -3, -3], np.int32))),
     ],
     **{name: pairs(bools) for name in ["logical_and", "logical_or", "logical_xor"]},
-    **{name: pairs(ints) for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]},
+    **{
+        name: pairs(ints)
+        for name in ["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "gcd"]
+    },
     "add_n": [
         Sample((real(2, 3), real(2, 3), real(2, 3))),
         Sample((real(), real())),
@@ -128,6 +132,9 @@ REFERENCES: dict[str, Reference] = {
     "bitwise_and": operator.and_,
     "bitwise_or": operator.or_,
     "bitwise_xor": operator.xor,
+    "left_shift": lambda a, b: a * 2**b,
+    "right_shift": lambda a, b: a // 2**b,
+    "gcd": np.vectorize(math.gcd, otypes=[np.int32]),
     "add_n": lambda *xs: functools.reduce(operator.add, xs),
 }
 
@@ -137,7 +144,7 @@ _TAKES = {
     REAL: "maximum minimum floor_divide floor_mod less less_equal greater greater_equal",
     FLOAT: "atan2 complex",
     ("bool",): "logical_and logical_or logical_xor",
-    ("int",): "bitwise_and bitwise_or bitwise_xor",
+    ("int",): "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd",
     ("float", "complex", "int", "bool", "string"): "equal not_equal",
 }
 

@@ -90,7 +90,7 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "lu": [
         Sample((x,), {"dtype": dtypes.int32}, low_precision=False, also_complex=False)
-        for x in (real(3, 3), steady(3, 3)[::-1].copy())
+        for x in (real(3, 3), steady(3, 3)[::-1].copy(), TALL, WIDE)
     ],
     "svd": [
         loose(Sample((x,), {"full": full}))
@@ -249,7 +249,7 @@ MISTAKES: dict[str, list[Mistake]] = {
     ],
     "qr": no_matrix(full=False),
     "lu": [
-        *no_square(dtype=dtypes.int32),
+        *no_matrix(dtype=dtypes.int32),
         Mistake((np.ones((2, 2)),), {"dtype": dtypes.int32}, says=("not invertible",)),
     ],
     "svd": no_matrix(full=False),

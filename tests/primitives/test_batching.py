@@ -24,7 +24,7 @@ def test_every_primitive_has_a_batching_rule():
 
 def refuses(name: str, attrs: dict[str, Any], batched: tuple[int, ...]) -> bool:
     """Whether the shape of the result would differ between examples."""
-    if name in ("nonzero", "unique"):
+    if name in ("distinct", "nonzero", "unique"):
         return True
     if name.startswith("segment_") and attrs.get("size", 0) is None:
         return 1 in batched
@@ -105,7 +105,7 @@ def test_vectorised_jacobian_agrees_with_a_loop(primitive: Primitive, sample: Sa
 
 @pytest.mark.parametrize(
     ("primitive", "sample"),
-    [c for c in CASES if sources(*c.values) and c.values[0].name not in ("nonzero", "unique")],
+    [c for c in CASES if sources(*c.values) and c.values[0].name not in ("distinct", "nonzero", "unique")],
 )
 def test_gradients_of_a_batch_agree_with_those_of_a_loop(primitive: Primitive, sample: Sample):
     """A tape inside the batch follows examples, and one outside follows full tensors."""

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 from tapeflow.core import nest
 from tapeflow.core.names import name_scope
+from tapeflow.core.tracked import Tracked
 from tapeflow.core.variable import Variable
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class Module:
+class Module(Tracked):
     """The base of models and layers: collects the variables and modules among its attributes.
 
     Attributes are searched in the order of their names, through lists, tuples, dictionaries and other modules.

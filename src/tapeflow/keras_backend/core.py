@@ -133,6 +133,8 @@ def convert_to_tensor(
             "A KerasTensor is symbolic: it has a shape and a dtype, and no value. Use ops from `keras.ops` on it, or "
             "put the computation into the `call` of a layer."
         )
+    if type(x).__module__.startswith("tensorflow."):
+        x = np.asarray(x)  # a tensor of TensorFlow, out of tf.data, would give itself as the tensor
     if dtype is None:
         return tf.convert_to_tensor(x)
     wanted = dtype_of(dtype)

@@ -1,5 +1,7 @@
 """What every Keras layer inherits from its backend."""
 
+from tapeflow.core.tracked import Tracked
 
-class TapeflowLayer:
-    """Nothing more than what Keras's own `Layer` has is needed."""
+
+class TapeflowLayer(Tracked):
+    """What a checkpoint needs that is restored before a layer is built: the rest Keras's own `Layer` has."""

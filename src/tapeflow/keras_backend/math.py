@@ -89,9 +89,7 @@ def cdist(x: Any, y: Any) -> Tensor:
     """The Euclidean distance of each row of x to each row of y."""
     x, y = alike(floats(x), floats(y))
     if x.ndim < 2 or y.ndim < 2:
-        raise ValueError(
-            f"`cdist` inputs must have rank >= 2, got shapes {x.shape} and {y.shape}"
-        )
+        raise ValueError(f"`cdist` inputs must have rank >= 2, got shapes {x.shape} and {y.shape}")
     if shape(x)[-1] != shape(y)[-1]:
         raise ValueError(
             f"Last dimension of inputs to `cdist` must match, got shapes {x.shape} and {y.shape}"
@@ -194,7 +192,9 @@ def istft(
     """The signal that has these spectra: the inverse of `stft`."""
     spectra = _get_complex_tensor_from_tuple(x)
     if spectra.ndim < 2:
-        raise ValueError(f"Input `x` must have at least 2 dimensions. Received shape: {spectra.shape}")
+        raise ValueError(
+            f"Input `x` must have at least 2 dimensions. Received shape: {spectra.shape}"
+        )
     dtype = tf.math.real(spectra).dtype
     weights = _window(window, sequence_length, fft_length, dtype)
     inverse = None

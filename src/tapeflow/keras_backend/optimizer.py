@@ -12,12 +12,13 @@ from keras.src.optimizers import base_optimizer
 import tapeflow as tf
 from tapeflow.core.context import context
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.tracked import Tracked
 from tapeflow.function.settings import functions_run_eagerly
 
 _SETTINGS = (float, int, bool, str, type(None))
 
 
-class TapeflowOptimizer(base_optimizer.BaseOptimizer):
+class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
     """Keras's optimizer, on variables of Keras or of `tf.Variable`."""
 
     def assign(self, variable: Any, value: Any) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from keras.src import tree
+from keras.src.backend.common.dtypes import result_type
 
 import tapeflow as tf
 from tapeflow.core.dims import Dim
@@ -152,7 +152,7 @@ def lstm(
     """All steps of an LSTM: the last output, the outputs, and the states."""
     _check_usual(mask, activation, recurrent_activation)
     xs = _projected(inputs, kernel, bias, go_backwards)
-    u, h, c = map(tf.convert_to_tensor, (recurrent_kernel, initial_state_h, initial_state_c))
+    u, h, c = [tf.cast(x, xs.dtype) for x in (recurrent_kernel, initial_state_h, initial_state_c)]
     hs, c = lstm_sequence(xs, u, h, c)
     last = hs[-1]
     return last, _swapped(hs if return_sequences else last[None]), [last, c]
@@ -176,10 +176,10 @@ def gru(
     _check_usual(mask, activation, recurrent_activation)
     if not reset_after:
         raise NotImplementedError("a GRU that resets before the product has no such sum")
-    u, h = tf.convert_to_tensor(recurrent_kernel), tf.convert_to_tensor(initial_state)
-    biases = tf.zeros((2, u.shape[1]), u.dtype) if bias is None else tf.convert_to_tensor(bias)
+    biases = (None, tf.zeros(kernel.shape[1])) if bias is None else tf.unstack(bias)
     xs = _projected(inputs, kernel, biases[0], go_backwards)
-    hs = gru_sequence(xs, u, biases[1], h)
+    u, b, h = [tf.cast(x, xs.dtype) for x in (recurrent_kernel, biases[1], initial_state)]
+    hs = gru_sequence(xs, u, b, h)
     last = hs[-1]
     return last, _swapped(hs if return_sequences else last[None]), [last]
 
@@ -208,11 +208,12 @@ def _check_usual(mask: Any, activation: Any, recurrent_activation: Any) -> None:
 def _projected(inputs: Any, kernel: Any, bias: Any, go_backwards: bool) -> Tensor:
     """What the inputs add to the gates: one product for all time steps, which come first."""
     x, kernel = tf.convert_to_tensor(inputs), tf.convert_to_tensor(kernel)
-    steps, batch = x._array.shape[1], x._array.shape[0]
-    x = _swapped(x)
+    dtype = result_type(x.dtype, kernel.dtype)
+    batch, steps = x._array.shape[:2]
+    x = _swapped(tf.cast(x, dtype))
     if go_backwards:
         x = tf.reverse(x, [0])
-    found = tf.matmul(tf.reshape(x, (-1, kernel.shape[0])), kernel)
+    found = tf.matmul(tf.reshape(x, (-1, kernel.shape[0])), tf.cast(kernel, dtype))
     if bias is not None:
-        found = found + tf.convert_to_tensor(bias)
+        found = found + tf.cast(bias, dtype)
     return tf.reshape(found, (steps, batch, kernel.shape[1]))

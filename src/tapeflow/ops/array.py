@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import hint_of
 from tapeflow.core.dtypes import DType, as_dtype
@@ -173,12 +174,19 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     >>> tf.ensure_shape([[1, 2], [3, 4]], [None, 2]).shape
     TensorShape([2, 2])
     """
-    tensor = convert_to_tensor(x)
-    if not TensorShape(shape).is_compatible_with(tensor.shape):
-        raise invalid(
-            f"ensure_shape: the tensor's shape {tensor.shape} is not compatible with expected "
-            f"shape {TensorShape(shape)}"
-        )
+    tensor, wanted = convert_to_tensor(x), TensorShape(shape)
+
+    def check(tensor: Tensor) -> tuple[()]:
+        if not wanted.is_compatible_with(tensor.shape):
+            raise invalid(
+                f"ensure_shape: the tensor's shape {tensor.shape} is not compatible with expected shape {wanted}"
+            )
+        return ()
+
+    check(tensor)
+    if tensor.shape.rank is None and wanted.rank is not None:
+        tensor.set_shape(wanted)  # inside `tf.function`, where what Python returned is seen later
+        context.tracer.python("ensure_shape", check, [tensor], [])
     return primitives.identity(tensor)
 
 

@@ -8,7 +8,6 @@ nothing else. Inside `tf.function` what cannot be decided yet becomes part of th
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
@@ -17,6 +16,7 @@ from typing import Any
 from tapeflow.core import nest
 from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.devices import device as device
 from tapeflow.core.dtypes import int32
 from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
@@ -331,37 +331,6 @@ def init_scope() -> Iterator[None]:
     """
     with no_recorders() if context.tracer is None else context.tracer.suspended():
         yield
-
-
-def device(device_name: str | None) -> AbstractContextManager[None]:
-    """A scope that asks for a device. Ops run where they can: here, on the CPU.
-
-    >>> with tf.device("/CPU:0"):
-    ...     x = tf.constant([1.0, 2.0]) * 2.0
-
-    Args:
-      device_name: such as `"CPU:0"`, `"/GPU:1"` or `"/job:worker/task:0/device:CPU:0"`; `None` asks for none.
-    """
-    if callable(device_name):
-        raise RuntimeError("tf.device takes the name of a device, and not a function")
-    if device_name is not None and not isinstance(device_name, str):
-        raise ValueError(
-            f"tf.device: expected a device name such as 'CPU:0', got {device_name!r} of type "
-            f"{type(device_name).__name__}"
-        )
-    for part in (device_name or "").split("/"):
-        if part and not _DEVICE_PART.fullmatch(part):
-            raise ValueError(
-                f"tf.device: {part!r} in {device_name!r} is not part of a device name; names look like 'CPU:0', "
-                "'/GPU:1' or '/job:localhost/replica:0/task:0/device:CPU:0'"
-            )
-    return contextlib.nullcontext()
-
-
-_DEVICE_PART = re.compile(
-    r"job:[\w.\-]+|(replica|task):\d+|device:\w+:(\d+|\*)|(cpu|gpu|tpu|custom)(:(\d+|\*))?",
-    re.IGNORECASE,
-)
 
 
 def _check_callable(op: str, argument: str, value: Any) -> None:

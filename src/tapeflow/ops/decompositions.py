@@ -22,8 +22,16 @@ from tapeflow.primitives import (
     ordering,
     reduction,
 )
-from tapeflow.primitives.matrices import adjoint, as_dtype_of, identity, lower, upper
+from tapeflow.primitives.matrices import (
+    adjoint,
+    as_dtype_of,
+    check_square,
+    identity,
+    lower,
+    upper,
+)
 from tapeflow.primitives.solvers import triangular_solve
+from tapeflow.primitives.table import ArraySpec
 
 
 class Qr(NamedTuple):
@@ -91,7 +99,9 @@ def lu(input: Any, output_idx_type: Any = dtypes.int32, name: str | None = None)
       output_idx_type: the dtype of the order of the rows, `tf.int32` or `tf.int64`.
       name: accepted for compatibility.
     """
-    return Lu(*primitives.lu(input, dtype=as_dtype(output_idx_type)))
+    x = convert_to_tensor(input)
+    check_square("lu", "input", ArraySpec(x._array.shape, x.dtype))
+    return Lu(*primitives.lu(x, dtype=as_dtype(output_idx_type)))
 
 
 def lu_reconstruct(
@@ -225,7 +235,8 @@ def matrix_rank(
     s = primitives.singular_values(x)
     last = s._array.ndim - 1
     if tol is None:
-        precision = float(np.finfo(s._array.dtype).eps) * max(x._array.shape[-2:])
+        size = convert_to_tensor(max(x._array.shape[-2:]), s.dtype)
+        precision = size * float(np.finfo(s.dtype.np_dtype).eps)
         tol = reduction.max_(s, axis=(last,), keepdims=True) * precision
     else:
         tol = convert_to_tensor(tol, s.dtype)

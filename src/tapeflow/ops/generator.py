@@ -14,6 +14,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.interpreter import own_states
 from tapeflow.core.tensor import Tensor
+from tapeflow.core.tracked import Tracked
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.ops.random import uniform_from
@@ -72,14 +73,14 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     return Tensor(np.concatenate([np.zeros(length - values.size, np.int64), values]))
 
 
-class Generator:
+class Generator(Tracked):
     """A source of random numbers that carries its own state.
 
     >>> g = tf.random.Generator.from_seed(1)
     >>> g.normal([2, 3]).shape
     TensorShape([2, 3])
 
-    The state is a `tf.Variable`, so it can be saved and restored, and the same state gives the same numbers. Make one
+    The state is a `tf.Variable`, which `tf.train.Checkpoint` saves, and the same state gives the same numbers. Make one
     with `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.
 
     Args:
@@ -102,9 +103,9 @@ class Generator:
         self._alg = _algorithm(alg)
         if isinstance(state, Variable):
             self._check(state.value())
-            self._state = state
+            self._state_var = state
         else:
-            self._state = Variable(self._checked(state), trainable=False, name="StateVar")
+            self._state_var = Variable(self._checked(state), trainable=False, name="StateVar")
 
     def _checked(self, state: Any) -> Tensor:
         tensor = convert_to_tensor(state)
@@ -169,7 +170,7 @@ class Generator:
     @property
     def state(self) -> Variable:
         """The state: one or two words that count, and the key."""
-        return self._state
+        return self._state_var
 
     @property
     def algorithm(self) -> int:
@@ -179,11 +180,11 @@ class Generator:
     @property
     def key(self) -> Tensor:
         """The key, the last word of the state."""
-        return self._state.value()[-1]
+        return self._state_var.value()[-1]
 
     def reset(self, state: Any) -> None:
         """Begins again from a state."""
-        self._state.assign(self._checked(state))
+        self._state_var.assign(self._checked(state))
 
     def reset_from_seed(self, seed: Any) -> None:
         """Begins again from a seed.
@@ -193,11 +194,11 @@ class Generator:
         >>> g.state.numpy()
         array([2, 0, 0])
         """
-        self._state.assign(create_rng_state(seed, self._alg))
+        self._state_var.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Begins again from a key and where to begin with it."""
-        self._state.assign(self._checked(_key_counter(key, counter)))
+        self._state_var.assign(self._checked(_key_counter(key, counter)))
 
     def skip(self, delta: Any) -> Tensor:
         """Goes on as if `delta` numbers had been drawn, and returns the state before.
@@ -206,9 +207,9 @@ class Generator:
         >>> g.skip(2).numpy(), g.state.numpy()
         (array([1, 0, 0]), array([513,   0,   0]))
         """
-        before = self._state.value()
+        before = self._state_var.value()
         step = _PER_NUMBER * integer("Generator.skip", "delta", delta)
-        self._state.assign(
+        self._state_var.assign(
             distributions.generator_skip(before, convert_to_tensor(step, dtypes.int64))
         )
         return before

@@ -75,18 +75,23 @@ def resize(
         wanted = tuple(int(np.rint(np.float32(scale) * np.float32(d))) for d in have)
     if method == ResizeMethod.NEAREST_NEIGHBOR:
         return _nearest(images, wanted)
+    kernel = kernel_of(method, antialias)
+    images = cast(images, dtypes.float32)
+    for axis, count in zip((first + 1, first), reversed(wanted), strict=True):
+        images = resample(
+            images, axis=axis, size=count, method=kernel, antialias=antialias, adjoint=False
+        )
+    return images
+
+
+def kernel_of(method: str, antialias: bool) -> str:
+    """What `resample` calls a method of `resize`."""
     if method not in _METHODS:
         raise ValueError(
             f"resize: there is no method {method!r}; it is one of "
             f"{', '.join(sorted([*_METHODS, 'nearest']))}"
         )
-    images = cast(images, dtypes.float32)
-    for axis, count in zip((first + 1, first), reversed(wanted), strict=True):
-        kernel = _METHODS[method][antialias]
-        images = resample(
-            images, axis=axis, size=count, method=kernel, antialias=antialias, adjoint=False
-        )
-    return images
+    return _METHODS[method][antialias]
 
 
 def _size_of(size: Any) -> tuple[int, ...]:

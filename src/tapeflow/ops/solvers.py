@@ -212,7 +212,8 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     check_rank("pinv", "a", x)
     real = x.dtype.real_dtype
     if rcond is None:
-        rcond = 10.0 * max(x._array.shape[-2:]) * float(np.finfo(real.np_dtype).eps)
+        size = convert_to_tensor(max(x._array.shape[-2:]), real)
+        rcond = size * (10.0 * float(np.finfo(real.np_dtype).eps))
     return solvers.pseudo_inverse(x, convert_to_tensor(rcond, real))
 
 

@@ -76,9 +76,9 @@ def _rows(elems: list[Tensor]) -> int:
             raise ValueError(
                 "vectorized_map: every tensor in elems needs a first dimension to map over, got a scalar"
             )
-    sizes = {x._array.shape[0] for x in elems}
-    size = 0 if 0 in sizes else max(sizes)
-    if sizes - {1, size}:
+    sizes = [x._array.shape[0] for x in elems]
+    size = 0 if 0 in sizes else next((n for n in sizes if n != 1), 1)
+    if any(n != size and n != 1 for n in sizes):
         raise ValueError(
             "vectorized_map: all tensors in elems must have as many rows, or one row for all; got "
             f"shapes {', '.join(str(x.shape) for x in elems)}"

@@ -266,3 +266,6 @@ logical_xor = binary("logical_xor", _refusing("O", np.logical_xor), accepts=BOOL
 bitwise_and = binary("bitwise_and", np.bitwise_and, accepts=INT)
 bitwise_or = binary("bitwise_or", np.bitwise_or, accepts=INT)
 bitwise_xor = binary("bitwise_xor", np.bitwise_xor, accepts=INT)
+left_shift = binary("left_shift", _refusing("b", np.left_shift), accepts=INT)
+right_shift = binary("right_shift", _refusing("b", np.right_shift), accepts=INT)
+gcd = binary("gcd", _refusing("b", np.gcd), accepts=INT)

@@ -133,14 +133,12 @@ _PANEL = 32
 @lapack
 def _lu_kernel(x: Any, *, dtype: DType) -> tuple[Any, Any]:
     """Works on panels of columns, so that most of the work is matrix products, and on a whole batch at once."""
-    n = x.shape[-1]
-    if x.shape[-2] != n:
-        raise ValueError("not square")
-    lu = np.array(x.reshape(math.prod(x.shape[:-2]), n, n))
+    m, n = x.shape[-2:]
+    lu = np.array(x.reshape(math.prod(x.shape[:-2]), m, n))
     count = np.arange(len(lu))
-    order = np.tile(np.arange(n), (len(lu), 1))
-    for start in range(0, n, _PANEL):
-        stop = min(start + _PANEL, n)
+    order = np.tile(np.arange(m), (len(lu), 1))
+    for start in range(0, min(m, n), _PANEL):
+        stop = min(start + _PANEL, m, n)
         for k in range(start, stop):
             pivot = k + np.abs(lu[:, k:, k]).argmax(1)
             for rows in (lu, order):
@@ -163,20 +161,46 @@ def _lu_kernel(x: Any, *, dtype: DType) -> tuple[Any, Any]:
 
 
 def _lu_result(x: ArraySpec, *, dtype: DType) -> tuple[ArraySpec, ArraySpec]:
-    check_square("lu", "input", x)
+    check_matrix("lu", "input", x)
     return x, ArraySpec(x.shape[:-1], dtype)
 
 
 def _lu_gradient(g: Any, x: Tensor, y: Any) -> Tensor:
     lu, order = y
-    n, rank = x._array.shape[-1], x._array.ndim
-    left, right = lower(lu, -1) + identity(n, x), upper(lu)
-    inner = lower(product(left, lower(g[0], -1), adjoint_a=True), -1)
-    inner += upper(product(upper(g[0]), right, adjoint_b=True))
-    inner = triangular_solve(left, inner, lower=True, adjoint=True)
-    da = adjoint(triangular_solve(right, adjoint(inner), lower=False, adjoint=False))
+    m, n = x._array.shape[-2:]
+    rank = x._array.ndim
+    if m == n:
+        da = _square_lu_gradient(g[0], g[0], lu)
+    elif m > n:  # what is below the square is x divided by the upper triangle
+        (g_top, g_low), (top, low) = _parts(g[0], n, rank - 2), _parts(lu, n, rank - 2)
+        da_low = adjoint(triangular_solve(top, adjoint(g_low), lower=False, adjoint=False))
+        g_upper = g_top - product(low, da_low, adjoint_a=True)
+        da = array.concat(_square_lu_gradient(g_top, g_upper, top), da_low, axis=rank - 2)
+    else:  # what is right of it is x divided by the lower one
+        (g_left, g_right), (left, right) = _parts(g[0], m, rank - 1), _parts(lu, m, rank - 1)
+        unit = lower(left, -1) + identity(m, x)
+        da_right = triangular_solve(unit, g_right, lower=True, adjoint=True)
+        g_lower = g_left - product(da_right, right, adjoint_b=True)
+        da = array.concat(_square_lu_gradient(g_lower, g_left, left), da_right, axis=rank - 1)
     back = ordering.argsort(order, axis=rank - 2, descending=False)
     return indexing.gather(da, back, axis=rank - 2, batch_dims=rank - 2)
+
+
+def _square_lu_gradient(g_lower: Tensor, g_upper: Tensor, lu: Tensor) -> Tensor:
+    left, right = lower(lu, -1) + identity(lu._array.shape[-1], lu), upper(lu)
+    inner = lower(product(left, lower(g_lower, -1), adjoint_a=True), -1)
+    inner += upper(product(upper(g_upper), right, adjoint_b=True))
+    inner = triangular_solve(left, inner, lower=True, adjoint=True)
+    return adjoint(triangular_solve(right, adjoint(inner), lower=False, adjoint=False))
+
+
+def _parts(x: Tensor, at: int, axis: int) -> tuple[Tensor, Tensor]:
+    """The slices along an axis before a place, and those from there on."""
+    before = (slice(None),) * axis
+    return (
+        indexing.getitem(x, index=(*before, slice(0, at))),
+        indexing.getitem(x, index=(*before, slice(at, None))),
+    )
 
 
 lu = primitive("lu", "x", _lu_kernel, result=_lu_result, gradients={"x": _lu_gradient}, outputs=2)

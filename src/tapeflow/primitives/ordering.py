@@ -127,7 +127,7 @@ def _unique_kernel(x: Any, *, dtype: DType) -> tuple[Any, Any, Any]:
     if x.ndim != 1:
         raise ValueError("not a vector")
     values, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True
+        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -144,3 +144,34 @@ def _unique_result(x: ArraySpec, *, dtype: DType) -> tuple[ArraySpec, ArraySpec,
 
 
 unique = primitive("unique", "x", _unique_kernel, result=_unique_result, outputs=3)
+
+
+def _distinct_kernel(x: Any) -> tuple[Any, Any, Any]:
+    if x.ndim == 1:
+        order = np.argsort(x, kind="stable")
+    elif x.shape[1]:
+        order = np.lexsort(x.T[::-1])
+    else:
+        order = np.arange(len(x))
+    rows = x[order]
+    new = np.ones(len(x), np.bool_)
+    changes = rows[1:] != rows[:-1]
+    new[1:] = changes if x.ndim == 1 else changes.any(1)
+    inverse = np.empty(len(x), np.int32)
+    inverse[order] = np.cumsum(new) - 1
+    starts = np.flatnonzero(new)
+    counts = np.diff(starts, append=len(x))
+    return order[starts].astype(np.int32), inverse, counts.astype(np.int32)
+
+
+def _distinct_result(x: ArraySpec) -> tuple[ArraySpec, ArraySpec, ArraySpec]:
+    check_dtype("distinct", "x", x, ANY - {"string"})
+    if len(x.shape) not in (1, 2):
+        raise invalid(f"distinct: expects a vector or a matrix, got shape {list(x.shape)}")
+    found = ArraySpec((None,), dtypes.int32)
+    return found, ArraySpec(x.shape[:1], dtypes.int32), found
+
+
+# In ascending order, for the elements of a vector or the rows of a matrix: where each first is, which of them each
+# element or row is, and how often they occur.
+distinct = primitive("distinct", "x", _distinct_kernel, result=_distinct_result, outputs=3)

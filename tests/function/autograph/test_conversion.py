@@ -462,11 +462,15 @@ class Numbers:
     def __iter__(self):
         return iter(self.numbers)
 
-    def reduce(self, initial_state, reduce_func):
-        state = initial_state
-        for x in self.numbers:
-            state = reduce_func(state, tf.constant(x))
-        return state
+    def __tf_iterate__(self):
+        self.left = list(self.numbers)
+        return self
+
+    def more(self, going_on):
+        return tf.constant(bool(going_on) and bool(self.left))
+
+    def item(self):
+        return tf.constant(self.left.pop(0))
 
 
 def over_a_dataset(data):

@@ -59,8 +59,8 @@ def _complex_lu(x: Any) -> tuple[Any, Any]:
 
     LAPACK measures a complex number by the sum of its real and imaginary parts, which gives other pivots.
     """
-    n = x.shape[-1]
-    rows = jnp.arange(n)
+    m, n = x.shape[-2:]
+    rows, columns = jnp.arange(m), jnp.arange(n)
 
     def step(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
         lu, order = state
@@ -71,12 +71,12 @@ def _complex_lu(x: Any) -> tuple[Any, Any]:
         order = jnp.take_along_axis(order, swapped, -1)
         row, column = lu[..., k, :], lu[..., k]
         factors = jnp.where(rows > k, column / row[..., k, None], 0)
-        right = jnp.where(rows > k, row, 0)
+        right = jnp.where(columns > k, row, 0)
         lu = lu.at[..., k].set(jnp.where(rows > k, factors, column))
         return lu - factors[..., None] * right[..., None, :], order
 
     order = jnp.broadcast_to(rows, x.shape[:-1])
-    return lax.fori_loop(0, n, step, (x, order)) if n else (x, order)
+    return lax.fori_loop(0, min(m, n), step, (x, order)) if m and n else (x, order)
 
 
 # Singular values.

@@ -89,6 +89,9 @@ LOWERINGS.update(
     bitwise_and=jnp.bitwise_and,
     bitwise_or=jnp.bitwise_or,
     bitwise_xor=jnp.bitwise_xor,
+    left_shift=jnp.left_shift,
+    right_shift=jnp.right_shift,
+    gcd=jnp.gcd,
     next_after=jnp.nextafter,
 )
 

@@ -18,6 +18,7 @@ from tapeflow.engines.xla.lowerings import ON_HOST, lowering
 
 ON_HOST["nonzero"] = "how many elements are nonzero depends on values"
 ON_HOST["unique"] = "how many elements are distinct depends on values"
+ON_HOST["distinct"] = "how many elements are distinct depends on values"
 
 
 # XLA sorts integers several times faster than floats, whose comparison it spells out for NaN and for the two zeros. So

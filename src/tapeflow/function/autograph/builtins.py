@@ -141,6 +141,8 @@ def range_(*args: Any) -> Any:
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
     """`enumerate(x)`."""
+    if _is_dataset(x):
+        return x.enumerate(start)
     rows = iterables.symbolic_iterable(x)
     return enumerate(x, start) if rows is None else iterables.Enumerate(rows, start)
 
@@ -153,10 +155,17 @@ def reversed_(x: Any, /) -> Any:
 
 def zip_(*columns: Any, strict: bool = False) -> Any:
     """`zip(a, b, ...)`."""
+    if columns and all(map(_is_dataset, columns)):
+        return columns[0].zip(columns)
     rows = [iterables.symbolic_iterable(x) for x in columns]
     if all(r is None for r in rows):
         return zip(*columns, strict=strict)
     return iterables.Zip(rows, columns)
+
+
+def _is_dataset(x: Any) -> bool:
+    """Whether `x` is a dataset in a function that is traced: it has methods of the same names for these things."""
+    return symbolic.is_tracing() and hasattr(x, "__tf_iterate__") and hasattr(x, "enumerate")
 
 
 def _vector(name: str, x: Tensor) -> Tensor:

@@ -28,10 +28,9 @@ from tapeflow.function.autograph.loop_variables import (
     flattened,
     initialised,
     shape_invariants,
-    undefined,
     unflattened,
 )
-from tapeflow.function.autograph.variables import Undefined, is_undefined
+from tapeflow.function.autograph.variables import Undefined
 from tapeflow.ops import control_flow
 from tapeflow.ops.debugging import Assert
 from tapeflow.ops.logic import logical_and
@@ -76,8 +75,10 @@ def for_stmt(
     items = symbolic_iterable(iterated)
     if items is not None:
         _for_items(items, extra_test, body, get_state, set_state, symbol_names, opts)
-    elif symbolic.is_tracing() and callable(getattr(iterated, "reduce", None)):
-        iterate_dataset(iterated, extra_test, body, get_state, set_state, symbol_names)
+    elif symbolic.is_tracing() and hasattr(iterated, "__tf_iterate__"):
+        _for_elements(
+            iterated.__tf_iterate__(), extra_test, body, get_state, set_state, symbol_names, opts
+        )
     elif extra_test is None:
         for item in iterated:
             body(item)
@@ -160,38 +161,25 @@ def _for_items(
     stage(test, one_turn, get, set_, ("the turn", *names), opts, runs)
 
 
-def iterate_dataset(
-    dataset: Any,
+def _for_elements(
+    elements: Any,
     extra_test: Callable[[], Any] | None,
     body: Body,
     get_state: Get,
     set_state: Set,
     names: Names,
+    opts: Options,
 ) -> None:
-    """A loop over a dataset: anything with a method `reduce(initial_state, reduce_func)`.
+    """A loop over a dataset, whose end is known only when it is there.
 
-    After a `break` the rest of the dataset is read, and nothing is done with it.
+    `elements` has a method `more(going_on)`, which tells if there is another element, and a method `item()`, which
+    takes it. After a `break` no more is read.
     """
-    before = get_state()
-    for name, value in zip(names, before, strict=True):
-        if value is None or is_undefined(value):
-            raise undefined(name, value)
 
-    def step(state: Any, item: Any) -> Any:
-        set_state(unflattened(before, state))
-        if extra_test is None:
-            body(item)
-        else:
-            going_on = extra_test()
-            if_stmt(
-                going_on, lambda: body(item), lambda: None, get_state, set_state, names, len(names)
-            )
-        after = get_state()
-        check(names, before, after, (None,) * len(names))
-        return tuple(flattened(after, before))
+    def test() -> Any:
+        return elements.more(True if extra_test is None else extra_test())
 
-    result = dataset.reduce(tuple(flattened(before)), step)
-    set_state(unflattened(before, result))
+    stage(test, lambda: body(elements.item()), get_state, set_state, names, opts)
 
 
 # Loops of the program.

@@ -59,7 +59,7 @@ def _cond_kernel(
     try:
         results = run(*[arrays[p] for p in places[chosen]])
     except KERNEL_FAILURES as error:
-        raise told(error, branches[chosen]) from None
+        raise told(error, branches[chosen]) from error.__cause__
     if not any(kept):
         return results
     count = len(shapes) - sum(kept)

@@ -59,7 +59,7 @@ def _while_kernel(
     try:
         state, lists, sums, turns, kept = _turns(arrays, body, condition, plan)
     except KERNEL_FAILURES as error:
-        raise told(error, body, condition) from None
+        raise told(error, body, condition) from error.__cause__
     outputs = list(state)
     for rows, like, (shape, dtype) in zip(lists, plan.stacked, shapes[len(state) :], strict=False):
         outputs.append(_stacked(rows, None if like is None else arrays[like], shape, dtype))

@@ -16,7 +16,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives.table import TABLE, ArraySpec, primitive
+from tapeflow.primitives.table import TABLE, ArraySpec, Primitive, primitive
 
 Element = tuple[Any, ...] | None
 
@@ -164,8 +164,12 @@ def _unlisted(
     name: str, inputs: str, kernel: Callable[..., Any], **rest: Any
 ) -> Callable[..., Any]:
     function = primitive(name, inputs, kernel, **rest)
-    del TABLE[name]
+    UNLISTED[name] = TABLE.pop(name)
     return function
+
+
+UNLISTED: dict[str, Primitive] = {}
+"""The rows for stacks by name. They are not in the table, because stacks are no arrays: see `_unlisted`."""
 
 
 def _known(shape: Any) -> Element:

@@ -87,13 +87,15 @@ class NumpyProgram:
         try:
             return context.hot[0](self._program, *arrays)
         except KERNEL_FAILURES as error:
-            raise self._told(error) from None
+            raise self._told(error) from error.__cause__
 
     def __del__(self) -> None:
         linecache.cache.pop(self._file, None)
 
     def _told(self, error: Exception) -> Exception:
         """The failure of a kernel in the user's words, with the user's line."""
+        if hasattr(error, "from_users_code"):  # it has a traceback that leads there
+            return error
         traceback = error.__traceback__
         while traceback is not None:
             if traceback.tb_frame.f_code.co_filename == self._file:

@@ -31,10 +31,25 @@ def is_large(node: Node) -> bool:
         return False
     if any(type(d) is Dim for v in values for d in v.shape):
         return False
+    if node.primitive.name == "einsum" and not _is_product(**node.attrs):
+        return False
     return _multiplications(node) >= _WORTH_IT
 
 
+def _is_product(subscripts: tuple[str, ...], output: str, stretch: str) -> bool:
+    """Whether an Einstein sum is one matrix product, its operands perhaps transposed."""
+    if len(subscripts) != 2 or stretch or any(len(set(s)) < len(s) for s in subscripts):
+        return False
+    return all((label in subscripts[0]) + (label in subscripts[1]) == 1 for label in output) and (
+        set("".join(subscripts)) - set(output) == set(subscripts[0]) & set(subscripts[1])
+    )
+
+
 def _multiplications(node: Node) -> int:
+    if node.primitive.name == "einsum":
+        labels = "".join(node.attrs["subscripts"])
+        sizes = dict(zip(labels, sum((v.shape for v in node.inputs), ()), strict=True))
+        return math.prod(sizes.values())
     first, second, out = *node.inputs, *node.outputs
     if node.primitive.name == "matmul":
         inner = first.shape[-2] if node.attrs["transpose_a"] else first.shape[-1]
@@ -80,11 +95,32 @@ def _matmul(node: Node, a: Any, b: Any, count: int) -> tuple[Tasks, Finish]:
     out = whole = aligned_empty(node.outputs[0].shape, a.dtype)
     if a.ndim > 2 and b.ndim == 2:  # one product, and not one for each matrix
         a, out = a.reshape(-1, a.shape[-1]), whole.reshape(-1, whole.shape[-1])
+    return _product(a, b, out, count), lambda: whole
 
+
+def _einsum(node: Node, a: Any, b: Any, count: int) -> tuple[Tasks, Finish]:
+    (first, second), output = node.attrs["subscripts"], node.attrs["output"]
+    if output[:1] and output[0] not in first:  # the rows of the result come from the second
+        a, b, first, second = b, a, second, first
+    summed = [label for label in first if label in second]
+    rows = [label for label in output if label in first]
+    columns = [label for label in output if label in second]
+    left = a.transpose([first.index(label) for label in rows + summed])
+    right = b.transpose([second.index(label) for label in summed + columns])
+    inner = math.prod(left.shape[len(rows) :])
+    shape = (*left.shape[: len(rows)], *right.shape[len(summed) :])
+    out = aligned_empty(shape, a.dtype)
+    matrix = out.reshape(math.prod(shape[: len(rows)]), -1)
+    tasks = _product(left.reshape(-1, inner), right.reshape(inner, -1), matrix, count)
+    labels = [*rows, *columns]
+    return tasks, lambda: out.transpose([labels.index(label) for label in output])
+
+
+def _product(a: Any, b: Any, out: Any, count: int) -> Tasks:
     def task(a: Any, b: Any, out: Any) -> Callable[[], Any]:
         return lambda: np.matmul(a, b, out=out)
 
-    return [task(*part) for part in _parts(a, b, out, count)], lambda: whole
+    return [task(*part) for part in _parts(a, b, out, count)]
 
 
 def _parts(a: Any, b: Any, out: Any, count: int) -> list[tuple[Any, Any, Any]]:
@@ -141,6 +177,7 @@ def _conv_filter_gradient(node: Node, x: Any, g: Any, count: int) -> tuple[Tasks
 
 _WORK: dict[str, Callable[..., tuple[Tasks, Finish]]] = {
     "matmul": _matmul,
+    "einsum": _einsum,
     "conv": _conv,
     "conv_input_gradient": _conv,
     "conv_filter_gradient": _conv_filter_gradient,

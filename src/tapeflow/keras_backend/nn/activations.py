@@ -13,17 +13,17 @@ from tapeflow.keras_backend.nn.operands import floats
 
 
 def relu(x: Any) -> Tensor:
-    """x where it is positive, and else 0."""
+    """`x` where it is positive, and else 0."""
     return tf.nn.relu(convert_to_tensor(x))
 
 
 def relu6(x: Any) -> Tensor:
-    """x between 0 and 6."""
+    """`x` between 0 and 6."""
     return tf.nn.relu6(convert_to_tensor(x))
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.2) -> Tensor:
-    """x where it is positive, and else a small multiple of it."""
+    """`x` where it is positive, and else a small multiple of it."""
     return tf.nn.leaky_relu(floats(x), negative_slope)
 
 
@@ -33,13 +33,13 @@ def hard_sigmoid(x: Any) -> Tensor:
 
 
 def hard_silu(x: Any) -> Tensor:
-    """x times its hard sigmoid."""
+    """`x` times its hard sigmoid."""
     x = floats(x)
     return x * hard_sigmoid(x)
 
 
 def hard_tanh(x: Any) -> Tensor:
-    """x between -1 and 1."""
+    """`x` between -1 and 1."""
     return tf.clip_by_value(floats(x), -1.0, 1.0)
 
 
@@ -50,13 +50,13 @@ def hard_shrink(x: Any, threshold: float = 0.5) -> Tensor:
 
 
 def soft_shrink(x: Any, threshold: float = 0.5) -> Tensor:
-    """x moved towards 0 by the threshold, and 0 within it."""
+    """`x` moved towards 0 by the threshold, and 0 within it."""
     x = floats(x)
     return x - tf.clip_by_value(x, -threshold, threshold)
 
 
 def threshold(x: Any, threshold: float, default_value: float) -> Tensor:
-    """x above the threshold, and else a value."""
+    """`x` above the threshold, and else a value."""
     x = floats(x)
     return tf.where(x > threshold, x, default_value)
 
@@ -91,7 +91,7 @@ def tanh(x: Any) -> Tensor:
 
 
 def tanh_shrink(x: Any) -> Tensor:
-    """x - tanh(x)."""
+    """The difference x - tanh(x)."""
     x = floats(x)
     return x - tf.nn.tanh(x)
 
@@ -102,12 +102,12 @@ def softplus(x: Any) -> Tensor:
 
 
 def softsign(x: Any) -> Tensor:
-    """x / (1 + |x|)."""
+    """The quotient x / (1 + |x|)."""
     return tf.nn.softsign(floats(x))
 
 
 def silu(x: Any) -> Tensor:
-    """x times its sigmoid."""
+    """`x` times its sigmoid."""
     return tf.nn.silu(floats(x))
 
 
@@ -118,14 +118,14 @@ def squareplus(x: Any, b: float = 4) -> Tensor:
 
 
 def elu(x: Any, alpha: float = 1.0) -> Tensor:
-    """x where it is positive, and else alpha (exp(x) - 1)."""
+    """`x` where it is positive, and else alpha (exp(x) - 1)."""
     x = floats(x)
     bent = tf.nn.elu(x)
     return bent if alpha == 1.0 else tf.where(x > 0.0, x, bent * alpha)
 
 
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
-    """x where it is positive, and else alpha (exp(x / alpha) - 1), which is smooth for every alpha."""
+    """`x` where it is positive, and else alpha (exp(x / alpha) - 1), which is smooth for every alpha."""
     x = floats(x)
     return tf.nn.elu(x) if alpha == 1.0 else tf.nn.elu(x / alpha) * alpha
 
@@ -136,7 +136,7 @@ def selu(x: Any) -> Tensor:
 
 
 def gelu(x: Any, approximate: bool = True) -> Tensor:
-    """x times the probability that a normal number is below it."""
+    """`x` times the probability that a normal number is below it."""
     return tf.nn.gelu(floats(x), approximate)
 
 

@@ -89,9 +89,7 @@ def separable_conv(
     dilation_rate: Any = 1,
 ) -> Tensor:
     """A convolution of each channel by itself, and one that mixes the channels of a pixel."""
-    middle = depthwise_conv(
-        inputs, depthwise_kernel, strides, padding, data_format, dilation_rate
-    )
+    middle = depthwise_conv(inputs, depthwise_kernel, strides, padding, data_format, dilation_rate)
     return conv(middle, pointwise_kernel, data_format=data_format)
 
 
@@ -111,14 +109,15 @@ def conv_transpose(
     rank = inputs.ndim - 2
     strides, dilations = for_each(strides, rank), for_each(dilation_rate, rank)
     frames = compute_conv_transpose_padding_args_for_jax(
-        inputs.shape, kernel.shape, strides, padding, output_padding, dilations
+        inputs._array.shape, kernel._array.shape, strides, padding, output_padding, dilations
     )
-    first = where.index("C") + 1 if where[1] == "C" else 1
+    *windows, filters, _ = kernel._array.shape
     shape = list(inputs._array.shape)
-    shape[where.index("C")] = kernel._array.shape[-2]
+    shape[where.index("C")] = filters
     pads, missing = [(0, 0)] * (rank + 2), [(0, 0)] * (rank + 2)
+    dimensions = zip(frames, windows, strides, dilations, strict=True)
     for axis, (frame, window, stride, dilation) in enumerate(
-        zip(frames, kernel._array.shape[:-2], strides, dilations, strict=True), first
+        dimensions, 2 if where[1] == "C" else 1
     ):
         # Keras says how far a window reaches over the edges of the input; here it is what the convolution that is
         # transposed pads its own input with.

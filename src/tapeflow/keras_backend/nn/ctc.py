@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from keras.src.backend.common.dtypes import result_type
-
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor, shape
@@ -60,7 +58,7 @@ def ctc_decode(
 
 def _at_least_float32(x: Any) -> Tensor:
     x = floats(x)
-    return cast(x, result_type(x.dtype.name, "float32"))
+    return x if x.dtype is tf.float64 else cast(x, tf.float32)
 
 
 def _greedy(

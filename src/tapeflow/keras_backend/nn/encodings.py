@@ -18,8 +18,10 @@ def one_hot(
     if x.dtype not in (tf.int32, tf.int64, tf.uint8, tf.int8):
         x = tf.cast(x, tf.int64)
     wanted = dtype_of(dtype or "float32")
-    return tf.one_hot(x, num_classes, axis=axis, dtype=wanted) if wanted is not tf.bool else tf.one_hot(
-        x, num_classes, True, False, axis, wanted
+    return (
+        tf.one_hot(x, num_classes, axis=axis, dtype=wanted)
+        if wanted is not tf.bool
+        else tf.one_hot(x, num_classes, True, False, axis, wanted)
     )
 
 

@@ -46,7 +46,10 @@ def batch_normalization(
     """(x - mean) / sqrt(variance + epsilon) * scale + offset, along the axis of the channels."""
     x = floats(x)
     rank = x.ndim
-    parts = [None if part is None else convert_to_tensor(part) for part in (mean, variance, offset, scale)]
+    parts = [
+        None if part is None else convert_to_tensor(part)
+        for part in (mean, variance, offset, scale)
+    ]
     if axis not in (-1, rank - 1):
         shape = [1] * rank
         shape[axis] = -1

@@ -56,9 +56,7 @@ def _pool(
 # Adaptive pooling: window i of n goes from floor(i size / n) to ceil((i + 1) size / n).
 
 
-def adaptive_average_pool(
-    inputs: Any, output_size: Any, data_format: str | None = None
-) -> Tensor:
+def adaptive_average_pool(inputs: Any, output_size: Any, data_format: str | None = None) -> Tensor:
     """The mean of as many windows as the result is to have places."""
     return _adaptive(tf.nn.avg_pool, _means, floats(inputs), output_size, data_format)
 

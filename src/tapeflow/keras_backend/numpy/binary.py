@@ -15,6 +15,8 @@ from tapeflow.primitives import binary, sequences
 Function = Callable[[Any, Any], Tensor]
 Op = Callable[[Any, Any], Tensor]
 
+_REAL = (float, int)
+
 
 def _function(name: str, op: Op, what: str, *, bools: Any, dtypes: Any = promoted) -> Function:
     """A function whose operands meet as `dtypes` says.
@@ -27,9 +29,11 @@ def _function(name: str, op: Op, what: str, *, bools: Any, dtypes: Any = promote
         if type(x1) is Tensor:
             dtype = x1._array.dtype
             if dtype.kind == "f" and (
-                x2._array.dtype is dtype if type(x2) is Tensor else type(x2) is float
+                x2._array.dtype is dtype if type(x2) is Tensor else type(x2) in _REAL
             ):
                 return op(x1, x2)
+        elif type(x2) is Tensor and x2._array.dtype.kind == "f" and type(x1) in _REAL:
+            return op(x1, x2)
         x1, x2 = dtypes(x1, x2)
         if x1._array.dtype.kind == "b":
             if callable(bools):

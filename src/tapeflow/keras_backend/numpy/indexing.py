@@ -28,22 +28,22 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
 
 def take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     """Along an axis the elements that have some indices, which may be others in each row."""
-    x, axis = along(x, axis)
-    axis %= x.ndim
+    x, at = along(x, axis)
+    at %= x.ndim
     indices = convert_to_tensor(indices)
     if indices.ndim != x.ndim:
         raise ValueError(
             f"take_along_axis: indices {indices.shape} must have as many dimensions as x {x.shape}"
         )
-    indices = _positions(indices, shape_of(x)[axis])
+    indices = _positions(indices, shape_of(x)[at])
     rank = x.ndim
-    x, indices = moveaxis(x, axis, -1), moveaxis(indices, axis, -1)
+    x, indices = moveaxis(x, at, -1), moveaxis(indices, at, -1)
     rows, wanted = shape_of(x)[:-1], shape_of(indices)[:-1]
     if rows != wanted:
         common = tuple([n if _is_one(m) else m for n, m in zip(rows, wanted, strict=True)])
         x = tf.broadcast_to(x, (*common, shape_of(x)[-1]))
         indices = tf.broadcast_to(indices, (*common, shape_of(indices)[-1]))
-    return moveaxis(tf.gather(x, indices, axis=rank - 1, batch_dims=rank - 1), -1, axis)
+    return moveaxis(tf.gather(x, indices, axis=rank - 1, batch_dims=rank - 1), -1, at)
 
 
 def _is_one(size: Any) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
 import tapeflow as tf
+from tapeflow.core.dims import Dim
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import convert_to_tensor, shape as shape_of
 from tapeflow.keras_backend.numpy.dtypes import promoted
@@ -61,7 +63,11 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     """A tensor cut into equal parts along an axis, or at indices."""
     x = convert_to_tensor(x)
     if isinstance(indices_or_sections, (int, np.integer)):
-        return tf.split(x, int(indices_or_sections), axis)
+        parts, whole = int(indices_or_sections), shape_of(x)[axis]
+        if isinstance(whole, Dim) and in_symbolic_scope():
+            # Only shapes are asked for, and whether the size can be cut evenly is not known.
+            return _cut(x, [whole // parts * i for i in range(1, parts)], axis)
+        return tf.split(x, parts, axis)
     return _cut(x, _indices(indices_or_sections), axis)
 
 

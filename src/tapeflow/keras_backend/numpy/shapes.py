@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor, shape as shape_of
@@ -12,7 +14,11 @@ from tapeflow.keras_backend.core import cast, convert_to_tensor, shape as shape_
 
 def _several(value: Any) -> list[Any]:
     """One number or several, as a list."""
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+    return list(value) if _is_row(value) else [value]
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or np.ndim(value) > 0
 
 
 def reshape(x: Any, newshape: Any) -> Tensor:
@@ -129,8 +135,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 def tile(x: Any, repeats: Any) -> Tensor:
     """The whole some times along each axis."""
     x = convert_to_tensor(x)
-    counts = repeats if isinstance(repeats, Tensor) and repeats.ndim else _several(repeats)
-    counts = list(counts)
+    counts = _several(repeats)
     missing = len(counts) - x.ndim
     if missing > 0:
         x = tf.reshape(x, (*[1] * missing, *shape_of(x)))
@@ -163,22 +168,12 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = N
 
 
 def _pairs(pad_width: Any, rank: int) -> list[tuple[Any, Any]]:
-    """How many elements come before and after, for each axis."""
-    if isinstance(pad_width, Tensor):
-        pad_width = tf.unstack(pad_width)
-    pairs = [tuple(row) if _has_length(row) else row for row in _rows(pad_width)]
-    if not pairs or not isinstance(pairs[0], tuple):
-        pairs = [tuple(pairs)]
-    pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
+    """How many elements come before and after, for each axis: all of them the same, if only one is told."""
+    rows = _several(pad_width)
+    if not _is_row(rows[0]):
+        rows = [rows]
+    pairs = [(row[0], row[-1]) for row in rows]
     return pairs * rank if len(pairs) == 1 else pairs
-
-
-def _rows(value: Any) -> list[Any]:
-    return list(value) if _has_length(value) else [value]
-
-
-def _has_length(value: Any) -> bool:
-    return hasattr(value, "__len__") and getattr(value, "ndim", 1) > 0
 
 
 def _mirrored(places: Tensor, size: Any) -> Tensor:

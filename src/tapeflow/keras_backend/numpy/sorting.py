@@ -92,13 +92,13 @@ def unique(
     """The distinct elements, or slices along an axis; with where they first are, and how often."""
     x = convert_to_tensor(x)
     whole = shape_of(x)
-    x, axis = along(x, axis)
-    axis %= x.ndim
-    order = (axis, *[i for i in range(x.ndim) if i != axis])
-    rows = x if x.ndim == 1 else tf.reshape(tf.transpose(x, order), (shape_of(x)[axis], -1))
+    x, at = along(x, axis)
+    at %= x.ndim
+    order = (at, *[i for i in range(x.ndim) if i != at])
+    rows = x if x.ndim == 1 else tf.reshape(tf.transpose(x, order), (shape_of(x)[at], -1))
     first, inverse, counts = ordering.distinct(rows)
     if size is None:
-        values = tf.gather(x, first, axis=axis)
+        values = tf.gather(x, first, axis=at)
     else:
         # What is missing repeats the first one, but for the fill value and a count of 0.
         places = tf.range(size)
@@ -106,9 +106,9 @@ def unique(
         places = tf.where(present, places, 0)
         first = tf.gather(first, places)
         counts = tf.where(present, tf.gather(counts, places), 0)
-        values = tf.gather(x, first, axis=axis)
+        values = tf.gather(x, first, axis=at)
         if fill_value is not None:
-            lone = tf.reshape(present, (size, *[1] * (x.ndim - axis - 1)))
+            lone = tf.reshape(present, (size, *[1] * (x.ndim - at - 1)))
             values = tf.where(lone, values, cast(fill_value, values.dtype))
     if x.ndim == 1:
         inverse = tf.reshape(inverse, whole)
@@ -117,5 +117,5 @@ def unique(
         (values, first, inverse, counts),
         strict=True,
     )
-    results = tuple([result for wanted, result in asked if wanted])
-    return results if len(results) > 1 else results[0]
+    results = [result for wanted, result in asked if wanted]
+    return tuple(results) if len(results) > 1 else values

@@ -131,5 +131,5 @@ def _refusing(name: str) -> Rule:
     return rule
 
 
-for _name in ("nonzero", "unique"):
+for _name in ("nonzero", "unique", "distinct"):
     rule(_name)(_refusing(_name))

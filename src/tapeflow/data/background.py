@@ -1,0 +1,270 @@
+"""Threads: elements that are made while the consumer is busy.
+
+Workers hold what they read from and a `Feed`, and never the pass that the consumer holds. So that pass can be collected
+while they run, and when it is, they are told to stop. They are also stopped when the interpreter exits, and a process
+that is forked reads on without them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow.data.rows import Row, Rows
+
+PREFETCHED = 8  # elements, where the size of the buffer is left to us
+
+
+def cores() -> int:
+    """How many threads can run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Feed:
+    """What workers and their consumer share.
+
+    Attributes:
+      changed: notified whenever something happens.
+      ready: what is waiting for the consumer.
+      stopped: whether the workers are to end.
+      orphaned: whether this is a forked process, in which there are no workers.
+    """
+
+    def __init__(self, source: Rows) -> None:
+        self.source = source
+        self.changed = threading.Condition()
+        self.ready: collections.deque[Any] = collections.deque()
+        self.stopped = False
+        self.ended = False
+        self.orphaned = False
+        self.workers: list[threading.Thread] = []
+        _feeds.add(self)
+
+    def start(self, work: Callable[..., None], count: int, *args: Any) -> None:
+        """Starts workers."""
+        for _ in range(count):
+            # As daemons: a generator that never yields must not keep the interpreter from exiting.
+            worker = threading.Thread(
+                target=work, args=(self, *args), name="tapeflow-data", daemon=True
+            )
+            self.workers.append(worker)
+            worker.start()
+
+    def stop(self) -> None:
+        """Tells the workers to end. They do when the element they are at is made."""
+        self.stopped = True
+        if self.changed.acquire(
+            blocking=False
+        ):  # else a worker holds it, and looks before it waits
+            try:
+                self.changed.notify_all()
+            finally:
+                self.changed.release()
+
+
+_feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    running = [worker for feed in _feeds for worker in feed.workers]
+    for feed in list(_feeds):
+        feed.stop()
+    for worker in running:
+        worker.join(timeout=1.0)
+
+
+def _forked() -> None:
+    for feed in list(_feeds):
+        feed.changed = threading.Condition()  # a worker may have held the other
+        feed.orphaned = True
+        feed.workers = []
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+class Failed:
+    """An exception on its way from a worker to the consumer."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class PrefetchRows(Rows):
+    """Rows that a thread reads ahead.
+
+    Args:
+      source: what it reads.
+      size: how many rows it reads ahead at most.
+    """
+
+    def __init__(self, source: Rows, size: int) -> None:
+        self._feed = Feed(source)
+        self._size = size
+
+    def __del__(self) -> None:
+        feed = getattr(self, "_feed", None)
+        if feed is not None:
+            feed.stop()
+
+    def __next__(self) -> Row:
+        feed = self._feed
+        if not feed.workers and not feed.orphaned:
+            if feed.ended:
+                raise StopIteration
+            feed.start(_read_ahead, 1, self._size)
+        ready = feed.ready
+        if not ready:
+            if feed.orphaned:
+                return next(feed.source)
+            with feed.changed:
+                while not ready and not feed.ended:
+                    feed.changed.wait()
+        if not ready:
+            raise StopIteration
+        row = ready.popleft()
+        if (
+            len(ready) == self._size // 2
+        ):  # it may be waiting for room; to wake it for each row costs more
+            with feed.changed:
+                feed.changed.notify_all()
+        if type(row) is Failed:
+            raise row.error
+        return row
+
+    def skip(self, n: int) -> int:
+        """At once, if nothing was read yet."""
+        if self._feed.workers or self._feed.ready:
+            return super().skip(n)
+        return self._feed.source.skip(n)
+
+
+def _read_ahead(feed: Feed, size: int) -> None:
+    changed, ready, source = feed.changed, feed.ready, feed.source
+    while not feed.stopped:
+        try:
+            row: Any = next(source)
+        except StopIteration:
+            break
+        except BaseException as error:
+            row = Failed(error)
+        ready.append(row)
+        with changed:
+            changed.notify_all()
+            while len(ready) >= size and not feed.stopped:
+                changed.wait(1.0)  # `stop` may have found the lock taken, and could not tell
+        del row
+    with changed:
+        feed.ended = True
+        changed.notify_all()
+
+
+# Parallel calls.
+
+
+class Slot:
+    """The place of a result in the order of the elements."""
+
+    __slots__ = ("done", "result")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.result: Any = None
+
+
+class ParallelRows(Rows):
+    """A function of each row, computed by several threads.
+
+    Args:
+      source: the rows.
+      function: what to compute.
+      calls: the number of threads.
+      deterministic: whether the results keep the order of the rows. If not, the first that is ready comes first.
+    """
+
+    def __init__(
+        self, source: Rows, function: Callable[[Row], Row], calls: int, deterministic: bool
+    ) -> None:
+        self._feed = Feed(source)
+        self._function, self._calls, self._deterministic = function, calls, deterministic
+
+    def __del__(self) -> None:
+        feed = getattr(self, "_feed", None)
+        if feed is not None:
+            feed.stop()
+
+    def __next__(self) -> Row:
+        feed = self._feed
+        if not feed.workers and not feed.orphaned:
+            if feed.ended:
+                raise StopIteration
+            feed.start(_compute, self._calls, self._function, threading.Lock(), 2 * self._calls)
+        with feed.changed:
+            slot = self._finished()
+            while slot is None:
+                if feed.orphaned:
+                    feed.ready.clear()  # what the workers of the other process were at
+                    return self._function(next(feed.source))
+                if feed.ended and not feed.ready:
+                    raise StopIteration
+                feed.changed.wait()
+                slot = self._finished()
+            feed.ready.remove(slot)
+            feed.changed.notify_all()
+        if type(slot.result) is Failed:
+            raise slot.result.error
+        return slot.result
+
+    def _finished(self) -> Slot | None:
+        ready = self._feed.ready
+        if self._deterministic:
+            return ready[0] if ready and ready[0].done else None
+        return next((slot for slot in ready if slot.done), None)
+
+    def skip(self, n: int) -> int:
+        """Without calling the function, if nothing was read yet."""
+        if self._feed.workers:
+            return super().skip(n)
+        return self._feed.source.skip(n)
+
+
+def _compute(
+    feed: Feed, function: Callable[[Row], Row], reading: threading.Lock, most: int
+) -> None:
+    changed, ready, source = feed.changed, feed.ready, feed.source
+    while not feed.stopped:
+        slot = Slot()
+        with reading:  # one reads at a time, so that the slots are in the order of the rows
+            with changed:
+                while len(ready) >= most and not feed.stopped:
+                    changed.wait(1.0)
+            if feed.stopped or feed.ended:
+                break
+            try:
+                row = next(source)
+            except StopIteration:
+                with changed:
+                    feed.ended = True
+                    changed.notify_all()
+                break
+            except BaseException as error:
+                row = None
+                slot.result, slot.done = Failed(error), True
+            with changed:
+                ready.append(slot)
+        if row is not None:
+            try:
+                slot.result = function(row)
+            except BaseException as error:
+                slot.result = Failed(error)
+        slot.done = True
+        with changed:
+            changed.notify_all()
+        del row, slot

@@ -1,0 +1,33 @@
+"""`tf.io`: files, records, serialized tensors and images."""
+
+from tapeflow.core.missing import Missing as _Missing
+from tapeflow.io import gfile as gfile
+from tapeflow.io.files import (
+    decode_base64 as decode_base64,
+    decode_compressed as decode_compressed,
+    decode_raw as decode_raw,
+    encode_base64 as encode_base64,
+    matching_files as matching_files,
+    read_file as read_file,
+    write_file as write_file,
+)
+from tapeflow.io.images import (
+    decode_bmp as decode_bmp,
+    decode_gif as decode_gif,
+    decode_image as decode_image,
+    decode_jpeg as decode_jpeg,
+    decode_png as decode_png,
+    encode_jpeg as encode_jpeg,
+    encode_png as encode_png,
+    is_jpeg as is_jpeg,
+)
+from tapeflow.io.records import (
+    TFRecordOptions as TFRecordOptions,
+    TFRecordWriter as TFRecordWriter,
+)
+from tapeflow.io.tensor_proto import (
+    parse_tensor as parse_tensor,
+    serialize_tensor as serialize_tensor,
+)
+
+__getattr__ = _Missing("tf.io")

@@ -1,0 +1,297 @@
+"""Traced functions as data, and `tf.function`s made from data."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeflow.core import nest
+from tapeflow.core.context import context
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.log import logger
+from tapeflow.core.spec import TensorSpec
+from tapeflow.core.tensor import Tensor
+from tapeflow.core.variable import Variable
+from tapeflow.function.concrete import ConcreteFunction
+from tapeflow.function.polymorphic import Function
+from tapeflow.function.signature import TensorKey, flattened, form_of, key_of, keys_of
+from tapeflow.saved_model.encoding import Arrays, CannotEncode, decoded, encoded
+from tapeflow.saved_model.graphs import graph_data
+from tapeflow.saved_model.replay import Read, replay, results
+
+
+class Functions:
+    """The graphs of a model that is being saved, each once.
+
+    Args:
+      arrays: where constants go.
+      variable: gives a variable its number.
+    """
+
+    def __init__(self, arrays: Arrays, variable: Callable[[Variable], int]) -> None:
+        self.arrays = arrays
+        self.variable = variable
+        self.graphs: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._alive: list[ConcreteFunction] = []
+
+    def graph(self, concrete: ConcreteFunction) -> int:
+        """The number of the graph of a traced function."""
+        if id(concrete) not in self._numbers:
+            routine = concrete._routine
+            data = graph_data(routine.graph, self.arrays)
+            data["variables"] = [self.variable(v) for v in routine.variables]
+            data["captured"] = [self.arrays.add(x._array) for x in routine.captured]
+            data["constants"] = {}  # they are among what is captured
+            self._numbers[id(concrete)] = len(self.graphs)
+            self._alive.append(concrete)
+            self.graphs.append(data)
+        return self._numbers[id(concrete)]
+
+    def function(self, name: str, function: Function) -> dict[str, Any]:
+        """A `tf.function` as data: its parameters, and its traces."""
+        traces = []
+        for _, concrete in function._traces:
+            data = self.trace(name, concrete)
+            if data is not None:
+                traces.append(data)
+        parameters = []
+        for p in function.signature.parameters.parameters.values():
+            try:
+                default = None if p.default is p.empty else [encoded(p.default, self.arrays)]
+            except CannotEncode:
+                default = None
+            parameters.append([p.name, p.kind.name, default])
+        return {"name": function.name, "parameters": parameters, "traces": traces}
+
+    def trace(self, name: str, concrete: ConcreteFunction) -> dict[str, Any] | None:
+        """One trace as data: what it takes and returns, and its graph. None if it cannot be saved."""
+        try:
+            taken = encoded(concrete.structured_input_signature, self.arrays)
+        except CannotEncode as error:
+            logger.warning(
+                "A trace of %s is left out of the saved model: among its arguments is %s. Arguments have to be "
+                "tensors, numbers, texts, and structures of them.",
+                name,
+                error,
+            )
+            return None
+        given = encoded(concrete._outputs(list(range(len(concrete.outputs)))), self.arrays)
+        return {"takes": taken, "gives": given, "graph": self.graph(concrete), "order": None}
+
+    def signature(self, name: str, concrete: ConcreteFunction) -> dict[str, Any]:
+        """A trace as a signature: it takes tensors by name and returns a dictionary of tensors."""
+        names = [spec.name or f"args_{i}" for i, spec in enumerate(concrete.inputs)]
+        if len(set(names)) != len(names) or concrete._variable_positions:
+            raise ValueError(
+                f"tf.saved_model.save: the signature {name!r} must take tensors with different names, got "
+                f"{concrete.structured_input_signature}. Give each tf.TensorSpec a name."
+            )
+        outputs = concrete._outputs(list(range(len(concrete.outputs))))
+        if not isinstance(outputs, dict):
+            outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+            outputs = {f"output_{i}": x for i, x in enumerate(outputs)}
+        for key, value in outputs.items():
+            if not isinstance(key, str) or not isinstance(value, int):
+                raise ValueError(
+                    f"tf.saved_model.save: got {key!r} and a structure in the output of the function used to generate "
+                    f"the signature {name!r}. Outputs for functions used as signatures must be a single Tensor, a "
+                    "sequence of Tensors, or a dictionary from string to Tensor."
+                )
+        specs = {
+            n: TensorSpec(spec.shape, spec.dtype, n)
+            for n, spec in zip(names, concrete.inputs, strict=True)
+        }
+        ordered = sorted(names)
+        trace = {
+            "takes": encoded(((), {n: specs[n] for n in ordered}), self.arrays),
+            "gives": encoded(outputs, self.arrays),
+            "graph": self.graph(concrete),
+            "order": [ordered.index(n) for n in names],
+        }
+        kind = "POSITIONAL_OR_KEYWORD" if len(names) == 1 else "KEYWORD_ONLY"
+        if len(names) == 1:
+            trace["takes"] = encoded(((specs[names[0]],), {}), self.arrays)
+        parameters = [[n, kind, None] for n in names]
+        return {"name": f"signature_wrapper_{name}", "parameters": parameters, "traces": [trace]}
+
+
+# Loading.
+
+
+class _Trace:
+    """A trace that was saved."""
+
+    def __init__(self, data: dict[str, Any], read: Read) -> None:
+        self.takes: tuple[Any, Any] = decoded(data["takes"], read)
+        self.gives = decoded(data["gives"], read)
+        self.graph: int = data["graph"]
+        self.order: list[int] | None = data["order"]
+        leaves = flattened(self.takes)
+        self.key = (form_of(self.takes), *keys_of(leaves))
+
+    def covers(self, key: Any) -> bool:
+        """Whether it is for such arguments."""
+        return len(key) == len(self.key) and all(
+            mine.covers(theirs) if type(mine) is TensorKey else mine == theirs
+            for mine, theirs in zip(self.key, key, strict=True)
+        )
+
+
+class LoadedFunction(Function):
+    """A `tf.function` without Python code: it has the traces that were saved, and there can be no others.
+
+    Args:
+      data: what `Functions.function` has made.
+      graphs: the graphs of the model.
+      variables: its variables.
+      read: gives arrays by name.
+    """
+
+    def __init__(
+        self, data: dict[str, Any], graphs: list[Any], variables: Sequence[Variable], read: Read
+    ) -> None:
+        self._saved = [_Trace(trace, read) for trace in data["traces"]]
+        self._graphs = graphs
+        self._held = variables
+        self._read = read
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return self._replayed(args, kwargs)
+
+        run.__name__ = run.__qualname__ = str(data["name"])
+        run.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
+            [
+                inspect.Parameter(
+                    name,
+                    _KINDS[kind],
+                    default=inspect.Parameter.empty
+                    if default is None
+                    else decoded(default[0], read),
+                )
+                for name, kind, default in data["parameters"]
+            ]
+        )
+        super().__init__(run, autograph=False)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self  # an attribute, and not a method
+
+    @property
+    def saved_signatures(self) -> list[tuple[Any, Any]]:
+        """For each trace, the arguments it takes."""
+        return [trace.takes for trace in self._saved]
+
+    def trace_all(self) -> None:
+        """Makes all traces, so that they can be saved again."""
+        for args, kwargs in self.saved_signatures:
+            self.get_concrete_function(*args, **kwargs)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for arguments of this kind. Without arguments, the only one."""
+        if not args and not kwargs and len(self._saved) == 1:
+            args, kwargs = self._saved[0].takes
+        return super().get_concrete_function(*args, **kwargs)
+
+    def _found(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
+        args, kwargs = self._as_tensors(*self.signature.bound(args, kwargs))
+        return super()._found(args, kwargs)
+
+    def _as_tensors(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Arguments with a tensor where a trace takes one, as for an input signature."""
+        for trace in self._saved:
+            try:
+                return _fitted(trace.takes, (args, kwargs))
+            except (ValueError, TypeError):
+                continue
+        return args, kwargs
+
+    def _trace_for(self, key: Any) -> _Trace:
+        for trace in self._saved:
+            if trace.covers(key):
+                return trace
+        if not self._saved:
+            raise ValueError(
+                f"The function {self.name!r} had no trace when the model was saved, so that nothing is known of what "
+                "it does. Call it before saving, or give it an input_signature."
+            )
+        options = "\n".join(
+            f"  {i}. {_told(trace.takes)}" for i, trace in enumerate(self._saved, 1)
+        )
+        raise ValueError(
+            f"Could not find matching concrete function to call loaded from the SavedModel: {self.name!r} was saved "
+            f"for these arguments:\n{options}\nGot: {key[1:]}. Without its Python code it cannot be traced for "
+            "others: call it with such arguments before saving, or use a tf.TensorSpec with None for sizes that vary."
+        )
+
+    def _widened(self, key: Any) -> Any:
+        return self._trace_for(key).key
+
+    def _replayed(self, args: Any, kwargs: Any) -> Any:
+        """What the function does when it is traced: it calls the primitives of the graph."""
+        leaves = flattened((args, kwargs))
+        if context.tracer is None:  # functions are run eagerly
+            concrete, leaves = self._found(args, kwargs)
+            return concrete.call_leaves(leaves)
+        trace = self._trace_for((form_of((args, kwargs)), *keys_of(leaves)))
+        data = self._graphs[trace.graph]
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        if trace.order is not None:
+            tensors = [tensors[i] for i in trace.order]
+        held = [self._held[number] for number in data["variables"]]
+        constants = [Tensor(self._read(name)) for name in data["captured"]]
+        values = replay(data, [*tensors, *[v.value() for v in held], *constants], self._read)
+        by_input = dict(zip([n for n, _, _ in data["inputs"]][len(tensors) :], held, strict=False))
+        for number, new in data["assigned"]:
+            by_input[number].assign(values[new])
+        return _filled(trace.gives, results(data, values))
+
+
+_KINDS = {
+    kind.name: kind
+    for kind in (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.VAR_POSITIONAL,
+        inspect.Parameter.KEYWORD_ONLY,
+        inspect.Parameter.VAR_KEYWORD,
+    )
+}
+
+
+def _filled(structure: Any, tensors: Sequence[Tensor]) -> Any:
+    """The structure of a result, with tensors in the place of their numbers."""
+    if structure is None:
+        return None
+    return nest.map_structure(lambda i: None if i is None else _leaf(i, tensors), structure)
+
+
+def _leaf(place: Any, tensors: Sequence[Tensor]) -> Any:
+    if isinstance(place, int):
+        return tensors[place]
+    parts = (place._values, place._indices, place._dense_shape)  # tf.IndexedSlices
+    return type(place)(*[None if i is None else tensors[i] for i in parts])
+
+
+def _fitted(wanted: Any, value: Any) -> Any:
+    """Arguments as a trace takes them. ValueError or TypeError if it does not."""
+    if isinstance(wanted, TensorSpec):
+        if not isinstance(value, TensorSpec):
+            value = convert_to_tensor(value, dtype_hint=wanted.dtype)
+        if not wanted.is_compatible_with(value):
+            raise ValueError
+        return value
+    if isinstance(wanted, dict) and isinstance(value, dict) and wanted.keys() == value.keys():
+        return {key: _fitted(part, value[key]) for key, part in wanted.items()}
+    if isinstance(wanted, (list, tuple)) and isinstance(value, (list, tuple)):
+        parts = [_fitted(a, b) for a, b in zip(wanted, value, strict=True)]
+        return type(wanted)(*parts) if hasattr(wanted, "_fields") else type(wanted)(parts)
+    if nest.is_nested(wanted) or key_of(wanted) != key_of(value):
+        raise ValueError
+    return value
+
+
+def _told(takes: tuple[Any, Any]) -> str:
+    args, kwargs = takes
+    return ", ".join([*map(repr, args), *[f"{k}={v!r}" for k, v in kwargs.items()]]) or "nothing"

@@ -1,0 +1,13 @@
+"""`tf.summary.experimental`: the default step, and messages as they are."""
+
+from tapeflow.core.missing import Missing as _Missing
+from tapeflow.summary.state import (
+    get_step as get_step,
+    set_step as set_step,
+)
+from tapeflow.summary.writing import (
+    summary_scope as summary_scope,
+    write_raw_pb as write_raw_pb,
+)
+
+__getattr__ = _Missing("tf.summary.experimental")

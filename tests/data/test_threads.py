@@ -1,0 +1,284 @@
+"""Threads: they work ahead, they end, and nobody waits forever."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+import tapeflow.data
+
+Dataset = tapeflow.data.Dataset
+SCALAR = tf.TensorSpec((), tf.int64)
+
+
+def workers():
+    return [t for t in threading.enumerate() if t.name == "tapeflow-data"]
+
+
+def gone(condition=lambda: not workers(), seconds=10.0):
+    """Whether a condition comes true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.005)
+    return condition()
+
+
+@pytest.fixture(autouse=True)
+def no_threads_left():
+    assert gone()
+    yield
+    assert gone()
+
+
+def noted(n, seen):
+    """Numbers, each noted when it is made."""
+
+    def generator():
+        for i in range(n):
+            seen.append(i)
+            yield i
+
+    return Dataset.from_generator(generator, output_signature=SCALAR)
+
+
+def test_prefetch_reads_ahead_in_a_thread():
+    seen = []
+    it = iter(noted(100, seen).prefetch(3))
+    assert not seen and not workers()
+    next(it)
+    assert gone(lambda: len(seen) >= 4)
+    assert len(workers()) == 1
+    time.sleep(0.05)
+    assert len(seen) <= 5  # one was taken, three wait, and one may be on its way
+    assert [int(x) for x in it] == list(range(1, 100))
+
+
+def test_prefetch_works_while_the_consumer_does():
+    ready = threading.Event()
+
+    def generator():
+        yield 0
+        ready.set()
+        yield 1
+
+    it = iter(Dataset.from_generator(generator, output_signature=SCALAR).prefetch(1))
+    next(it)
+    assert ready.wait(10)
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda d: d.prefetch(2),
+        lambda d: d.prefetch(2).map(lambda x: x + 1).prefetch(2),
+        lambda d: d.map(lambda x: x + 1, num_parallel_calls=3),
+        lambda d: d.map(lambda x: x + 1, num_parallel_calls=3, deterministic=False).prefetch(1),
+        lambda d: d.interleave(lambda x: Dataset.from_tensors(x).repeat(), 2, num_parallel_calls=2),
+        lambda d: d.shuffle(10).repeat().batch(2).prefetch(tapeflow.data.AUTOTUNE),
+    ],
+)
+@pytest.mark.parametrize("endless", [False, True])
+def test_threads_end_when_the_iterator_is_dropped(transform, endless):
+    data = transform(Dataset.range(1000).repeat() if endless else Dataset.range(1000))
+    it = iter(data)
+    next(it)
+    assert workers()
+    reference = weakref.ref(it)
+    del it
+    assert gone() and reference() is None
+
+
+def test_threads_end_at_the_end():
+    data = Dataset.range(20).map(lambda x: x, num_parallel_calls=2).prefetch(2)
+    it = iter(data)
+    assert len(list(it)) == 20
+    assert gone()
+    for _ in range(2):
+        with pytest.raises(StopIteration):
+            next(it)
+
+
+def test_a_loop_that_is_left_early():
+    for x in Dataset.range(1000).prefetch(2):
+        if x == 3:
+            break
+    del x
+    assert gone()
+
+
+def test_the_threads_of_an_iterator_in_a_cycle():
+    class Holder:
+        pass
+
+    holder = Holder()
+    holder.self, holder.iterator = holder, iter(Dataset.range(1000).prefetch(2))
+    next(holder.iterator)
+    del holder
+    assert gone()
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_parallel_calls_are_at_the_same_time(deterministic):
+    together = threading.Barrier(3, timeout=10)
+
+    def wait(x):
+        together.wait()
+        return x
+
+    data = Dataset.range(6).map(
+        lambda x: tf.py_function(wait, [x], SCALAR),
+        num_parallel_calls=3,
+        deterministic=deterministic,
+    )
+    found = [int(x) for x in data]
+    assert sorted(found) == list(range(6)) and (found == sorted(found) or not deterministic)
+
+
+def test_order_is_kept_or_not():
+    def slow_first(x):
+        if x == 0:
+            time.sleep(0.2)
+        return x
+
+    def found(deterministic):
+        data = Dataset.range(8).map(
+            lambda x: tf.py_function(slow_first, [x], SCALAR),
+            num_parallel_calls=2,
+            deterministic=deterministic,
+        )
+        return [int(x) for x in data]
+
+    assert found(True) == list(range(8))
+    assert found(False)[0] != 0
+    options = tapeflow.data.Options()
+    options.deterministic = False
+    data = Dataset.range(8).with_options(options)
+    data = data.map(lambda x: tf.py_function(slow_first, [x], SCALAR), num_parallel_calls=2)
+    assert int(next(iter(data))) != 0
+
+
+def test_slow_functions_get_threads_by_themselves():
+    names = set()
+
+    def slow(x):
+        time.sleep(0.002)
+        names.add(threading.current_thread().name)
+        return x
+
+    data = Dataset.range(60).map(
+        lambda x: tf.py_function(slow, [x], SCALAR), num_parallel_calls=tapeflow.data.AUTOTUNE
+    )
+    assert [int(x) for x in data] == list(range(60))
+    assert "tapeflow-data" in names
+
+
+def test_an_exception_in_a_worker_does_not_end_the_rest():
+    def odd(x):
+        if x == 3:
+            raise ValueError("three")
+        return x
+
+    data = Dataset.range(8).map(lambda x: tf.py_function(odd, [x], SCALAR), num_parallel_calls=2)
+    it, found = iter(data.prefetch(2)), []
+    while True:
+        try:
+            found.append(int(next(it)))
+        except tf.errors.InvalidArgumentError:
+            found.append("failed")
+        except StopIteration:
+            break
+    assert found == [0, 1, 2, "failed", 4, 5, 6, 7]
+
+
+def test_many_threads_compute_what_one_does():
+    rng = np.random.default_rng(0)
+    data = Dataset.from_tensor_slices(rng.normal(size=(400, 16)).astype(np.float32))
+
+    def work(x):
+        for _ in range(5):
+            x = tf.tanh(x * 1.5 - tf.reduce_mean(x))
+        return x
+
+    one = np.stack(list(data.map(work).as_numpy_iterator()))
+    many = np.stack(list(data.map(work, num_parallel_calls=4).as_numpy_iterator()))
+    assert (one == many).all()
+
+
+def test_two_iterators_at_once():
+    data = Dataset.range(50).map(lambda x: x * 2, num_parallel_calls=2).prefetch(2)
+    assert [(int(a), int(b)) for a, b in zip(data, data, strict=True)] == [
+        (2 * i, 2 * i) for i in range(50)
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_forked_process_reads_on(parallel):
+    data = Dataset.range(200)
+    data = data.map(lambda x: x, num_parallel_calls=2) if parallel else data.prefetch(2)
+    it = iter(data)
+    assert int(next(it)) == 0
+    time.sleep(0.05)  # the workers wait for room
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
+        child = os.fork()
+    if child == 0:
+        try:
+            rest = [int(x) for x in it]
+            good = rest == sorted(set(rest)) and rest[-1] == 199 and len(rest) > 150
+            os._exit(0 if good else 1)
+        finally:
+            os._exit(2)
+    deadline = time.monotonic() + 20
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done or time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
+    if not done:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    assert done and status == 0
+    assert [int(x) for x in it] == list(range(1, 200))
+
+
+def test_the_interpreter_exits_with_threads_running(tmp_path):
+    code = """
+import tapeflow as tf, tapeflow.data
+data = tf.data.Dataset.range(10).repeat().map(lambda x: x, num_parallel_calls=2).prefetch(2)
+it = iter(data)
+next(it)
+def never():
+    import time
+    yield 1
+    time.sleep(1000)
+stuck = iter(tf.data.Dataset.from_generator(never, output_signature=tf.TensorSpec((), tf.int64)).prefetch(4))
+next(stuck)
+print("done")
+"""
+    (tmp_path / "program.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "program.py"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+def test_prefetch_of_nothing():
+    assert [int(x) for x in Dataset.range(3).prefetch(0)] == [0, 1, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="buffer_size"):
+        Dataset.range(3).prefetch(-2)
+    with pytest.raises(ValueError, match="num_parallel_calls"):
+        Dataset.range(3).map(lambda x: x, num_parallel_calls=0)

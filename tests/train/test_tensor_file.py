@@ -1,0 +1,168 @@
+"""A checkpoint's file is refused when it is not as it was written, and says why."""
+
+import json
+import os
+import random
+import struct
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+import tapeflow.train
+from tapeflow.train import atomic, tensor_file
+
+safetensors = pytest.importorskip("safetensors")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    variables = {
+        "a": tf.Variable(np.arange(6.0).reshape(2, 3)),
+        "b": tf.Variable(tf.ones([5], tf.bfloat16)),
+    }
+    return tf.train.Checkpoint(**variables).write(tmp_path / "ck") + ".safetensors"
+
+
+def _restore(path):
+    a, b = tf.Variable(np.zeros([2, 3])), tf.Variable(tf.zeros([5], tf.bfloat16))
+    try:
+        tf.train.Checkpoint(a=a, b=b).read(path)
+    finally:
+        if a.numpy().any() or b.numpy().any():
+            assert (a.numpy() == np.arange(6.0).reshape(2, 3)).all()
+            assert (b.numpy() == 1).all()
+
+
+def test_safetensors_reads_the_file(saved):
+    with safetensors.safe_open(saved, "np") as file:
+        a = "a/.ATTRIBUTES/VARIABLE_VALUE"
+        assert sorted(file.keys()) == [a, "b/.ATTRIBUTES/VARIABLE_VALUE"]
+        np.testing.assert_array_equal(file.get_tensor(a), np.arange(6.0).reshape(2, 3))
+        assert file.metadata()["format"] == "tapeflow"
+
+
+def test_a_truncated_file_is_refused_at_every_length(saved):
+    with open(saved, "rb") as file:
+        whole = file.read()
+    for length in range(len(whole)):
+        with open(saved, "wb") as file:
+            file.write(whole[:length])
+        with pytest.raises(tf.errors.DataLossError, match="truncated"):
+            _restore(saved)
+
+
+def test_a_truncated_file_names_the_tensor_and_the_bytes(saved):
+    size = os.path.getsize(saved)
+    os.truncate(saved, size - 4)
+    with pytest.raises(
+        tf.errors.DataLossError,
+        match=rf"{size - 4} bytes of {size}.*'b/.ATTRIBUTES/VARIABLE_VALUE' there are 6 of 10 bytes, and 1 of 2",
+    ):
+        _restore(saved)
+
+
+def test_any_altered_byte_is_noticed(saved):
+    """Either the file is refused, or (a blank that pads the header) it holds the same."""
+    with open(saved, "rb") as file:
+        whole = file.read()
+    refused = 0
+    for position in range(len(whole)):
+        changed = bytearray(whole)
+        changed[position] ^= random.Random(position).randrange(1, 256)
+        with open(saved, "wb") as file:
+            file.write(changed)
+        try:
+            _restore(saved)
+        except tf.errors.DataLossError as error:
+            refused += 1
+            assert saved in error.message
+    assert refused > 0.9 * len(whole)
+
+
+def test_an_altered_tensor_is_named(saved):
+    with open(saved, "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\xff")
+    with pytest.raises(
+        tf.errors.DataLossError,
+        match=r"10 bytes of the tensor 'b/.ATTRIBUTES/VARIABLE_VALUE'.*checksum",
+    ):
+        _restore(saved)
+
+
+def test_bytes_too_many_are_noticed(saved):
+    with open(saved, "ab") as file:
+        file.write(b"more")
+    with pytest.raises(tf.errors.DataLossError, match="4 bytes more"):
+        _restore(saved)
+
+
+def _with_header(path, change):
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header, data = json.loads(file.read(length)), file.read()
+    change(header)
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def test_files_of_other_kinds_are_refused(saved, tmp_path):
+    path = tmp_path / "other.safetensors"
+    path.write_bytes(b"\x80\x04\x95 a pickle, perhaps, or anything else")
+    with pytest.raises(tf.errors.DataLossError, match="of another kind"):
+        _restore(path)
+    _with_header(saved, lambda header: header["__metadata__"].update(version="2"))
+    with pytest.raises(tf.errors.DataLossError, match=r"version '2'.*install a newer"):
+        _restore(saved)
+
+
+def test_an_altered_header_is_refused(saved):
+    _with_header(saved, lambda header: header["__metadata__"].update(objects="[[{}, {}, []]]"))
+    with pytest.raises(tf.errors.DataLossError, match="header is not as it was written"):
+        _restore(saved)
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        "not json",
+        "[]",
+        '[[{"a": 5}, {}, []]]',
+        '[[{}, {"VARIABLE_VALUE": "none"}, []]]',
+        "[" * 100_000,
+    ],
+)
+def test_objects_that_make_no_sense_are_refused(tmp_path, objects):
+    path = str(tmp_path / "x.safetensors")
+    tensor_file.write(path, {"x": np.zeros(2)}, {"objects": objects})
+    with pytest.raises(tf.errors.DataLossError, match="is not a checkpoint"):
+        tf.train.Checkpoint(a=tf.Variable(1.0)).read(path)
+
+
+def test_a_failed_write_leaves_the_file_before_and_nothing_else(saved, tmp_path):
+    with pytest.raises(RuntimeError, match="no more"), atomic.replacing(saved) as file:
+        file.write(b"half")
+        raise RuntimeError("no more")
+    assert os.listdir(tmp_path) == ["ck.safetensors"]
+    _restore(saved)
+
+
+def test_leftovers_of_the_dead_are_removed_and_others_are_not(saved, tmp_path):
+    host = atomic._HOST
+    dead, living, foreign = (
+        tmp_path / f"ck.safetensors.{host}.{2**22 + 5}.0.tmp",
+        tmp_path / f"ck.safetensors.{host}.{os.getppid()}.0.tmp",
+        tmp_path / "ck.notes.tmp",
+    )
+    for path in (dead, living, foreign):
+        path.write_bytes(b"half")
+    atomic.remove_leftovers(str(tmp_path / "ck"))
+    assert [path.exists() for path in (dead, living, foreign)] == [False, True, True]
+
+
+def test_nothing_is_read_twice_to_find_the_latest(saved, monkeypatch):
+    tensor_file.opened(saved)
+    monkeypatch.setattr(tensor_file.TensorFile, "verify", lambda self: pytest.fail("read again"))
+    tensor_file.opened(saved)
