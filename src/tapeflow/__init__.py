@@ -302,12 +302,18 @@ from tapeflow.ops.sorting import (
     unique as unique,
     unique_with_counts as unique_with_counts,
 )
+from tapeflow.ops.surroundings import (
+    inside_function as inside_function,
+    is_symbolic_tensor as is_symbolic_tensor,
+    timestamp as timestamp,
+)
 from tapeflow.ops.tensor_array import (
     TensorArray as TensorArray,
 )
 from tapeflow.ops.vectorized_map import (
     vectorized_map as vectorized_map,
 )
+from tapeflow.progress import progress as progress
 
 __version__ = "0.1.0"
 newaxis = None

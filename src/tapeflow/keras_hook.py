@@ -55,6 +55,13 @@ _HASTY = (
 )
 """Modules that import jax or matplotlib, if they are there, and hardly anybody uses: half of Keras's import time."""
 
+_BOARD = "keras.src.callbacks.tensorboard"
+_WRITERS = {
+    "tensorflow.summary": "tapeflow.summary",
+    "tensorflow.compat.v1": "tapeflow.summary.metadata",
+}
+"""Where the callback for TensorBoard finds what it writes with."""
+
 _CONFIG = "keras.src.backend.config"
 _DYNAMIC = "keras.src.utils.backend_utils"
 _VARIABLE = "KERAS_BACKEND"
@@ -190,11 +197,28 @@ class _DynamicLoader(SourceFileLoader):
         utils.in_tf_graph = in_tf_graph
 
 
+class _BoardLoader(_EditingLoader):
+    """Lets the callback for TensorBoard write with `tf.summary` of tapeflow, if that is the backend."""
+
+    def edit(self, tree: ast.Module) -> None:
+        import ast
+
+        if sys.modules[_CONFIG].backend() != NAME:
+            return
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for name in node.names:
+                    name.name = _WRITERS.get(name.name, name.name)
+            elif isinstance(node, ast.ImportFrom):
+                node.module = _WRITERS.get(node.module or "", node.module)
+
+
 _loaders: dict[str, type[SourceFileLoader]] = {
     _CONFIG: _ConfigLoader,
     _DYNAMIC: _DynamicLoader,
     **dict.fromkeys(_BRANCHES, _BranchLoader),
     **dict.fromkeys(_HASTY, _LazyLoader),
+    _BOARD: _BoardLoader,
 }
 
 

@@ -6,6 +6,7 @@ Values and dtypes are proved by Keras's own tests.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import keras
@@ -27,7 +28,7 @@ Case = tuple[Any, ...]
 """A function, and the arrays that it is called with."""
 
 REDUCTIONS = {
-    f"{name} {label}": (lambda x, f=getattr(knp, name), options=options: f(x, **options), MATRIX)
+    f"{name} {label}": (partial(getattr(knp, name), **options), MATRIX)
     for name in ("sum", "prod", "mean", "var", "std", "max", "min", "ptp", "median")
     for label, options in {
         "all": {},
@@ -68,7 +69,7 @@ SHAPES: dict[str, Case] = {
     "take_along_axis, one row": (lambda x: knp.take_along_axis(x, INTS[:1], axis=1), MATRIX),
     "diag": (lambda x: knp.diag(x, 1), VECTOR),
     "diagflat": (knp.diagflat, MATRIX),
-    "diagonal": (lambda x: knp.diagonal(x, 1, 0, 2), CUBE),
+    "diagonal": (lambda x: knp.diagonal(x, 1, 2, 1), CUBE),
     "trace": (knp.trace, MATRIX),
     "tril": (knp.tril, CUBE),
     "triu": (lambda x: knp.triu(x, 1), CUBE),
@@ -114,7 +115,7 @@ STATISTICS: dict[str, Case] = {
 }
 SMOOTH = {**REDUCTIONS, **SHAPES, **PRODUCTS, **STATISTICS}
 WITH_NAN: dict[str, Case] = {
-    f"{name} {axis}": (lambda x, f=getattr(knp, name), axis=axis: f(x, axis=axis), HOLES)
+    f"{name} {axis}": (partial(getattr(knp, name), axis=axis), HOLES)
     for name in (
         *("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanmedian"),
         *("nanargmax", "nanargmin", "nancumsum", "nancumprod"),
@@ -167,7 +168,7 @@ def agree(found: Any, wanted: Any) -> None:
 
 
 def traced(f: Callable[..., Any], arrays: list[np.ndarray], **options: Any) -> Any:
-    """What a function gives if it is traced for arrays of unknown sizes, and what its shapes are."""
+    """What a function gives if it is traced."""
     return tf.function(f, **options)(*[tf.constant(x) for x in arrays])
 
 
@@ -188,13 +189,10 @@ def test_compiled(name: str):
     agree(traced(f, arrays, jit_compile=True), f(*[tf.constant(x) for x in arrays]))
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", [name for name, case in SHAPES.items() if len(case) == 2])
 def test_specs(name: str):
     """For an unknown batch the other sizes are known before anything is computed."""
-    f, *arrays = SHAPES[name]
-    if name == "pad reflect further" or len(arrays) > 1:
-        return
-    (array,) = arrays
+    f, array = SHAPES[name]
     spec = core.compute_output_spec(f, keras.KerasTensor((None, *array.shape[1:]), "float64"))
     for s, y in zip(tf.nest.flatten(spec), tf.nest.flatten(f(tf.constant(array))), strict=True):
         assert len(s.shape) == y.ndim

@@ -44,6 +44,15 @@ def test_every_alignment_counts(blank):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def test_a_blank_among_the_labels_is_a_label_like_others():
+    logits = rng.normal(size=(4, 1, 3))
+    logits[..., 2] = logits[..., 0]  # then the label 2 has the same chances as a label 0
+    losses = [
+        tf.nn.ctc_loss([[1, label]], logits, [2], [4], blank_index=0).numpy() for label in (0, 2)
+    ]
+    np.testing.assert_allclose(losses[0], losses[1])
+
+
 def test_batch_major():
     logits = rng.normal(size=(2, 5, 4))
     labels = np.array([[1, 2], [3, 1]])

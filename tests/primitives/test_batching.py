@@ -105,7 +105,11 @@ def test_vectorised_jacobian_agrees_with_a_loop(primitive: Primitive, sample: Sa
 
 @pytest.mark.parametrize(
     ("primitive", "sample"),
-    [c for c in CASES if sources(*c.values) and c.values[0].name not in ("distinct", "nonzero", "unique")],
+    [
+        c
+        for c in CASES
+        if sources(*c.values) and c.values[0].name not in ("distinct", "nonzero", "unique")
+    ],
 )
 def test_gradients_of_a_batch_agree_with_those_of_a_loop(primitive: Primitive, sample: Sample):
     """A tape inside the batch follows examples, and one outside follows full tensors."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core.errors import invalid
-from tapeflow.data import background, cache, extras, selection, shuffling
+from tapeflow.data import background, batching, cache, extras, joining, selection, shuffling
 from tapeflow.data.node import Node
 from tapeflow.data.options import Options
 
@@ -110,7 +110,7 @@ class Arrangement:
           start: the first number.
           name: accepted for compatibility.
         """
-        return self._with(selection.enumerated(self._node, start))
+        return self._with(joining.enumerated(self._node, start))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """Gives the elements of this dataset, and then those of another.
@@ -122,7 +122,7 @@ class Arrangement:
           dataset: its elements must be of the same dtypes, in the same structure.
           name: accepted for compatibility.
         """
-        return self._with(selection.Concatenated(self._node, dataset._node))
+        return self._with(joining.Concatenated(self._node, dataset._node))
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
         """Keeps the elements, so that all iterations after the first need not compute them again.
@@ -174,9 +174,7 @@ class Arrangement:
           drop_remainder: whether to leave out a last batch that is smaller.
           name: accepted for compatibility.
         """
-        from tapeflow.data.batching import Batch, Unbatch
-
-        return self._with(Batch(Unbatch(self._node), batch_size, drop_remainder))
+        return self._with(batching.Batch(batching.Unbatch(self._node), batch_size, drop_remainder))
 
     def unique(self, name: str | None = None) -> Dataset:
         """Leaves out elements that were there before.

@@ -105,7 +105,7 @@ def _padded_shapes(spec: Any, flat: list[TensorSpec], given: Any) -> list[tuple[
                 )
         return [tuple(leaf.shape.as_list()) for leaf in flat]
     found = []
-    for leaf, shape in zip(flat, _shapes(spec, given), strict=True):
+    for leaf, shape in zip(flat, shapes_like(spec, given), strict=True):
         dims = _dims(shape)
         own = leaf.shape._dims
         fits = own is None or (
@@ -121,17 +121,17 @@ def _padded_shapes(spec: Any, flat: list[TensorSpec], given: Any) -> list[tuple[
     return found
 
 
-def _shapes(spec: Any, given: Any) -> list[Any]:
+def shapes_like(spec: Any, given: Any) -> list[Any]:
     """The shapes in a structure like the spec's: a shape is itself a list, so the spec tells where it begins."""
     if not nest.is_nested(spec):
         return [given]
     if isinstance(spec, dict):
-        return [s for key in sorted(spec) for s in _shapes(spec[key], given[key])]
+        return [s for key in sorted(spec) for s in shapes_like(spec[key], given[key])]
     if not isinstance(given, (list, tuple)) or len(given) != len(spec):
         raise ValueError(
             f"Dataset.padded_batch: padded_shapes {given} does not have the structure of the elements, {spec}"
         )
-    return [s for part, shape in zip(spec, given, strict=True) for s in _shapes(part, shape)]
+    return [s for part, shape in zip(spec, given, strict=True) for s in shapes_like(part, shape)]
 
 
 def _dims(shape: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
-from tapeflow.data import in_function, mixing, selection, sources
+from tapeflow.data import in_function, joining, mixing, sources
 from tapeflow.data.arrangement import Arrangement
 from tapeflow.data.iterator import NumpyIterator, OwnedIterator
 from tapeflow.data.node import INFINITE, UNKNOWN, Node, Randomness
@@ -154,7 +154,7 @@ class Dataset(Transformations, Arrangement):
           dtype: the dtype of the elements.
           name: accepted for compatibility.
         """
-        return Dataset(selection.Numbers(start, step, dtype))
+        return Dataset(joining.Numbers(start, step, dtype))
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -187,7 +187,7 @@ class Dataset(Transformations, Arrangement):
                     f"objects but encountered object of type {type(dataset)}."
                 )
         plain = nest.map_structure(lambda _: 0, structure)
-        return Dataset(selection.Zipped(plain, [dataset._node for dataset in found]))
+        return Dataset(joining.Zipped(plain, [dataset._node for dataset in found]))
 
     @staticmethod
     def choose_from_datasets(

@@ -10,7 +10,10 @@ import numpy as np
 from tapeflow.core import dtypes, nest
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.log import get_logger
+from tapeflow.core.shapes import TensorShape
 from tapeflow.data import background
+from tapeflow.data.batching import shapes_like
+from tapeflow.data.mixing import GroupByWindow
 from tapeflow.data.node import INFINITE, UNKNOWN, Alike, Node, Run
 from tapeflow.data.rows import Row, Rows
 from tapeflow.data.specs import map_spec, tensor_leaves
@@ -153,8 +156,6 @@ def bucketed(
     def size(bucket: Any) -> Any:
         return batch_sizes[int(bucket)] if bucket.interpreter is None else batch_sizes[0]
 
-    from tapeflow.data.mixing import GroupByWindow
-
     return dataset._with(GroupByWindow(dataset._node, key, reduce, size))
 
 
@@ -166,14 +167,10 @@ class _Dims:
 
 
 def _dims(spec: Any, shapes: Any) -> Any:
-    from tapeflow.data.batching import _shapes
-
-    return nest.pack_sequence_as(spec, [_Dims(s) for s in _shapes(spec, shapes)])
+    return nest.pack_sequence_as(spec, [_Dims(s) for s in shapes_like(spec, shapes)])
 
 
 def _filled(shape: _Dims, limit: int) -> Any:
-    from tapeflow.core.shapes import TensorShape
-
     return TensorShape([limit if d is None or d == -1 else d for d in shape.dims])
 
 

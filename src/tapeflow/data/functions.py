@@ -16,7 +16,7 @@ from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
-from tapeflow.data.node import Node
+from tapeflow.data.node import Node, Run
 from tapeflow.data.rows import Row
 from tapeflow.data.specs import DatasetSpec, Described, NoneTensorSpec, leaves, packer
 
@@ -71,7 +71,7 @@ class ElementFunction:
                 )
         for i, x in zip(self._tensors, given, strict=True):
             flat[i] = x
-        result = self._result(_converted(self._function)(*nest.pack_sequence_as(self._specs, flat)))
+        result = self._result(converted(self._function)(*nest.pack_sequence_as(self._specs, flat)))
         if not self._known:
             self._spec, self._known = nest.map_structure(self._spec_of, result), True
         found = [x for x in nest.flatten(result) if isinstance(x, Tensor)]
@@ -178,7 +178,8 @@ def _leaf(value: Any) -> Any:
     return None if value is None else value._node
 
 
-def _converted(function: Callable[..., Any]) -> Callable[..., Any]:
+def converted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its control flow converted by AutoGraph, if that is installed."""
     try:
         from tapeflow.function.autograph import convert
     except ImportError:
@@ -195,8 +196,6 @@ def sample(node: Node) -> Callable[[], Row]:
     """A function that gives the first element of a dataset."""
 
     def first() -> Row:
-        from tapeflow.data.node import Run
-
         outside = contextlib.nullcontext() if context.tracer is None else context.tracer.suspended()
         with outside:
             for row in node.rows(Run(node)):

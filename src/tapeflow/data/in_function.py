@@ -115,9 +115,9 @@ class Loop:
 
 def reduce(loop: Loop, state: Any, function: Callable[[Any, Any], Any]) -> Any:
     """`Dataset.reduce` in a traced function."""
-    from tapeflow.data.functions import _converted
+    from tapeflow.data.functions import converted as convert
 
-    converted = _converted(function)
+    converted = convert(function)
     first = nest.map_structure(convert_to_tensor, state)
     (result,) = control_flow.while_loop(
         lambda _: loop.more(True), lambda s: (converted(s, loop.item()),), (first,)

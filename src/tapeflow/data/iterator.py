@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-import weakref
 from typing import Any
 
 from tapeflow.core import nest
 from tapeflow.core.context import context, no_recorders
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OutOfRangeError, invalid
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.data import in_function
 from tapeflow.data.node import Node, Run
 from tapeflow.data.rows import Row, Rows
-from tapeflow.data.specs import DatasetSpec, packer
-
-_numbers = itertools.count(1)
-_living: weakref.WeakValueDictionary[int, OwnedIterator] = weakref.WeakValueDictionary()
+from tapeflow.data.specs import DatasetSpec, normalized, packer, spec_of
 
 
 class OwnedIterator:
@@ -36,13 +32,12 @@ class OwnedIterator:
         self._node = node
         self._spec = node.spec
         self._pack = packer(self._spec)
-        self._number = next(_numbers)
-        _living[self._number] = self
         self._begin(Run(node))
 
     def _begin(self, run: Run) -> None:
         self._run = run
-        self._rows: Rows = node_rows(self._node, run)
+        with no_recorders():
+            self._rows: Rows = self._node.rows(run)
         self._position = 0
         self._peeked: Row | None = None
 
@@ -133,14 +128,6 @@ class OwnedIterator:
         return in_function.Loop(lambda: self, [], self._spec)
 
 
-def node_rows(node: Node, run: Run) -> Rows:
-    """A pass over a dataset."""
-    if context.hot[1]:
-        with no_recorders():
-            return node.rows(run)
-    return node.rows(run)
-
-
 class Optional:
     """An element that may be missing.
 
@@ -159,8 +146,6 @@ class Optional:
 
     def has_value(self, name: str | None = None) -> Tensor:
         """Whether there is one, as a scalar bool tensor."""
-        from tapeflow.core.convert import convert_to_tensor
-
         return convert_to_tensor(self._there)
 
     def get_value(self, name: str | None = None) -> Any:
@@ -176,8 +161,6 @@ class Optional:
     @staticmethod
     def from_value(value: Any) -> Optional:
         """An optional with a value."""
-        from tapeflow.data.specs import normalized, spec_of
-
         tensors = normalized(value)
         return Optional(spec_of(tensors), tensors, True)
 

@@ -1,4 +1,4 @@
-"""Several datasets in one, and groups of elements: choose, sample, group_by_window."""
+"""Elements by choice, by chance and by key: choose, sample, group_by_window."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core.errors import invalid
 from tapeflow.data.node import UNKNOWN, Alike, Node, Randomness, Run, integer
-from tapeflow.data.rows import Row, Rows, Table
+from tapeflow.data.rows import ENDLESS, Row, Rows, Table
 
 _BLOCK = 4096  # how many random numbers are drawn at a time
 
@@ -39,6 +39,10 @@ class Shuffle(Alike):
         table = self.source.table()
         if table is None:
             return BufferRows(self.source.rows(run), size, generator)
+        if size == UNKNOWN and table.size == ENDLESS:
+            raise invalid(
+                "Dataset.shuffle: a buffer cannot hold all elements of an infinite dataset"
+            )
         return ShuffledTableRows(table, size, generator)
 
 

@@ -15,7 +15,7 @@ from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.data.node import INFINITE, UNKNOWN, Node, Randomness, Run, integer
-from tapeflow.data.rows import ArrayTable, RangeTable, Row, Rows, Table, stacked
+from tapeflow.data.rows import ArrayTable, RangeTable, Row, Rows, Table
 from tapeflow.data.specs import leaves, map_spec, normalized, spec_of, tensor_leaves
 
 
@@ -35,7 +35,9 @@ class Tensors(Node):
 
     def table(self) -> Table | None:
         """One row."""
-        return ArrayTable(stacked([tuple([x._array for x in self.tensors])]))
+        if any(x.interpreter is not None for x in self.tensors):
+            return None
+        return ArrayTable([np.asarray(x._array)[None] for x in self.tensors])
 
 
 class Slices(Node):

@@ -296,24 +296,16 @@ def _symbol(tracer: Tracer, key: TensorKey, actual: Any) -> Tensor:
     else:
         shape = key.shape
     sizes = tuple(actual.shape) if isinstance(actual, Tensor) else (None,) * len(shape)
-    hints = [
-        _hint(number, size) if d is None else None
-        for number, (d, size) in enumerate(
-            zip(shape, sizes, strict=True), len(tracer.arguments) * 3
-        )
-    ]
+    hints = [_hint(size) if d is None else None for d, size in zip(shape, sizes, strict=True)]
     symbol = tracer.argument(shape, key.dtype, hints)
     if isinstance(actual, Tensor) and actual.interpreter is None:
         tracer.actual[symbol.value] = actual
     return symbol
 
 
-def _hint(number: int, size: Any) -> int:
-    """A typical size: that of the call, or a made-up one that is unlikely to be equal to another."""
-    return size if isinstance(size, int) else _PRIMES[number % len(_PRIMES)]
-
-
-_PRIMES = (7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
+def _hint(size: Any) -> int:
+    """A typical size: that of the call, or a made-up one, the same for all so that those that must be equal are."""
+    return size if isinstance(size, int) else 7
 
 
 def _own(tracer: Tracer, x: Tensor) -> SymbolicTensor:

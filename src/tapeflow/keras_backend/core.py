@@ -167,6 +167,9 @@ def shape(x: Any) -> tuple[Any, ...]:
     if isinstance(x, KerasVariable):
         return tuple(x.shape)
     if not isinstance(x, Tensor):
+        known = getattr(x, "shape", None)  # of an array, or of a tensor inside TensorFlow's tf.data
+        if known is not None:
+            return tuple(known)
         x = convert_to_tensor(x)
     return tuple(x._array.shape)
 

@@ -78,7 +78,7 @@ def ctc_loss(
         )
     spelled = _with_blanks(labels, blank % classes)
     chances = unstack(gather(log_softmax(logits), spelled, axis=2, batch_dims=1), axis=1)
-    end = _forward(chances, _may_skip(spelled, blank % classes), logit_length)
+    end = _forward(chances, _may_skip(spelled), logit_length)
     loss = -_at_the_end(end, label_length)
     infinite = fill(loss.shape, float("inf"))
     return where(loss > -_IMPOSSIBLE / 2, cast(infinite, loss.dtype), loss)
@@ -93,12 +93,13 @@ def _with_blanks(labels: Tensor, blank: int) -> Tensor:
     return concat([reshape(pairs, [batch, 2 * length]), last], axis=1)
 
 
-def _may_skip(spelled: Tensor, blank: int) -> Tensor:
+def _may_skip(spelled: Tensor) -> Tensor:
     """Where the blank before a label may be left out: if the label before it is another."""
     batch, positions = spelled._array.shape
     if positions < 3:
         return zeros([batch, positions], dtypes.bool_)
-    other = (spelled[:, 2:] != spelled[:, :-2]) & (spelled[:, 2:] != blank)
+    # A blank among the labels is a label like others.
+    other = spelled[:, 2:] != spelled[:, :-2]
     return concat([zeros([batch, 2], dtypes.bool_), other], axis=1)
 
 

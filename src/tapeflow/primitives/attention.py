@@ -1,6 +1,7 @@
 """Attention as one primitive: nothing as large as queries times keys is kept for the backward pass.
 
 The weights are computed again there, as fused attention on a GPU does, which the XLA engine calls for this primitive.
+There are two of them, without and with a bias, which is added to the scores: a mask is a bias, too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from tapeflow.core.dtypes import float32
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, patterns
+from tapeflow.primitives import array, patterns, reduction
 from tapeflow.primitives.linalg import matmul
 from tapeflow.primitives.rules import FLOAT, check_dtype, check_same_dtype, invalid
 from tapeflow.primitives.softmax import (
@@ -44,6 +45,22 @@ def _result(q: ArraySpec, k: ArraySpec, v: ArraySpec, *, scale: float, causal: b
     return ArraySpec((*q.shape[:-1], v.shape[-1]), q.dtype)
 
 
+def _biased_result(
+    q: ArraySpec, k: ArraySpec, v: ArraySpec, b: ArraySpec, *, scale: float, causal: bool
+) -> ArraySpec:
+    result = _result(q, k, v, scale=scale, causal=causal)
+    op = "scaled_dot_product_attention"
+    check_same_dtype(op, q, b)
+    scores = (*q.shape[:-1], k.shape[-2])
+    missing = len(scores) - len(b.shape)
+    if missing < 0 or any(m not in (1, n) for m, n in zip(b.shape, scores[missing:], strict=True)):
+        raise invalid(
+            f"{op}: a mask or bias of shape {list(b.shape)} does not broadcast to the scores {list(scores)}, one for "
+            f"each query and key (query: {q}, key: {k})"
+        )
+    return result
+
+
 def _gradient_result(
     u: ArraySpec, q: ArraySpec, k: ArraySpec, v: ArraySpec, *, scale: float, causal: bool
 ) -> tuple[ArraySpec, ...]:
@@ -51,11 +68,20 @@ def _gradient_result(
     return q, k, v
 
 
-# The kernels.
+def _biased_gradient_result(
+    u: ArraySpec, q: ArraySpec, k: ArraySpec, v: ArraySpec, b: ArraySpec, **attrs: Any
+) -> tuple[ArraySpec, ...]:
+    _biased_result(q, k, v, b, **attrs)
+    return q, k, v
 
 
-def _weights(q: Any, k: Any, scale: float, causal: bool) -> Any:
+# The kernels. `bias` is one array or none.
+
+
+def _weights(q: Any, k: Any, bias: Any, scale: float, causal: bool) -> Any:
     scores = np.matmul(q * q.dtype.type(scale), k.swapaxes(-1, -2))
+    for b in bias:
+        scores += b
     if causal:
         rows, columns = scores.shape[-2:]
         hidden = np.arange(columns) > np.arange(rows)[:, None]
@@ -67,17 +93,22 @@ def _weights(q: Any, k: Any, scale: float, causal: bool) -> Any:
     return scores
 
 
-def _kernel(q: Any, k: Any, v: Any, *, scale: float, causal: bool) -> Any:
-    if q.dtype != k.dtype or q.dtype != v.dtype:
+def _kernel(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
+    operands = (q, k, v, *bias)
+    if any(x.dtype != q.dtype for x in operands):
         raise TypeError("different dtypes")
-    _result(*[ArraySpec(x.shape, float32) for x in (q, k, v)], scale=scale, causal=causal)
-    return narrow(np.matmul(_weights(wide(q), wide(k), scale, causal), wide(v)), q)
+    check = _biased_result if bias else _result
+    check(*[ArraySpec(x.shape, float32) for x in operands], scale=scale, causal=causal)
+    p = _weights(wide(q), wide(k), map(wide, bias), scale, causal)
+    return narrow(np.matmul(p, wide(v)), q)
 
 
-def _gradient_kernel(u: Any, q: Any, k: Any, v: Any, *, scale: float, causal: bool) -> Any:
+def _gradient_kernel(
+    u: Any, q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool
+) -> Any:
     like = q
     u, q, k, v = (wide(x) for x in (u, q, k, v))
-    p = _weights(q, k, scale, causal)
+    p = _weights(q, k, map(wide, bias), scale, causal)
     of_v = np.matmul(p.swapaxes(-1, -2), u)
     s = np.matmul(u, v.swapaxes(-1, -2))
     s -= np.add.reduce(s * p, axis=-1, keepdims=True)
@@ -94,8 +125,10 @@ def _product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool 
     return matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
-def _soft(q: Tensor, k: Tensor, scale: float, causal: bool) -> Tensor:
+def _soft(q: Tensor, k: Tensor, bias: tuple[Tensor, ...], scale: float, causal: bool) -> Tensor:
     scores = _product(q * scale, k, transpose_b=True)
+    for b in bias:
+        scores = scores + b
     rows, columns = scores._array.shape[-2:]
     if causal:
         seen = patterns.triangle(rows, columns)
@@ -111,11 +144,19 @@ class _Second:
     """
 
     def __init__(
-        self, g: Any, u: Tensor, q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool
+        self,
+        g: Any,
+        u: Tensor,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        *bias: Tensor,
+        scale: float,
+        causal: bool,
     ) -> None:
         a, b, c = g
         self.a, self.b, self.c, self.u, self.q, self.k, self.scale = a, b, c, u, q, k, scale
-        self.p = _soft(q, k, scale, causal)
+        self.p = _soft(q, k, bias, scale, causal)
         axis = self.axis = self.p._array.ndim - 1
         self.d = _product(u, v, transpose_b=True)
         self.of_s = (_product(a, k, transpose_b=True) + _product(q, b, transpose_b=True)) * scale
@@ -141,45 +182,67 @@ class _Second:
         both = _product(self._of_scores(), self.q, transpose_a=True)
         return (both + _product(s, self.a, transpose_a=True)) * self.scale
 
+    def in_bias(self, b: Tensor) -> Tensor:
+        return reduction.sum_to(self._of_scores(), b._array.shape)
 
-def _second(g: Any, u: Any, q: Any, k: Any, v: Any, scale: float, causal: bool) -> _Second:
-    return _Second(g, u, q, k, v, scale, causal)
 
+# A rule says with the names of its parameters what is kept, so there is one for each part, without a bias and with it.
+_SECOND: dict[str, Any] = {
+    "u": lambda g, u, q, k, v, attrs: _Second(g, u, q, k, v, **attrs).in_u(v),
+    "q": lambda g, u, q, k, v, attrs: _Second(g, u, q, k, v, **attrs).in_q(),
+    "k": lambda g, u, q, k, v, attrs: _Second(g, u, q, k, v, **attrs).in_k(),
+    "v": lambda g, u, q, k, v, attrs: _Second(g, u, q, k, v, **attrs).in_v(),
+}
+_BIASED_SECOND: dict[str, Any] = {
+    "u": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_u(v),
+    "q": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_q(),
+    "k": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_k(),
+    "v": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_v(),
+    "b": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_bias(b),
+}
 
 attention_gradient = primitive(
     "attention_gradient",
     "u q k v",
     _gradient_kernel,
     result=_gradient_result,
-    gradients={
-        "u": lambda g, u, q, k, v, scale, causal: _second(g, u, q, k, v, scale, causal).in_u(v),
-        "q": lambda g, u, q, k, v, scale, causal: _second(g, u, q, k, v, scale, causal).in_q(),
-        "k": lambda g, u, q, k, v, scale, causal: _second(g, u, q, k, v, scale, causal).in_k(),
-        "v": lambda g, u, q, k, v, scale, causal: _second(g, u, q, k, v, scale, causal).in_v(),
-    },
+    gradients=_SECOND,
+    outputs=3,
+)
+biased_attention_gradient = primitive(
+    "biased_attention_gradient",
+    "u q k v b",
+    _gradient_kernel,
+    result=_biased_gradient_result,
+    gradients=_BIASED_SECOND,
     outputs=3,
 )
 
 
-def _gradient(position: int) -> Any:
-    def rule(
-        g: Tensor, q: Tensor, k: Tensor, v: Tensor, y: Tensor, scale: float, causal: bool
-    ) -> Tensor:
-        # A backward pass asks for the three parts one after the other, and they are computed together.
-        key = (id(g), id(y))
-        parts = _computed.get(key)
-        if parts is None:
-            parts = dict(enumerate(attention_gradient(g, q, k, v, scale=scale, causal=causal)))
-            _computed[key] = parts
-            weakref.finalize(g, _computed.pop, key, None)
-        if position not in parts:  # asked for again
-            return attention_gradient(g, q, k, v, scale=scale, causal=causal)[position]
-        return parts.pop(position)
-
-    return rule
+def _part(position: int, g: Tensor, y: Tensor, operands: tuple[Tensor, ...], attrs: Any) -> Tensor:
+    """One of the gradients of q, k and v: a backward pass asks for them in turn, and they are computed together."""
+    compute = attention_gradient if len(operands) == 3 else biased_attention_gradient
+    key = (id(g), id(y))
+    parts = _computed.get(key)
+    if parts is None:
+        parts = dict(enumerate(compute(g, *operands, **attrs)))
+        _computed[key] = parts
+        weakref.finalize(g, _computed.pop, key, None)
+    if position not in parts:  # asked for again
+        return compute(g, *operands, **attrs)[position]
+    return parts.pop(position)
 
 
 _computed: dict[tuple[int, int], dict[int, Tensor]] = {}
+
+
+def _in_bias(
+    g: Tensor, q: Tensor, k: Tensor, v: Tensor, b: Tensor, scale: float, causal: bool
+) -> Tensor:
+    p = _soft(q, k, (b,), scale, causal)
+    of_p = _product(g, v, transpose_b=True)
+    of_scores = softmax_gradient(of_p, p, axis=p._array.ndim - 1)
+    return reduction.sum_to(of_scores, b._array.shape)
 
 
 attention = primitive(
@@ -187,5 +250,21 @@ attention = primitive(
     "q k v",
     _kernel,
     result=_result,
-    gradients={"q": _gradient(0), "k": _gradient(1), "v": _gradient(2)},
+    gradients={
+        "q": lambda g, q, k, v, y, attrs: _part(0, g, y, (q, k, v), attrs),
+        "k": lambda g, q, k, v, y, attrs: _part(1, g, y, (q, k, v), attrs),
+        "v": lambda g, q, k, v, y, attrs: _part(2, g, y, (q, k, v), attrs),
+    },
+)
+biased_attention = primitive(
+    "biased_attention",
+    "q k v b",
+    _kernel,
+    result=_biased_result,
+    gradients={
+        "q": lambda g, q, k, v, b, y, attrs: _part(0, g, y, (q, k, v, b), attrs),
+        "k": lambda g, q, k, v, b, y, attrs: _part(1, g, y, (q, k, v, b), attrs),
+        "v": lambda g, q, k, v, b, y, attrs: _part(2, g, y, (q, k, v, b), attrs),
+        "b": _in_bias,
+    },
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tapeflow as tf
+from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import convert_to_tensor
 from tapeflow.keras_backend.numpy.dtypes import as_float, promoted, promoted_floats
@@ -18,7 +19,14 @@ Op = Callable[[Any, Any], Tensor]
 _REAL = (float, int)
 
 
-def _function(name: str, op: Op, what: str, *, bools: Any, dtypes: Any = promoted) -> Function:
+def _function(
+    name: str,
+    op: Op,
+    what: str,
+    *,
+    bools: Op | DType | None,
+    dtypes: Callable[..., list[Tensor]] = promoted,
+) -> Function:
     """A function whose operands meet as `dtypes` says.
 
     Booleans are left to an op of their own or, where `bools` is a dtype, taken as numbers of it.
@@ -36,10 +44,10 @@ def _function(name: str, op: Op, what: str, *, bools: Any, dtypes: Any = promote
             return op(x1, x2)
         x1, x2 = dtypes(x1, x2)
         if x1._array.dtype.kind == "b":
-            if callable(bools):
-                return bools(x1, x2)
-            if bools is not None:
+            if isinstance(bools, DType):
                 x1, x2 = tf.cast(x1, bools), tf.cast(x2, bools)
+            elif bools is not None:
+                return bools(x1, x2)
         return op(x1, x2)
 
     function.__name__ = function.__qualname__ = name
@@ -205,7 +213,7 @@ logical_or = _logical("logical_or", binary.logical_or, "Whether one is true.")
 logical_xor = _logical("logical_xor", binary.logical_xor, "Whether just one is true.")
 
 
-def _bitwise(name: str, op: Op, what: str, bools: Any = tf.int32) -> Function:
+def _bitwise(name: str, op: Op, what: str, bools: Op | DType = tf.int32) -> Function:
     """A function of the bits of integers, whose parameters Keras calls x and y."""
     both = _function(name, op, what, bools=bools)
 

@@ -160,8 +160,8 @@ def logspace(
     """The powers of a base, with exponents that are evenly spaced from start to stop."""
     wanted = result_dtype(start, stop, float) if dtype is None else dtype_of(dtype)
     start, stop = _ends(start, stop, wanted)
-    exponents = linspace(start, stop, num, endpoint, axis=axis)
-    return tf.cast(tf.pow(*promoted(base, exponents)), wanted)
+    base, exponents = promoted(base, linspace(start, stop, num, endpoint, axis=axis))
+    return tf.cast(tf.pow(base, exponents), wanted)
 
 
 def geomspace(
@@ -177,10 +177,19 @@ def geomspace(
 
 
 def meshgrid(*x: Any, indexing: str = "xy") -> list[Tensor]:
-    """The coordinates of the points of a grid."""
-    return list(
-        tf.meshgrid(*[tf.reshape(convert_to_tensor(each), (-1,)) for each in x], indexing=indexing)
-    )
+    """The coordinates of the points of a grid. With "xy", the first two vectors run along columns and rows."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+    vectors = [tf.reshape(convert_to_tensor(each), (-1,)) for each in x]
+    axes = list(range(len(x)))
+    if indexing == "xy" and len(x) > 1:
+        axes[:2] = 1, 0
+    sizes = [shape_of(vectors[axis])[0] for axis in axes]
+    lone = [[-1 if i == axis else 1 for i in range(len(x))] for axis in axes]
+    return [
+        tf.broadcast_to(tf.reshape(vector, shape), sizes)
+        for vector, shape in zip(vectors, lone, strict=True)
+    ]
 
 
 # Matrices.

@@ -229,8 +229,10 @@ def nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -
     """NaN and the infinities replaced by numbers: by default 0 and the largest ones."""
     x = convert_to_tensor(x)
     if x.dtype.is_complex:
-        parts = (tf.math.real(x), tf.math.imag(x))
-        return tf.complex(*[nan_to_num(part, nan, posinf, neginf) for part in parts])
+        real_part, imaginary_part = [
+            nan_to_num(part, nan, posinf, neginf) for part in (tf.math.real(x), tf.math.imag(x))
+        ]
+        return tf.complex(real_part, imaginary_part)
     if not x.dtype.is_floating:
         return x
     most = x.dtype.max if posinf is None else posinf
