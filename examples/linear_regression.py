@@ -87,7 +87,7 @@ def draw(x: np.ndarray, y: np.ndarray, path: np.ndarray, file: Path) -> None:
 
     left.scatter(x, y, s=22, color=GREY, alpha=0.65, linewidths=0)
     ends = np.array([-0.1, 4.1])
-    moments = [0, 1, 4, 10, 25, len(path) - 1]
+    moments = [0, 4, 10, 25, len(path) - 1]
     for place, step in enumerate(moments):
         last = step == moments[-1]
         w, b, _ = path[step]
@@ -98,12 +98,12 @@ def draw(x: np.ndarray, y: np.ndarray, path: np.ndarray, file: Path) -> None:
             alpha=1 if last else 0.3 + 0.12 * place,
             linewidth=2.4 if last else 1.6,
         )
-        if step in (0, 1, 10) or last:
+        if step in (0, 4, 25) or last:
             left.text(4.15, w * 4.1 + b, f"step {step}", color=INK, va="center")
     left.set(xlim=(-0.1, 5), ylim=(-1, 11), xticks=range(5), xlabel="x", ylabel="y")
     clean(left, "The line turns into place")
 
-    ws, bs = np.linspace(-1.5, 4, 160), np.linspace(-1.5, 5, 160)
+    ws, bs = np.linspace(-1.5, 4, 160), np.linspace(-1.5, 5.6, 160)
     losses = [[np.mean((w * x + b - y) ** 2) for w in ws] for b in bs]
     levels = np.geomspace(path[-1, 2] * 1.02, np.max(losses), 14)
     right.contourf(ws, bs, np.log(losses), levels=np.log([0.1, *levels]), cmap=PALE)

@@ -11,6 +11,7 @@ Keras offers as `tf.keras`.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -62,6 +63,7 @@ _WRITERS = {
 }
 """Where the callback for TensorBoard finds what it writes with."""
 
+_TORCH = "keras.src.backend.torch"
 _CONFIG = "keras.src.backend.config"
 _DYNAMIC = "keras.src.utils.backend_utils"
 _VARIABLE = "KERAS_BACKEND"
@@ -76,6 +78,8 @@ class _Finder:
     ) -> ModuleSpec | None:
         if fullname == _ALIAS or fullname.startswith(f"{_ALIAS}."):
             return ModuleSpec(fullname, _AliasLoader())
+        if fullname.startswith(_TORCH) and _is_active():
+            return _stand_in_for_torch(fullname)
         kind = _loaders.get(fullname)
         if kind is None:
             return None
@@ -203,7 +207,7 @@ class _BoardLoader(_EditingLoader):
     def edit(self, tree: ast.Module) -> None:
         import ast
 
-        if sys.modules[_CONFIG].backend() != NAME:
+        if not _is_active():
             return
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -222,11 +226,38 @@ _loaders: dict[str, type[SourceFileLoader]] = {
 }
 
 
-class _AliasLoader:
-    """One module under two names, not a copy."""
+def _is_active() -> bool:
+    config = sys.modules.get(_CONFIG)
+    return config is not None and config.backend() == NAME
+
+
+def _stand_in_for_torch(fullname: str) -> ModuleSpec | None:
+    """Files written with PyTorch name its optimizers by these modules: here they are Keras's own."""
+    below = fullname.removeprefix(_TORCH)
+    if below.startswith(".optimizers."):
+        return ModuleSpec(fullname, _OptimizersLoader())
+    if below == ".optimizers" or (below == "" and importlib.util.find_spec("torch") is None):
+        return ModuleSpec(fullname, _EmptyLoader(), is_package=True)
+    return None
+
+
+class _EmptyLoader:
+    """A package with nothing in it."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+class _OptimizersLoader(_EmptyLoader):
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = importlib.import_module("keras.optimizers")
+
+
+class _AliasLoader(_EmptyLoader):
+    """One module under two names, not a copy."""
 
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__

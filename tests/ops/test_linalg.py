@@ -220,6 +220,7 @@ def test_diag_sizes_and_padding():
     assert tf.linalg.diag([1, 2], num_rows=4).shape == [4, 2]
     check_gradients(lambda d: tf.linalg.diag(d, padding_value=3.0), real(2, 3))
     assert tf.linalg.diag(tf.constant([1.0], tf.bfloat16)).dtype == tf.bfloat16
+    np.testing.assert_array_equal(tf.linalg.diag(tf.constant([True, True])), np.eye(2, dtype=bool))
 
 
 @pytest.mark.parametrize(

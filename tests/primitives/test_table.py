@@ -48,6 +48,7 @@ NO_MISTAKES = {
     "sparse_softmax_cross_entropy_gradient": _OUR_OWN,
     "softmax_cross_entropy_gradient": _OUR_OWN,
     "attention_gradient": _OUR_OWN,
+    "biased_attention_gradient": _OUR_OWN,
 }
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 ADVICE = {
     "tf.compat": "Code for TensorFlow 1 has to be moved to TensorFlow 2 first.",
-    "tf.data": "A generator that yields NumPy arrays or tensors can take the place of a dataset.",
     "tf.placeholder": "It belongs to TensorFlow 1. Write a function, and call it with tensors.",
     "tf.Session": "It belongs to TensorFlow 1. Ops run at once, and x.numpy() is the value.",
 }

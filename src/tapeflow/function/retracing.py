@@ -84,9 +84,13 @@ _watches: dict[tuple[str, int, str], RetracingWatch] = {}
 
 
 def watch_for(python_function: Callable[..., Any]) -> RetracingWatch:
-    """The watch of a function, which those made by the same line share."""
+    """The watch of a function, which those made by the same line share.
+
+    A method of an object, or a `functools.partial`, is a function of its own: whoever makes one for each of several
+    models means to.
+    """
     code = getattr(python_function, "__code__", None)
-    if code is None:
+    if code is None or hasattr(python_function, "__self__"):
         return RetracingWatch()
     place = (code.co_filename, code.co_firstlineno, code.co_name)
     return _watches.setdefault(place, RetracingWatch())

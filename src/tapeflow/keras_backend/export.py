@@ -8,7 +8,6 @@ from typing import Any
 from keras.src import tree
 from keras.src.utils import io_utils
 
-import tapeflow as tf
 from tapeflow.core.module import Module
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.variable import Variable
@@ -93,7 +92,7 @@ class TapeflowExportArchive:
         if input_signature is not None:
             python = fn.python_function if isinstance(fn, Function) else fn
             signature = tree.map_structure(_spec, input_signature)
-            fn = tf.function(python, input_signature=signature, autograph=False)
+            fn = Function(python, input_signature=signature, autograph=False)
             fn.get_concrete_function()
         elif not isinstance(fn, Function):
             raise ValueError(
@@ -103,8 +102,9 @@ class TapeflowExportArchive:
             )
         elif not fn._traces:
             raise ValueError(
-                f"The provided tf.function '{fn}' has never been called. Call it, so that the shape and dtype of its "
-                "arguments are known, or pass an `input_signature` to `add_endpoint()`."
+                f"The provided tf.function '{fn}' has never been called. So that the shape and dtype of its arguments "
+                "are known, you must either provide a function that has been called at least once, or pass an "
+                "`input_signature` to `add_endpoint()`."
             )
         self._endpoints[name] = fn
         return fn

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from keras.src import tree
-from keras.src.backend.common.dtypes import result_type
 
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor
+from tapeflow.keras_backend.numpy.dtypes import result_dtype
 from tapeflow.primitives import decompositions
 
 
@@ -110,7 +110,7 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return u, s, tf.linalg.adjoint(v)
 
 
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> Tensor:
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Tensor:
     """The smallest x that brings `a @ x` nearest to `b`."""
     a, b = _common(a, b)
     if a.ndim != 2 or b.ndim not in (1, 2) or a._array.shape[0] != b._array.shape[0]:
@@ -207,14 +207,14 @@ def _floats(x: Any) -> Tensor:
     x = convert_to_tensor(x)
     if x.dtype.is_floating or x.dtype.is_complex:
         return x
-    return cast(x, result_type(x.dtype.name, float))
+    return cast(x, result_dtype(x, float))
 
 
 def _common(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     a, b = _floats(a), _floats(b)
     if a.dtype is b.dtype:
         return a, b
-    dtype = result_type(a.dtype.name, b.dtype.name)
+    dtype = result_dtype(a, b)
     return cast(a, dtype), cast(b, dtype)
 
 

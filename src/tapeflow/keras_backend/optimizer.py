@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,7 +43,7 @@ class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
         """Updates all variables. In eager mode by a compiled function: a few calls instead of hundreds."""
         if self._is_compiled():
             update = self._compiled_update(trainable_variables)
-            update(list(grads), tf.convert_to_tensor(learning_rate))
+            update([_tensor(g) for g in grads], tf.convert_to_tensor(learning_rate))
         else:
             super()._backend_update_step(grads, trainable_variables, learning_rate)
 
@@ -62,14 +63,20 @@ class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
         if key not in updates:
             if len(updates) > 16:  # of settings that change at each step only the last counts
                 updates.clear()
-            step = super()._backend_update_step
-            variables = list(variables)
-
-            def update(grads: list[Any], learning_rate: Any) -> None:
-                step(grads, variables, learning_rate)
-
-            updates[key] = tf.function(update, autograph=False)
+            step = functools.partial(_update, super()._backend_update_step, list(variables))
+            updates[key] = tf.function(step, autograph=False)
         return updates[key]
+
+
+def _update(
+    step: Callable[..., None], variables: list[Any], grads: list[Any], learning_rate: Any
+) -> None:
+    step(grads, variables, learning_rate)
+
+
+def _tensor(gradient: Any) -> Any:
+    """Gradients may have been gathered in variables; slices stay as they are."""
+    return gradient if isinstance(gradient, IndexedSlices) else tf.convert_to_tensor(gradient)
 
 
 def _inner(variable: Any) -> Any:

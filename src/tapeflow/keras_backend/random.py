@@ -88,7 +88,6 @@ def dropout(
         return tf.zeros_like(inputs)
     shape = inputs._array.shape
     if noise_shape is not None:
-        # Sizes are counted from the front, as many as there are: (batch, 1) of (batch, time, 1) is no mistake.
         shape = _sizes([shape[i] if size is None else size for i, size in enumerate(noise_shape)])
     kept = random.keep(_state(seed), rate, shape=shape)
     return nn.dropout(inputs, kept, scale=1.0 / (1.0 - rate))

@@ -70,9 +70,7 @@ class TapeflowTrainer(base_trainer.Trainer):
     def _forward(self, x: Any, training: bool) -> Any:
         return self(x, training=training) if self._call_has_training_arg else self(x)
 
-    def _tracked_loss(
-        self, x: Any, y: Any, y_pred: Any, sample_weight: Any, training: bool
-    ) -> Any:
+    def _tracked_loss(self, x: Any, y: Any, y_pred: Any, sample_weight: Any, training: bool) -> Any:
         loss = self._compute_loss(
             x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=training
         )
@@ -87,7 +85,7 @@ class TapeflowTrainer(base_trainer.Trainer):
         return bool(tf.config.list_physical_devices("GPU"))
 
     def _compiled(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        if self.run_eagerly:
+        if self.run_eagerly or self._looks_up():
             return step
         return tf.function(
             step,
@@ -95,6 +93,19 @@ class TapeflowTrainer(base_trainer.Trainer):
             reduce_retracing=True,
             autograph=False,
         )
+
+    def _looks_up(self) -> bool:
+        """Whether a layer looks its inputs up in a table of TensorFlow's, for which it needs their values."""
+        from keras.src.layers import (
+            HashedCrossing,
+            Hashing,
+            IntegerLookup,
+            StringLookup,
+            TextVectorization,
+        )
+
+        kinds = (HashedCrossing, Hashing, IntegerLookup, StringLookup, TextVectorization)
+        return any(isinstance(layer, kinds) for layer in self._flatten_layers())
 
     def _repeated(self, step: Callable[[Any], Any]) -> Callable[[Iterable[Any]], Any]:
         compiled = self._compiled(step)

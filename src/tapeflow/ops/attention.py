@@ -14,7 +14,7 @@ from tapeflow.ops.creation import range as range_
 from tapeflow.ops.gathering import where
 from tapeflow.ops.losses import softmax
 from tapeflow.primitives import linalg
-from tapeflow.primitives.attention import attention
+from tapeflow.primitives.attention import attention, biased_attention
 
 
 def scaled_dot_product_attention(
@@ -58,15 +58,33 @@ def scaled_dot_product_attention(
         )
     if scale is None:
         scale = 1.0 / math.sqrt(max(shapes[0][-1], 1))
-    if mask is None and shapes[0][:-2] == shapes[1][:-2] == shapes[2][:-2]:
-        return attention(query, key, value, scale=float(scale), causal=bool(is_causal))
+    attrs = {"scale": float(scale), "causal": bool(is_causal)}
+    bias = None if mask is None else _bias(convert_to_tensor(mask), query.dtype)
+    if shapes[0][:-2] == shapes[1][:-2] == shapes[2][:-2]:
+        if bias is None:
+            return attention(query, key, value, **attrs)
+        return biased_attention(query, key, value, bias, **attrs)
     scores = linalg.matmul(query * scale, key, transpose_a=False, transpose_b=True)
-    never = cast(convert_to_tensor(-1e30 if scores.dtype.size > 2 else -3e4), scores.dtype)
-    if mask is not None:
-        mask = convert_to_tensor(mask)
-        scores = where(mask, scores, never) if mask.dtype.is_bool else scores + mask
+    if bias is not None:
+        scores = scores + bias
     if is_causal:
         rows = range_(shapes[0][-2], dtype=dtypes.int32)[:, None]
         columns = range_(shapes[1][-2], dtype=dtypes.int32)[None, :]
-        scores = where(columns <= rows, scores, never)
+        scores = where(columns <= rows, scores, never(scores.dtype))
     return linalg.matmul(softmax(scores), value, transpose_a=False, transpose_b=False)
+
+
+def _bias(mask: Tensor, dtype: dtypes.DType) -> Tensor:
+    """What to add to the scores for a mask, where it is one."""
+    if not mask.dtype.is_bool:
+        return mask
+    return where(mask, cast(convert_to_tensor(0.0), dtype), never(dtype))
+
+
+def never(dtype: dtypes.DType) -> Tensor:
+    """A score that leaves no weight, and unlike an infinite one has no NaN where all keys of a query have it.
+
+    In half precision it is small enough for fused kernels, too: they keep the logarithm of the sum of a row, and what
+    is added to a huge number is lost.
+    """
+    return cast(convert_to_tensor(-1e30 if dtype.size > 2 else -3e4), dtype)

@@ -56,7 +56,7 @@ def diag(
     rows = least_rows if rows < 0 else rows
     columns = least_columns if columns < 0 else columns
     out = _placed("diag", x, rows, columns, (low, high), align)
-    padding = convert_to_tensor(padding_value, x.dtype)
+    padding = _padding(padding_value, x)
     if padding.interpreter is None and not padding._array:
         return out
     return array.select(_on_diagonals(rows, columns, low, high), out, padding)
@@ -90,7 +90,7 @@ def diag_part(
     _check_matrix("diag_part", x)
     rows, columns = x._array.shape[-2:]
     longest = _longest(rows, columns, low, high)
-    padding = convert_to_tensor(padding_value, x.dtype)
+    padding = _padding(padding_value, x)
     lead = ((0, 0),) * (x._array.ndim - 2)
     parts = []
     for d in range(high, low - 1, -1):
@@ -139,6 +139,13 @@ def set_diag(
         )
     placed = _placed("set_diag", new, rows, columns, (low, high), align)
     return array.select(_on_diagonals(rows, columns, low, high), placed, x)
+
+
+def _padding(value: Any, x: Tensor) -> Tensor:
+    """What is put elsewhere: among bools, False for 0."""
+    return convert_to_tensor(
+        bool(value) if x.dtype.is_bool and type(value) is int else value, x.dtype
+    )
 
 
 def _placed(

@@ -103,9 +103,7 @@ def _kernel(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> A
     return narrow(np.matmul(p, wide(v)), q)
 
 
-def _gradient_kernel(
-    u: Any, q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool
-) -> Any:
+def _gradient_kernel(u: Any, q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
     like = q
     u, q, k, v = (wide(x) for x in (u, q, k, v))
     p = _weights(q, k, map(wide, bias), scale, causal)
@@ -150,9 +148,9 @@ class _Second:
         q: Tensor,
         k: Tensor,
         v: Tensor,
-        *bias: Tensor,
         scale: float,
         causal: bool,
+        *bias: Tensor,
     ) -> None:
         a, b, c = g
         self.a, self.b, self.c, self.u, self.q, self.k, self.scale = a, b, c, u, q, k, scale
@@ -182,23 +180,23 @@ class _Second:
         both = _product(self._of_scores(), self.q, transpose_a=True)
         return (both + _product(s, self.a, transpose_a=True)) * self.scale
 
-    def in_bias(self, b: Tensor) -> Tensor:
+    def in_b(self, b: Tensor) -> Tensor:
         return reduction.sum_to(self._of_scores(), b._array.shape)
 
 
 # A rule says with the names of its parameters what is kept, so there is one for each part, without a bias and with it.
 _SECOND: dict[str, Any] = {
-    "u": lambda g, u, q, k, v, attrs: _Second(g, u, q, k, v, **attrs).in_u(v),
-    "q": lambda g, u, q, k, v, attrs: _Second(g, u, q, k, v, **attrs).in_q(),
-    "k": lambda g, u, q, k, v, attrs: _Second(g, u, q, k, v, **attrs).in_k(),
-    "v": lambda g, u, q, k, v, attrs: _Second(g, u, q, k, v, **attrs).in_v(),
+    "u": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_u(v),
+    "q": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_q(),
+    "k": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_k(),
+    "v": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_v(),
 }
 _BIASED_SECOND: dict[str, Any] = {
-    "u": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_u(v),
-    "q": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_q(),
-    "k": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_k(),
-    "v": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_v(),
-    "b": lambda g, u, q, k, v, b, attrs: _Second(g, u, q, k, v, b, **attrs).in_bias(b),
+    "u": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_u(v),
+    "q": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_q(),
+    "k": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_k(),
+    "v": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_v(),
+    "b": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_b(b),
 }
 
 attention_gradient = primitive(
@@ -219,17 +217,24 @@ biased_attention_gradient = primitive(
 )
 
 
-def _part(position: int, g: Tensor, y: Tensor, operands: tuple[Tensor, ...], attrs: Any) -> Tensor:
+def _part(
+    position: int,
+    g: Tensor,
+    y: Tensor,
+    operands: tuple[Tensor, ...],
+    scale: float,
+    causal: bool,
+) -> Tensor:
     """One of the gradients of q, k and v: a backward pass asks for them in turn, and they are computed together."""
     compute = attention_gradient if len(operands) == 3 else biased_attention_gradient
     key = (id(g), id(y))
     parts = _computed.get(key)
     if parts is None:
-        parts = dict(enumerate(compute(g, *operands, **attrs)))
+        parts = dict(enumerate(compute(g, *operands, scale=scale, causal=causal)))
         _computed[key] = parts
         weakref.finalize(g, _computed.pop, key, None)
     if position not in parts:  # asked for again
-        return compute(g, *operands, **attrs)[position]
+        return compute(g, *operands, scale=scale, causal=causal)[position]
     return parts.pop(position)
 
 
@@ -251,9 +256,9 @@ attention = primitive(
     _kernel,
     result=_result,
     gradients={
-        "q": lambda g, q, k, v, y, attrs: _part(0, g, y, (q, k, v), attrs),
-        "k": lambda g, q, k, v, y, attrs: _part(1, g, y, (q, k, v), attrs),
-        "v": lambda g, q, k, v, y, attrs: _part(2, g, y, (q, k, v), attrs),
+        "q": lambda g, q, k, v, y, scale, causal: _part(0, g, y, (q, k, v), scale, causal),
+        "k": lambda g, q, k, v, y, scale, causal: _part(1, g, y, (q, k, v), scale, causal),
+        "v": lambda g, q, k, v, y, scale, causal: _part(2, g, y, (q, k, v), scale, causal),
     },
 )
 biased_attention = primitive(
@@ -262,9 +267,9 @@ biased_attention = primitive(
     _kernel,
     result=_biased_result,
     gradients={
-        "q": lambda g, q, k, v, b, y, attrs: _part(0, g, y, (q, k, v, b), attrs),
-        "k": lambda g, q, k, v, b, y, attrs: _part(1, g, y, (q, k, v, b), attrs),
-        "v": lambda g, q, k, v, b, y, attrs: _part(2, g, y, (q, k, v, b), attrs),
+        "q": lambda g, q, k, v, b, y, scale, causal: _part(0, g, y, (q, k, v, b), scale, causal),
+        "k": lambda g, q, k, v, b, y, scale, causal: _part(1, g, y, (q, k, v, b), scale, causal),
+        "v": lambda g, q, k, v, b, y, scale, causal: _part(2, g, y, (q, k, v, b), scale, causal),
         "b": _in_bias,
     },
 )

@@ -10,6 +10,7 @@ where it is (Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients"
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, reduction, special, unary
 from tapeflow.primitives.incomplete import _density, igamma
@@ -59,7 +61,7 @@ def _spread(x: Any, shape: Shape) -> np.ndarray:
 
 
 def _check_shape(op: str, shape: Shape, *parameters: Any) -> None:
-    common = np.broadcast_shapes(*[p.shape for p in parameters])
+    common = functools.reduce(broadcast_shapes, [p.shape for p in parameters])
     if any(d < 0 for d in shape) or tuple(shape[len(shape) - len(common) :]) != common:
         raise invalid(
             f"{op}: the shape {list(shape)} must end with the shape of the parameters, {list(common)}"

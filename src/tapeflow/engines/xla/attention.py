@@ -27,9 +27,11 @@ def remembering() -> Iterator[None]:
         _pullbacks.reset(token)
 
 
-def _composed(q: Any, k: Any, v: Any, scale: float, causal: bool) -> Any:
+def _composed(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
     wide = jnp.float32 if q.dtype.itemsize == 2 else q.dtype
     scores = jnp.einsum("...qd,...kd->...qk", q, k, preferred_element_type=wide) * scale
+    for b in bias:
+        scores = scores + b
     if causal:
         rows, columns = scores.shape[-2:]
         seen = jnp.arange(columns) <= jnp.arange(rows)[:, None]
@@ -38,16 +40,20 @@ def _composed(q: Any, k: Any, v: Any, scale: float, causal: bool) -> Any:
     return jnp.einsum("...qk,...kd->...qd", weights, v, preferred_element_type=wide).astype(q.dtype)
 
 
-def _fused(q: Any, k: Any, v: Any, scale: float, causal: bool) -> Any:
-    # cuDNN wants [batch, time, heads, width].
+def _fused(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
+    # cuDNN wants [batch, time, heads, width], and a bias of the rank of the scores.
     batch = q.shape[:-3]
     parts = [x.reshape(-1, *x.shape[-3:]).swapaxes(1, 2) for x in (q, k, v)]
-    y = jax.nn.dot_product_attention(*parts, scale=scale, is_causal=causal, implementation="cudnn")
+    scores = (*q.shape[:-1], k.shape[-2])
+    b = jnp.broadcast_to(bias[0], scores).reshape(-1, *scores[-3:]) if bias else None
+    y = jax.nn.dot_product_attention(
+        *parts, bias=b, scale=scale, is_causal=causal, implementation="cudnn"
+    )
     y = y.swapaxes(1, 2)
     return y.reshape(*batch, *y.shape[1:])
 
 
-def _can_fuse(q: Any, k: Any, v: Any) -> bool:
+def _can_fuse(q: Any, k: Any, v: Any, *bias: Any) -> bool:
     return (
         q.dtype in (jnp.bfloat16, jnp.float16)
         and q.ndim >= 3
@@ -56,33 +62,28 @@ def _can_fuse(q: Any, k: Any, v: Any) -> bool:
         and q.shape[-1] <= 128
         and q.shape[-2] > 1
         and k.shape[-2] > 1
+        and not (bias and (q.shape[-2] % 2 or k.shape[-2] % 2))
         and jax.default_backend() == "gpu"
     )
 
 
-def _with_pullback(q: Any, k: Any, v: Any, scale: float, causal: bool) -> tuple[Any, Any]:
-    compute = _fused if _can_fuse(q, k, v) else _composed
-    return jax.vjp(lambda q, k, v: compute(q, k, v, scale, causal), q, k, v)
+def _with_pullback(operands: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, Any]:
+    compute = _fused if _can_fuse(*operands) else _composed
+    return jax.vjp(lambda *operands: compute(*operands, **attrs), *operands)
 
 
-@lowering("attention")
-def _attention(q: Any, k: Any, v: Any, *, scale: float, causal: bool) -> Any:
+@lowering("attention", "biased_attention")
+def _attention(*operands: Any, **attrs: Any) -> Any:
     remembered = _pullbacks.get()
-    y, pullback = _with_pullback(q, k, v, scale, causal)
+    y, pullback = _with_pullback(operands, attrs)
     if remembered is not None:
-        remembered[id(q), id(k), id(v)] = (
-            pullback,
-            q,
-            k,
-            v,
-        )  # alive, so that the numbers stay theirs
+        # The operands stay alive there, so that the numbers stay theirs.
+        remembered[tuple(map(id, operands))] = (pullback, operands)
     return y
 
 
-@lowering("attention_gradient")
-def _attention_gradient(
-    u: Any, q: Any, k: Any, v: Any, *, scale: float, causal: bool
-) -> tuple[Any, Any, Any]:
-    known = (_pullbacks.get() or {}).get((id(q), id(k), id(v)))
-    pullback = _with_pullback(q, k, v, scale, causal)[1] if known is None else known[0]
-    return pullback(u)
+@lowering("attention_gradient", "biased_attention_gradient")
+def _attention_gradient(u: Any, *operands: Any, **attrs: Any) -> tuple[Any, Any, Any]:
+    known = (_pullbacks.get() or {}).get(tuple(map(id, operands)))
+    pullback = _with_pullback(operands, attrs)[1] if known is None else known[0]
+    return pullback(u)[:3]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keras.src.backend.common.dtypes import result_type
-
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor
 from tapeflow.keras_backend.image.layout import as_batch, channels_axis, check_rank
+from tapeflow.keras_backend.numpy.dtypes import result_dtype
 
 _BRIGHTNESS = (0.2989, 0.5870, 0.1140)
 
@@ -27,7 +26,7 @@ def rgb_to_grayscale(images: Any, data_format: str | None = None) -> Tensor:
         )
     if channels == 1:
         return images
-    wide = cast(images, result_type(images.dtype.name, float))
+    wide = cast(images, result_dtype(images, float))
     weights = tf.constant(_BRIGHTNESS, wide.dtype)
     gray = tf.reduce_sum(wide * tf.reshape(weights, (3,) + (1,) * (-1 - axis)), axis, keepdims=True)
     return cast(gray, images.dtype)

@@ -189,8 +189,8 @@ def _sampled(
     """The elements of [batch, *sizes, channels] at places, which has a tensor [batch or 1, *result] for each size."""
     batch, *sizes, channels = images._array.shape
     pixels = tf.reshape(images, (batch, -1, channels))
-    shape = (batch, *places[0]._array.shape[1:])
-    if places[0]._array.shape != shape:  # one for all images
+    if places[0].shape[0] == 1:  # for all images
+        shape = (batch, *places[0]._array.shape[1:])
         places = [tf.broadcast_to(p, shape) for p in places]
     dtype = places[0].dtype
     neighbours = [_neighbours(p, n, order, mode) for p, n in zip(places, sizes, strict=True)]

@@ -6,12 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from keras.src.backend.common.dtypes import result_type
-
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor
 from tapeflow.keras_backend.image.layout import channels_axis, check_choice, check_rank
+from tapeflow.keras_backend.numpy.dtypes import result_dtype
 from tapeflow.ops.image_resize import kernel_of
 from tapeflow.primitives.resize import resample
 
@@ -137,7 +136,7 @@ def scale_and_translate(
     """Images scaled and then moved along some axes; what comes from outside of them is 0."""
     check_choice("method", method, SCALE_AND_TRANSLATE_METHODS)
     images, scale, translation = map(convert_to_tensor, (images, scale, translation))
-    dtype = result_type(scale.dtype.name, translation.dtype.name, float)
+    dtype = result_dtype(scale, translation, float)
     out = images if images.dtype.is_floating else cast(images, "float32")
     scales, moves = tf.unstack(cast(scale, dtype)), tf.unstack(cast(translation, dtype))
     for axis, by, to in zip(spatial_dims, scales, moves, strict=True):
@@ -145,10 +144,9 @@ def scale_and_translate(
         weights = _weights(
             out._array.shape[axis], output_shape[axis], by, to, _KERNELS[method], antialias
         )
-        last = [a for a in range(images._array.ndim) if a != axis]
-        moved = tf.matmul(tf.transpose(out, [*last, axis]), cast(weights, out.dtype))
-        back = [*last, axis]
-        out = tf.transpose(moved, [back.index(a) for a in range(len(back))])
+        order = [*[a for a in range(images._array.ndim) if a != axis], axis]
+        moved = tf.matmul(tf.transpose(out, order), cast(weights, out.dtype))
+        out = tf.transpose(moved, [order.index(a) for a in range(len(order))])
     if out.dtype is images.dtype:
         return out
     wide = cast(images, out.dtype)
@@ -171,7 +169,7 @@ def _weights(
     pixels = tf.cast(tf.range(source), scale.dtype)
     weights = kernel(tf.abs(place[None, :] - pixels[:, None]) / stretch)
     total = tf.reduce_sum(weights, 0, keepdims=True)
-    some = tf.abs(total) > 1000.0 * float(tf.float32.as_numpy_dtype(2.0**-23))
+    some = tf.abs(total) > 1000.0 * 2.0**-23
     inside = (place >= -0.5) & (place <= tf.cast(source, scale.dtype) - 0.5)
     weights = weights / tf.where(some, total, tf.ones_like(total))
     return tf.where(some & inside[None, :], weights, tf.zeros_like(weights))

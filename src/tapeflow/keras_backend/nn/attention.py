@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor, shape
 from tapeflow.keras_backend.nn.operands import alike
-
-_NEVER = -1e30
-"""A score that leaves no weight, and unlike an infinite one has no NaN where all keys of a query have it."""
+from tapeflow.ops.attention import never
 
 
 def dot_product_attention(
@@ -27,9 +24,9 @@ def dot_product_attention(
 ) -> Tensor:
     """For each query a mean of the values, weighted by how well the keys match it.
 
-    All are `[batch, time, heads, depth]`, and there may be less heads of keys and values than of queries. Without a
-    mask and a bias it is one primitive, which is fused on a GPU whatever `flash_attention` says, and else too keeps
-    nothing of the size of queries times keys.
+    All are `[batch, time, heads, depth]`, and there may be less heads of keys and values than of queries. It is one
+    primitive, which is fused on a GPU whatever `flash_attention` says, and on a CPU too keeps nothing of the size of
+    queries times keys.
     """
     query, key, value = alike(query, key, value)
     if not query.ndim == key.ndim == value.ndim == 4:
@@ -73,25 +70,12 @@ def _attend(
     is_causal: bool,
 ) -> Tensor:
     """Attention over the last two dimensions."""
-    if bias is None and mask is None:
-        return tf.nn.scaled_dot_product_attention(
-            query, key, value, is_causal=is_causal, scale=scale
-        )
-    if scale is None:
-        scale = 1.0 / math.sqrt(shape(query)[-1])
-    # Scores in half precision would lose small differences between large ones.
-    dtype = tf.float64 if query.dtype is tf.float64 else tf.float32
-    scores = cast(tf.matmul(query, key, transpose_b=True), dtype) * scale
+    if mask is not None:
+        mask = cast(_of_scores(mask), tf.bool)
     if bias is not None:
-        scores = scores + cast(_of_scores(bias), dtype)
-    seen = None if mask is None else cast(_of_scores(mask), tf.bool)
-    if is_causal:
-        rows, columns = shape(scores)[-2:]
-        before = tf.range(columns) <= tf.expand_dims(tf.range(rows), 1)
-        seen = before if seen is None else tf.logical_and(seen, before)
-    if seen is not None:
-        scores = tf.where(seen, scores, _NEVER)
-    return tf.matmul(cast(tf.nn.softmax(scores), value.dtype), value)
+        bias = cast(_of_scores(bias), query.dtype)
+        mask = bias if mask is None else tf.where(mask, bias, never(query.dtype))
+    return tf.nn.scaled_dot_product_attention(query, key, value, mask, is_causal, scale)
 
 
 def _of_scores(x: Any) -> Tensor:

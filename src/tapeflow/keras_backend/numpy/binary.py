@@ -10,7 +10,7 @@ import tapeflow as tf
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import convert_to_tensor
-from tapeflow.keras_backend.numpy.dtypes import as_float, promoted, promoted_floats
+from tapeflow.keras_backend.numpy.dtypes import as_float, as_truth, promoted, promoted_floats
 from tapeflow.primitives import binary, sequences
 
 Function = Callable[[Any, Any], Tensor]
@@ -201,7 +201,7 @@ def _logical(name: str, op: Op, what: str) -> Function:
     """A function of truth values: numbers are true unless they are 0."""
 
     def function(x1: Any, x2: Any) -> Tensor:
-        return op(*[tf.cast(convert_to_tensor(x), tf.bool) for x in (x1, x2)])
+        return op(as_truth(x1), as_truth(x2))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = what

@@ -7,14 +7,15 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
-from tapeflow.keras_backend.core import convert_to_tensor
-from tapeflow.keras_backend.numpy.dtypes import as_number, promoted, promoted_floats
+from tapeflow.keras_backend.numpy.dtypes import as_number, as_truth, promoted, promoted_floats
 from tapeflow.primitives import array, binary
+
+_REAL = (float, int)
 
 
 def where(condition: Any, x1: Any = None, x2: Any = None) -> Any:
     """x1 where a condition holds and x2 elsewhere; alone, the indices where it holds."""
-    condition = tf.cast(convert_to_tensor(condition), tf.bool)
+    condition = as_truth(condition)
     if x1 is None and x2 is None:
         return tuple(tf.unstack(tf.cast(tf.where(condition), tf.int32), condition.ndim, axis=1))
     if x1 is None or x2 is None:
@@ -26,18 +27,21 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     """For each element, the choice of the first condition that holds."""
     *choices, result = promoted(*choicelist, default)
     for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
-        result = array.select(tf.cast(convert_to_tensor(condition), tf.bool), choice, result)
+        result = array.select(as_truth(condition), choice, result)
     return result
 
 
 def clip(x: Any, x_min: Any, x_max: Any) -> Tensor:
     """Every element brought into a range. Where the bounds cross, the upper one holds."""
     x = as_number(x)
-    bounds = [bound for bound in (x_min, x_max) if bound is not None]
-    x, *bounds = promoted(x, *bounds)
+    if x._array.dtype.kind != "f" or type(x_min) not in _REAL or type(x_max) not in _REAL:
+        given = [bound for bound in (x_min, x_max) if bound is not None]
+        x, *given = promoted(x, *given)
+        x_min = None if x_min is None else given[0]
+        x_max = None if x_max is None else given[-1]
     if x_min is not None:
-        x = binary.maximum(x, bounds[0])
-    return x if x_max is None else binary.minimum(x, bounds[-1])
+        x = binary.maximum(x, x_min)
+    return x if x_max is None else binary.minimum(x, x_max)
 
 
 def isclose(

@@ -83,6 +83,10 @@ def _lookup(*kinds: Any) -> DType:
 
 def promoted(*xs: Any) -> list[Tensor]:
     """Tensors of the dtype in which the operands meet."""
+    if len(xs) == 2:
+        a, b = xs
+        if isinstance(a, Tensor) and isinstance(b, Tensor) and a._array.dtype is b._array.dtype:
+            return [a, b]
     operands = [_operand(x) for x in xs]
     dtype = _met(*[kind_of(x) for x in operands])
     return [_cast(x, dtype) for x in operands]
@@ -121,4 +125,11 @@ def as_number(x: Any, dtype: Any = "int32") -> Tensor:
     """A tensor that can be computed with: booleans become integers."""
     if not isinstance(x, Tensor):
         x = convert_to_tensor(x)
-    return tf.cast(x, dtype_of(dtype)) if x.dtype.is_bool else x
+    return tf.cast(x, dtype_of(dtype)) if x._array.dtype.kind == "b" else x
+
+
+def as_truth(x: Any) -> Tensor:
+    """Booleans: numbers are true unless they are 0."""
+    if not isinstance(x, Tensor):
+        x = convert_to_tensor(x)
+    return x if x._array.dtype.kind == "b" else tf.cast(x, tf.bool)

@@ -12,7 +12,7 @@ from typing import Any
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import convert_to_tensor
-from tapeflow.keras_backend.numpy.dtypes import as_float, as_number, floatx
+from tapeflow.keras_backend.numpy.dtypes import as_float, as_number, as_truth, floatx
 from tapeflow.primitives import sequences, unary
 
 Function = Callable[[Any], Tensor]
@@ -217,7 +217,7 @@ def isreal(x: Any) -> Tensor:
 
 def logical_not(x: Any) -> Tensor:
     """Whether an element is false, or 0."""
-    return tf.logical_not(tf.cast(convert_to_tensor(x), tf.bool))
+    return unary.logical_not(as_truth(x))
 
 
 def bitwise_invert(x: Any) -> Tensor:
