@@ -4,10 +4,9 @@
 
 The network reads 20 numbers, of which two are marked, and has to tell the sum of these two. Its recurrent matrix
 begins as the identity, so that it forgets nothing; but a little above the identity, what it remembers grows at each
-of the 20 steps, and the gradient with it. On the left, look at the curves without clipping: at one learning rate
-the loss leaves the range of numbers within a few steps; at half of it, one enormous step ends in a place where all
-units are dead, and guessing the mean is all that is left to do. With clipping, the same network learns the task. On
-the right are the gradient norms. Clipping changes those above the line, and only their lengths.
+of the 20 steps, and the gradient with it. On the left, both networks begin with the same weights and see the same
+data: without clipping the loss leaves the range of numbers after a few steps, with it the task is learned. On the
+right are the norms of the gradients. Clipping changes only those above the line, and only their lengths.
 """
 
 import argparse
@@ -21,7 +20,7 @@ from matplotlib.figure import Figure
 import tapeflow as tf
 
 CLIP_NORM = 1.0
-BLUE, ORANGE, PINK, GREY, INK = "#0072B2", "#D55E00", "#CC79A7", "#8A8F98", "#24292F"
+BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#8A8F98", "#24292F"
 
 
 def sequences(count: int, length: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -84,11 +83,10 @@ def train(name: str, rate: float, clip: bool, length: int, steps: int) -> dict[s
 
 
 def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, float]:
-    length, rate, steps = (10, 0.04, 300) if quick else (20, 0.02, 1500)
+    length, rate, steps = (10, 0.05, 250) if quick else (20, 0.03, 1500)
     runs = {
         "clipped": train("clipped", rate, True, length, steps),
         "not clipped": train("not clipped", rate, False, length, steps),
-        "not clipped, half the rate": train("half the rate", rate / 2, False, length, steps),
     }
     mean = float(np.var(sequences(1000, length, seed=2)[1]))
     print(f"guessing the mean: error {mean:.3f}")
@@ -117,7 +115,6 @@ def worst(run: dict[str, np.ndarray]) -> float:
 STYLES = {
     "clipped": (BLUE, 2.0),
     "not clipped": (ORANGE, 2.0),
-    "not clipped, half the rate": (PINK, 1.4),
 }
 
 
@@ -143,7 +140,7 @@ def smooth(values: np.ndarray) -> np.ndarray:
 def draw(runs: dict[str, dict[str, np.ndarray]], mean: float, path: Path) -> None:
     figure = Figure(figsize=(9.5, 4.3), layout="constrained")
     left, right = figure.subplots(1, 2)
-    top = {"losses": 1e4, "norms": 1e6}
+    top = {"losses": 1e6, "norms": 1e8}
     for axes, key in ((left, "losses"), (right, "norms")):
         for name, run in runs.items():
             colour, width = STYLES[name]

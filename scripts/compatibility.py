@@ -24,9 +24,10 @@ PAGE = ROOT / "docs/compatibility.md"
 NAMES = ROOT / "docs/tensorflow_names.json"
 NAMESPACES = (
     "tf",
-    *("tf.autodiff", "tf.bitwise", "tf.debugging", "tf.dtypes", "tf.errors", "tf.image"),
-    *("tf.linalg", "tf.math", "tf.math.special", "tf.nest", "tf.nn", "tf.random"),
-    *("tf.random.experimental", "tf.signal"),
+    *("tf.autodiff", "tf.bitwise", "tf.config", "tf.data", "tf.debugging", "tf.dtypes"),
+    *("tf.errors", "tf.image", "tf.io", "tf.io.gfile", "tf.linalg", "tf.math", "tf.math.special"),
+    *("tf.nest", "tf.nn", "tf.random", "tf.random.experimental", "tf.saved_model", "tf.signal"),
+    *("tf.summary", "tf.test", "tf.train"),
 )
 
 # What `make differential` and the recorded cases accept is said there.

@@ -34,6 +34,14 @@ def test_the_readme_runs_from_top_to_bottom(tmp_path):
     assert rest == blocks(ROOT / "README.md", "text")[0]
 
 
+def test_the_page_on_keras_runs_from_top_to_bottom(tmp_path):
+    pytest.importorskip("keras", reason="Keras is not installed")
+    script = tmp_path / "keras_page.py"
+    script.write_text("\n".join(blocks(ROOT / "docs" / "keras.md", "python")))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_sessions_give_what_they_show(page):
     session = "\n".join(blocks(page, "pycon"))

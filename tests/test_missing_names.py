@@ -15,7 +15,7 @@ from tapeflow.core import missing
 
 # Chosen from what TensorFlow has and tapeflow has not. Whoever adds one puts another in its place.
 ABSENT_OP = "fractional_max_pool"
-ABSENT_NAMESPACE = "saved_model"
+ABSENT_NAMESPACE = "distribute"
 
 
 def test_a_missing_op_is_named_in_full():

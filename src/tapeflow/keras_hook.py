@@ -11,7 +11,6 @@ Keras offers as `tf.keras`.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -233,10 +232,12 @@ def _is_active() -> bool:
 
 def _stand_in_for_torch(fullname: str) -> ModuleSpec | None:
     """Files written with PyTorch name its optimizers by these modules: here they are Keras's own."""
+    from importlib.util import find_spec
+
     below = fullname.removeprefix(_TORCH)
     if below.startswith(".optimizers."):
         return ModuleSpec(fullname, _OptimizersLoader())
-    if below == ".optimizers" or (below == "" and importlib.util.find_spec("torch") is None):
+    if below == ".optimizers" or (below == "" and find_spec("torch") is None):
         return ModuleSpec(fullname, _EmptyLoader(), is_package=True)
     return None
 

@@ -182,6 +182,15 @@ def test_accumulator_outside_of_vectorized_map():
     np.testing.assert_allclose(acc.jvp(y), (np.cos(x) * x + np.sin(x)) * [1, 0, 2], rtol=1e-6)
 
 
+def test_a_part_of_a_variable_moves_with_it():
+    v = tf.Variable([1.0, 2.0])
+    with ForwardAccumulator(v, tf.constant([1.0, 0.0])) as acc:
+        part = v[0]
+        y = part**3
+    assert float(acc.jvp(part)) == 1.0
+    assert float(acc.jvp(y)) == 3.0
+
+
 def test_tangents_go_with_their_tensors():
     x = tf.ones([100])
     with ForwardAccumulator(x, tf.ones([100])) as acc:

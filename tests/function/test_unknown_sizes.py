@@ -528,3 +528,15 @@ def test_dropout(jit_compile: bool):
         assert set(np.unique(y)) == {0.0, 2.0}
         assert y.shape == shape
     assert dropped.experimental_get_tracing_count() == 1
+
+
+def test_sizes_that_must_be_equal_are_when_nothing_is_known_of_them():
+    def f(x, y, z):
+        return tf.matmul(x + y, z)
+
+    row = tf.TensorSpec([None, None], tf.float32)
+    traced = tf.function(f, input_signature=[row, row, row])
+    assert traced.get_concrete_function().structured_outputs.shape.as_list() == [None, None]
+    x, z = np.ones((2, 3), np.float32), np.ones((3, 5), np.float32)
+    np.testing.assert_array_equal(traced(x, x, z), 6 * np.ones((2, 5)))
+    np.testing.assert_array_equal(traced(x, x[:1], z), 6 * np.ones((2, 5)))  # broadcast after all

@@ -169,3 +169,22 @@ def test_while_loop_of_one_value_and_of_several():
         )
     )(tf.constant(5))
     assert [int(x) for x in found] == [5, 10]
+
+
+def test_an_unrolled_scan_is_a_loop_where_the_number_of_rows_is_not_known():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def last(x):
+        return loops.scan(lambda c, x: (c + x, None), tf.constant(0.0), x, unroll=True)[0]
+
+    assert float(last(tf.constant([1.0, 2.0]))) == 3.0
+    assert float(last(tf.constant([1.0, 2.0, 4.0]))) == 7.0
+
+
+def test_rows_are_scanned_for_each_element_of_a_batch():
+    def total(rows):
+        return loops.scan(lambda c, x: (c + x * x, c), tf.constant(0.0), rows)
+
+    for call in (tf.vectorized_map, tf.function(tf.vectorized_map)):
+        last, before = call(total, tf.constant(ROWS))
+        np.testing.assert_allclose(last, (ROWS**2).sum(1), rtol=1e-5)
+        np.testing.assert_allclose(before[:, 1], ROWS[:, 0] ** 2, rtol=1e-5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import keras
 import numpy as np
 import pytest
@@ -278,6 +280,16 @@ def test_a_query_that_may_look_nowhere_has_no_nan():
     assert np.isfinite(nn.dot_product_attention(x, x, x, mask=mask)).all()
 
 
+def test_queries_look_at_their_own_segment():
+    x = real(1, 2, 6, 4)
+    ids = np.array([[0, 0, 0, 1, 1, 1]])
+    both = nn.wrap_flash_attention(x, x, x, SimpleNamespace(q=ids, kv=ids))
+    alone = [
+        nn.wrap_flash_attention(*[x[:, :, part]] * 3, None) for part in (slice(3), slice(3, 6))
+    ]
+    np.testing.assert_allclose(both, np.concatenate(alone, 2))
+
+
 @pytest.mark.parametrize("size,places", [(7, 3), (5, 5), (3, 7), (10, 4)])
 def test_adaptive_windows_are_those_of_the_definition(size, places):
     x = real(2, size, 3)
@@ -286,6 +298,13 @@ def test_adaptive_windows_are_those_of_the_definition(size, places):
     maxima = np.stack([x[:, a:b].max(1) for a, b in bounds], 1)
     np.testing.assert_allclose(nn.adaptive_average_pool(x, places), means)
     np.testing.assert_allclose(nn.adaptive_max_pool(x, places), maxima)
+
+
+@pytest.mark.parametrize("label", [-1, 4])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_a_label_that_is_no_class_is_an_error(label, from_logits):
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        nn.sparse_categorical_crossentropy(np.array([0, label]), positive(2, 4), from_logits)
 
 
 def test_half_precision_has_no_infinite_variance():

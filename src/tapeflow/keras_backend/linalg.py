@@ -12,13 +12,13 @@ from keras.src import tree
 import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor
-from tapeflow.keras_backend.numpy.dtypes import result_dtype
+from tapeflow.keras_backend.numpy.dtypes import as_float, promoted_floats
 from tapeflow.primitives import decompositions
 
 
 def cholesky(a: Any, upper: bool = False) -> Tensor:
     """The triangle whose product with its transpose is a positive definite matrix."""
-    root = tf.linalg.cholesky(_floats(a))
+    root = tf.linalg.cholesky(as_float(a))
     if type(root) is Tensor and np.isnan(root._array).any():
         raise ValueError("cholesky: the matrix is not positive definite")
     return tf.linalg.adjoint(root) if upper else root
@@ -26,7 +26,7 @@ def cholesky(a: Any, upper: bool = False) -> Tensor:
 
 def cholesky_inverse(a: Any, upper: bool = False) -> Tensor:
     """The inverse of the matrix that a triangle is the Cholesky factor of."""
-    a = _floats(a)
+    a = as_float(a)
     size = a._array.shape[-1]
     root = tf.linalg.triangular_solve(a, tf.eye(size, dtype=a.dtype), lower=not upper)
     return tf.matmul(root, root, adjoint_a=not upper, adjoint_b=upper)
@@ -34,27 +34,27 @@ def cholesky_inverse(a: Any, upper: bool = False) -> Tensor:
 
 def det(a: Any) -> Tensor:
     """The determinant."""
-    return tf.linalg.det(_floats(a))
+    return tf.linalg.det(as_float(a))
 
 
 def eig(a: Any) -> tuple[Tensor, Tensor]:
     """The eigenvalues, and the eigenvectors in columns. Both are complex."""
-    return tf.linalg.eig(_floats(a))
+    return tf.linalg.eig(as_float(a))
 
 
 def eigh(a: Any) -> tuple[Tensor, Tensor]:
     """The eigenvalues of a Hermitian matrix in rising order, and the eigenvectors in columns."""
-    return decompositions.eigh(_floats(a))
+    return decompositions.eigh(as_float(a))
 
 
 def inv(a: Any) -> Tensor:
     """The inverse."""
-    return tf.linalg.inv(_floats(a))
+    return tf.linalg.inv(as_float(a))
 
 
 def lu_factor(x: Any) -> tuple[Tensor, Tensor]:
     """Both triangles in one matrix, and with which row each row is swapped, one after the other."""
-    lu, order = decompositions.lu(_floats(x), dtype=tf.int32)
+    lu, order = decompositions.lu(as_float(x), dtype=tf.int32)
     count, batch = min(lu._array.shape[-2:]), order._array.ndim - 1
     place = tf.range(order._array.shape[-1])
     # A row that was swapped away before its turn is found by following it to where it went.
@@ -68,7 +68,7 @@ def lu_factor(x: Any) -> tuple[Tensor, Tensor]:
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The norm of vectors, along one axis, or of matrices, along two."""
-    x = _floats(x)
+    x = as_float(x)
     rank = x._array.ndim
     axes = tuple(range(rank)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
     if any(not -rank <= a < rank for a in axes):
@@ -87,7 +87,7 @@ def qr(x: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """Orthogonal columns and an upper triangle, whose product is the matrix."""
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: Expected one of {{'reduced', 'complete'}}. Received: mode={mode}")
-    q, r = tf.linalg.qr(_floats(x), full_matrices=mode == "complete")
+    q, r = tf.linalg.qr(as_float(x), full_matrices=mode == "complete")
     return q, r
 
 
@@ -103,7 +103,7 @@ def solve_triangular(a: Any, b: Any, lower: bool = False) -> Tensor:
 
 def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """The left singular vectors in columns, the singular values, and the right vectors in rows."""
-    x = _floats(x)
+    x = as_float(x)
     if not compute_uv:
         return tf.linalg.svd(x, compute_uv=False)
     s, u, v = tf.linalg.svd(x, full_matrices=full_matrices)
@@ -112,7 +112,7 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Tensor:
     """The smallest x that brings `a @ x` nearest to `b`."""
-    a, b = _common(a, b)
+    a, b = promoted_floats(a, b)
     if a.ndim != 2 or b.ndim not in (1, 2) or a._array.shape[0] != b._array.shape[0]:
         raise ValueError(
             "lstsq: needs a matrix, and a vector or a matrix with as many rows, "
@@ -129,14 +129,14 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Tensor:
 
 def matrix_rank(x: Any, tol: Any = None) -> Tensor:
     """How many singular values are greater than `tol`."""
-    x = _floats(x)
+    x = as_float(x)
     _check_matrices("matrix_rank", x)
     return tf.linalg.matrix_rank(x, None if tol is None else convert_to_tensor(tol, x.dtype))
 
 
 def pinv(x: Any, rcond: float | None = None) -> Tensor:
     """The pseudo-inverse: singular values up to the share `rcond` of the greatest count as zero."""
-    x = _floats(x)
+    x = as_float(x)
     _check_matrices("pinv", x)
     return tf.linalg.pinv(x, rcond)
 
@@ -203,23 +203,8 @@ def _matrix_norm(x: Tensor, ord: Any, axes: Sequence[int], keepdims: bool) -> Te
 # Arguments.
 
 
-def _floats(x: Any) -> Tensor:
-    x = convert_to_tensor(x)
-    if x.dtype.is_floating or x.dtype.is_complex:
-        return x
-    return cast(x, result_dtype(x, float))
-
-
-def _common(a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    a, b = _floats(a), _floats(b)
-    if a.dtype is b.dtype:
-        return a, b
-    dtype = result_dtype(a, b)
-    return cast(a, dtype), cast(b, dtype)
-
-
 def _solved(solver: Callable[[Tensor, Tensor], Tensor], a: Any, b: Any) -> Tensor:
-    a, b = _common(a, b)
+    a, b = promoted_floats(a, b)
     if b.ndim == a.ndim - 1:
         return tf.squeeze(solver(a, tf.expand_dims(b, -1)), -1)
     return solver(a, b)

@@ -101,7 +101,7 @@ def scan(
         carry, result = f(carry, tree.pack_sequence_as(xs, row) if xs is not None else None)
         return tree.map_structure(_tensor, (carry, result))
 
-    if _is_loop(count, rows) and unroll is not True:
+    if _is_loop(count, rows) and (unroll is not True or type(count) is Dim):
         return _traced_scan(step, carry, rows or [tf.range(count)], bool(rows), reverse)
     if not count:
         row = [tf.zeros(x.shape[1:], x.dtype) for x in rows]
@@ -118,11 +118,10 @@ def scan(
 
 def _is_loop(count: Any, rows: Sequence[Tensor]) -> bool:
     """Whether to go over rows with a node of a traced function, and not in Python."""
-    tracer = context.tracer
     if type(count) is Dim:
         return True
     batched = any(x.interpreter is not None and not hasattr(x, "value") for x in rows)
-    return tracer is not None and not batched and count > 1
+    return context.tracer is not None and not batched and count > 1
 
 
 def _traced_scan(

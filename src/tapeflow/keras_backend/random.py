@@ -23,6 +23,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable as TapeflowVariable
 from tapeflow.keras_backend.core import cast, convert_to_tensor, dtype_of
+from tapeflow.keras_backend.numpy.dtypes import as_float
 from tapeflow.ops.arguments import ints
 from tapeflow.primitives import distributions, nn, random
 
@@ -72,7 +73,7 @@ def randint(shape: Any, minval: Any, maxval: Any, dtype: Any = "int32", seed: An
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: Any = None) -> Tensor:
     """Numbers of classes, as likely as the softmax of their logits says."""
-    logits = _floats(logits)
+    logits = as_float(logits)
     drawn = random.categorical(_state(seed), logits, num_samples=num_samples, dtype=tf.int64)
     return cast(drawn, dtype)
 
@@ -120,7 +121,7 @@ def binomial(
 ) -> Tensor:
     """How often something happens in `counts` trials."""
     shape = _sizes(shape)
-    probabilities = _floats(probabilities)
+    probabilities = as_float(probabilities)
     wide = probabilities.dtype if probabilities.dtype.size > 2 else tf.float32
     return distributions.binomial(
         _state(seed),
@@ -164,11 +165,6 @@ def _moved(noise: Tensor, scale: Any, shift: Any) -> Tensor:
     if not (_is_number(shift) and shift == 0):
         noise = noise + convert_to_tensor(shift, noise.dtype)
     return noise
-
-
-def _floats(x: Any) -> Tensor:
-    x = convert_to_tensor(x)
-    return x if x.dtype.is_floating else cast(x, floatx())
 
 
 def _spread(parameter: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -35,11 +35,12 @@ def getitem(x: Any, key: Any) -> Tensor:
 class VariableSlice(Tensor):
     """What indexing a variable gives: a tensor that can also be assigned to."""
 
-    __slots__ = ("_index", "_variable")
+    __slots__ = ("_index", "_tensor", "_variable")
 
     def __init__(self, tensor: Tensor, variable: Variable, index: Any) -> None:
         self._array = tensor._array
         self._id = tensor._id  # the same tensor to every tape
+        self._tensor = tensor  # forward mode forgets what it knows of a tensor that is gone
         self._variable = variable
         self._index = index
 

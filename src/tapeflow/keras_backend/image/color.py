@@ -9,7 +9,7 @@ import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor
 from tapeflow.keras_backend.image.layout import as_batch, channels_axis, check_rank
-from tapeflow.keras_backend.numpy.dtypes import result_dtype
+from tapeflow.keras_backend.numpy.dtypes import as_float
 
 _BRIGHTNESS = (0.2989, 0.5870, 0.1140)
 
@@ -26,7 +26,7 @@ def rgb_to_grayscale(images: Any, data_format: str | None = None) -> Tensor:
         )
     if channels == 1:
         return images
-    wide = cast(images, result_dtype(images, float))
+    wide = as_float(images)
     weights = tf.constant(_BRIGHTNESS, wide.dtype)
     gray = tf.reduce_sum(wide * tf.reshape(weights, (3,) + (1,) * (-1 - axis)), axis, keepdims=True)
     return cast(gray, images.dtype)

@@ -10,7 +10,7 @@ import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor
 from tapeflow.keras_backend.image.layout import channels_axis, check_choice, check_rank
-from tapeflow.keras_backend.numpy.dtypes import result_dtype
+from tapeflow.keras_backend.numpy.dtypes import as_float, promoted_floats
 from tapeflow.ops.image_resize import kernel_of
 from tapeflow.primitives.resize import resample
 
@@ -50,8 +50,7 @@ def resize(
     if interpolation == "nearest":
         images = _nearest(_nearest(images, first, size[0]), first + 1, size[1])
     else:
-        if not images.dtype.is_floating:
-            images = cast(images, "float32")
+        images = as_float(images)
         method = kernel_of(interpolation, antialias)
         for axis, count in ((first + 1, size[1]), (first, size[0])):
             images = resample(
@@ -135,11 +134,11 @@ def scale_and_translate(
 ) -> Tensor:
     """Images scaled and then moved along some axes; what comes from outside of them is 0."""
     check_choice("method", method, SCALE_AND_TRANSLATE_METHODS)
-    images, scale, translation = map(convert_to_tensor, (images, scale, translation))
-    dtype = result_dtype(scale, translation, float)
-    out = images if images.dtype.is_floating else cast(images, "float32")
-    scales, moves = tf.unstack(cast(scale, dtype)), tf.unstack(cast(translation, dtype))
-    for axis, by, to in zip(spatial_dims, scales, moves, strict=True):
+    images = convert_to_tensor(images)
+    out = as_float(images)
+    scale, translation = promoted_floats(scale, translation)
+    places = zip(spatial_dims, tf.unstack(scale), tf.unstack(translation), strict=True)
+    for axis, by, to in places:
         axis %= images._array.ndim
         weights = _weights(
             out._array.shape[axis], output_shape[axis], by, to, _KERNELS[method], antialias

@@ -28,6 +28,7 @@ def dot_product_attention(
     primitive, which is fused on a GPU whatever `flash_attention` says, and on a CPU too keeps nothing of the size of
     queries times keys.
     """
+    _check_no_cap(attn_logits_soft_cap)
     query, key, value = alike(query, key, value)
     if not query.ndim == key.ndim == value.ndim == 4:
         raise ValueError(
@@ -49,15 +50,32 @@ def wrap_flash_attention(
     query: Any,
     key: Any,
     value: Any,
-    decoder_segment_ids: Any = None,
+    decoder_segment_ids: Any,
     custom_mask: Any = None,
     attn_logits_soft_cap: float | None = None,
     head_shards: int = 1,
     q_seq_shards: int = 1,
 ) -> Tensor:
-    """Attention for `[batch, heads, time, depth]`, causal if no mask is given, with scores as they are."""
+    """Attention for `[batch, heads, time, depth]`, causal if no mask is given, with scores as they are.
+
+    The segment ids have `q` and `kv`, `[batch, time]`: a query looks at keys of its own segment only.
+    """
+    _check_no_cap(attn_logits_soft_cap)
     query, key, value = alike(query, key, value)
-    return _attend(query, key, value, None, custom_mask, 1.0, custom_mask is None)
+    mask = None if custom_mask is None else cast(custom_mask, tf.bool)
+    if decoder_segment_ids is not None:
+        segments = (
+            tf.expand_dims(decoder_segment_ids.q, 2),
+            tf.expand_dims(decoder_segment_ids.kv, 1),
+        )
+        same = tf.expand_dims(tf.equal(*segments), 1)
+        mask = same if mask is None else tf.logical_and(mask, same)
+    return _attend(query, key, value, None, mask, 1.0, custom_mask is None)
+
+
+def _check_no_cap(cap: float | None) -> None:
+    if cap is not None:
+        raise ValueError("`attn_logits_soft_cap` is not supported with the tapeflow backend")
 
 
 def _attend(

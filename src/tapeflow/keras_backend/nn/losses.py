@@ -10,6 +10,7 @@ import tapeflow as tf
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor
 from tapeflow.keras_backend.nn.operands import floats
+from tapeflow.primitives.ordering import take_along
 
 
 def categorical_crossentropy(
@@ -42,17 +43,19 @@ def sparse_categorical_crossentropy(
         raise ValueError(f"Only axis=-1 is currently supported. Received: axis={axis}")
     if target.dtype not in (tf.int32, tf.int64):
         target = tf.cast(target, tf.int32)
-    if target.ndim == rank and target.shape[-1] == 1:
+    if target.ndim == rank and target._array.shape[-1] == 1:
         target = tf.squeeze(target, -1)
-    if not _fit(target.shape, output.shape[:-1]):
+    if not _fit(target._array.shape, output._array.shape[:-1]):
         raise ValueError(
             "Arguments `target` and `output` must have the same shape up until the last dimension: "
             f"target.shape={target.shape}, output.shape={output.shape}"
         )
     if from_logits:
         return tf.nn.sparse_softmax_cross_entropy_with_logits(target, output)
-    # The logarithm of the one probability that counts, and not of all.
-    right = tf.gather(output, tf.expand_dims(target, -1), axis=-1, batch_dims=rank - 1)
+    # The logarithm of the one probability that counts, and not of all. Negative labels, which would count from the
+    # end, are huge without a sign, and out of range.
+    places = tf.expand_dims(tf.cast(target, tf.uint32), -1)
+    right = take_along(output, places, axis=rank - 1)
     right = tf.squeeze(right, -1) / tf.reduce_sum(output, -1)
     return -tf.math.log(_inside(right))
 
@@ -74,7 +77,7 @@ def _inside(probability: Tensor) -> Tensor:
 def _pair(target: Any, output: Any) -> tuple[Tensor, Tensor]:
     output = floats(output)
     target = cast(target, output.dtype)
-    if not _fit(target.shape, output.shape):
+    if not _fit(target._array.shape, output._array.shape):
         raise ValueError(
             f"Arguments `target` and `output` must have the same shape. Received: target.shape={target.shape}, "
             f"output.shape={output.shape}"
@@ -82,8 +85,8 @@ def _pair(target: Any, output: Any) -> tuple[Tensor, Tensor]:
     return target, output
 
 
-def _fit(a: Any, b: Any) -> bool:
+def _fit(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     """Whether two shapes may be the same: sizes that are not known yet fit any."""
-    return len(a) == len(b) and all(
-        m == n or m is None or n is None for m, n in zip(a, b, strict=True)
-    )
+    if len(a) != len(b):
+        return False
+    return all(m == n for m, n in zip(a, b, strict=True) if type(m) is type(n) is int)

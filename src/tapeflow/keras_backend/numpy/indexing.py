@@ -17,6 +17,8 @@ def _positions(indices: Any, size: Any) -> Tensor:
     indices = convert_to_tensor(indices)
     if indices.dtype not in (tf.int32, tf.int64):
         indices = tf.cast(indices, tf.int32)
+    if type(indices) is Tensor and (not indices._array.size or indices._array.min() >= 0):
+        return indices
     return tf.where(indices < 0, indices + size, indices)
 
 
