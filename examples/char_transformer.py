@@ -2,12 +2,11 @@
 
     tapeflow demo char_transformer
 
-The text to learn from is made here: little sums in words ("four and three make seven.") and sentences of a small
+The lines to learn from are made here: little sums in words ("four and three make seven.") and sentences of a small
 grammar ("the old owl sings in the garden."). From every character the network guesses the next one, looking back
-through two layers of causal attention. Words, grammar and, in the end, the sums have to be found in the
-characters alone. Watch the three curves on the left: real words come first, then true sums. On the right is where the
-network looks while it writes the result of a sum: each row is a character that it writes, and the dark places are
-the ones that it reads for it.
+through two layers of causal attention. Words, grammar and sums all have to be found in the characters. On the left
+real words come first, and true sums later. On the right is where the network looks while it writes a result:
+each row is a character that it writes, and the dark places are those that it reads for it.
 """
 
 import argparse
@@ -26,38 +25,42 @@ PALE = LinearSegmentedColormap.from_list("pale", ["#FBFBFA", "#A9CFE6", BLUE, "#
 
 # The text.
 
-NUMBERS = "zero one two three four five six seven eight nine ten".split()
-ANIMALS = "fox owl hare cat mouse frog crow bear".split()
-QUALITIES = "old small grey quick sleepy hungry".split()
-ACTIONS = "sings sleeps waits hides dances reads".split()
-PLACES = "garden forest kitchen river tower meadow".split()
+NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+ANIMALS = ["fox", "owl", "hare", "cat", "mouse", "frog", "crow", "bear"]
+QUALITIES = ["old", "small", "grey", "quick", "sleepy", "hungry"]
+ACTIONS = ["sings", "sleeps", "waits", "hides", "dances", "reads"]
+PLACES = ["garden", "forest", "kitchen", "river", "tower", "meadow"]
 WORDS = {*NUMBERS, *ANIMALS, *QUALITIES, *ACTIONS, *PLACES, "and", "make", "the", "in", "by"}
 
 ALPHABET = "\n abcdefghijklmnopqrstuvwxyz."
-CONTEXT = 64
+LENGTH = 42  # of the longest line, with the ends of two lines around it
 
 
-def written(lines: int, seed: int) -> str:
-    """Random sums and sentences, one on each line."""
+def made_up(count: int, seed: int) -> list[str]:
+    """Random lines: half of them sums, and half of them sentences."""
     rng = np.random.default_rng(seed)
     text = []
-    for _ in range(lines):
+    for _ in range(count):
         if rng.random() < 0.5:
             first = rng.integers(0, 11)
             second = rng.integers(0, 11 - first)
             text.append(f"{NUMBERS[first]} and {NUMBERS[second]} make {NUMBERS[first + second]}.")
         else:
-            words = [rng.choice(words) for words in (QUALITIES, ANIMALS, ACTIONS, PLACES)]
-            text.append("the {} {} {} {} the {}.".format(*words[:3], rng.choice(["in", "by"]), words[3]))
-    return "\n".join(text) + "\n"
+            words = [
+                rng.choice(kind) for kind in (QUALITIES, ANIMALS, ACTIONS, ["in", "by"], PLACES)
+            ]
+            text.append("the {} {} {} {} the {}.".format(*words))
+    return text
 
 
-def encoded(text: str) -> np.ndarray:
-    return np.array([ALPHABET.index(letter) for letter in text], np.int32)
+def encoded(lines: list[str]) -> np.ndarray:
+    """The places of the characters in the alphabet. A line is between ends of lines, and filled up with them."""
+    texts = [f"\n{line}\n".ljust(LENGTH, "\n") for line in lines]
+    return np.array([[ALPHABET.index(letter) for letter in text] for text in texts], np.int32)
 
 
-def decoded(codes: np.ndarray) -> str:
-    return "".join(ALPHABET[code] for code in codes)
+def decoded(codes: np.ndarray) -> list[str]:
+    return ["".join(ALPHABET[code] for code in row).strip("\n").split("\n")[0] for row in codes]
 
 
 # The network.
@@ -73,7 +76,7 @@ class Block(tf.keras.layers.Layer):
         self.norms = [layers.LayerNormalization(), layers.LayerNormalization()]
         self.project = layers.Dense(3 * width, use_bias=False)
         self.join = layers.Dense(width)
-        self.widen = layers.Dense(4 * width, activation="gelu")
+        self.widen = layers.Dense(4 * width, activation="relu")
         self.narrow = layers.Dense(width)
 
     def attention(self, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -99,7 +102,7 @@ class Transformer(tf.keras.Model):
         super().__init__()
         layers = tf.keras.layers
         self.letters = layers.Embedding(len(ALPHABET), width)
-        self.places = layers.Embedding(CONTEXT, width)
+        self.places = layers.Embedding(LENGTH, width)
         self.blocks = [Block(width, heads) for _ in range(depth)]
         self.norm = layers.LayerNormalization()
         self.answer = layers.Dense(len(ALPHABET))
@@ -122,24 +125,21 @@ class Writer:
 
     @tf.function
     def next_codes(self, codes: tf.Tensor, place: tf.Tensor) -> tf.Tensor:
-        """A random next character for each text, as likely as the network says."""
+        """A random next character for each line, as likely as the network says."""
         logits, _ = self.model(codes)
         return tf.random.categorical(logits[:, place], 1, dtype=tf.int32)[:, 0]
 
-    def write(self, count: int, letters: int) -> list[str]:
-        """`count` texts, all at once. What is to come is filled with zeros, so there is one trace for all."""
-        texts = np.zeros([count, letters + 1], np.int32)
-        for end in range(1, letters + 1):
-            begin = max(0, end - CONTEXT)
-            window = np.zeros([count, CONTEXT], np.int32)
-            window[:, : end - begin] = texts[:, begin:end]
-            texts[:, end] = self.next_codes(tf.constant(window), tf.constant(end - begin - 1))
-        return [decoded(text[1:]) for text in texts]
+    def write(self, count: int) -> list[str]:
+        """New lines, all at once."""
+        codes = np.zeros([count, LENGTH], np.int32)
+        for place in range(LENGTH - 1):
+            # What is not written yet is there too, as zeros: nobody looks ahead, and one trace serves all places.
+            codes[:, place + 1] = self.next_codes(tf.constant(codes), tf.constant(place))
+        return decoded(codes)
 
 
-def judged(texts: list[str]) -> tuple[float, float]:
+def judged(lines: list[str]) -> tuple[float, float]:
     """How many of the words are words, and how many of the sums are true."""
-    lines = [line for text in texts for line in text.split("\n")[:-1]]  # the last may be cut off
     words = [word for line in lines for word in re.findall(r"[a-z]+", line)]
     sums = [re.fullmatch(r"(\w+) and (\w+) make (\w+)\.", line) for line in lines]
     true = [
@@ -151,31 +151,35 @@ def judged(texts: list[str]) -> tuple[float, float]:
     return float(np.mean([word in WORDS for word in words] or [0])), float(np.mean(true or [0]))
 
 
-def train(model: Transformer, steps: int, batch: int = 32, looks: int = 8) -> dict[str, np.ndarray]:
+def train(model: Transformer, steps: int, looks: int) -> dict[str, np.ndarray]:
     """The loss at each step, and a few times on the way: the step, and the two marks of what is written."""
-    codes = encoded(written(4000, seed=1))
-    dataset = tf.data.Dataset.from_tensor_slices(codes).batch(CONTEXT + 1, drop_remainder=True)
-    dataset = dataset.shuffle(4000).repeat().batch(batch).take(steps)
-    rate = tf.keras.optimizers.schedules.CosineDecay(0.0, steps, warmup_target=4e-3, warmup_steps=50)
+    lines = encoded(made_up(4000, seed=1))
+    dataset = tf.data.Dataset.from_tensor_slices(lines).shuffle(4000).repeat().batch(32)
+    rate = tf.keras.optimizers.schedules.CosineDecay(
+        0.0, steps, warmup_target=4e-3, warmup_steps=50
+    )
     optimizer = tf.keras.optimizers.Adam(rate, beta_2=0.98)
-    loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     writer = Writer(model)
 
     @tf.function
-    def train_step(batch: tf.Tensor) -> tf.Tensor:
+    def train_step(codes: tf.Tensor) -> tf.Tensor:
+        known, wanted = codes[:, :-1], codes[:, 1:]
         with tf.GradientTape() as tape:
-            logits, _ = model(batch[:, :-1])
-            loss = loss_fn(batch[:, 1:], logits)
+            logits, _ = model(known)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(wanted, logits)
+            # After the end of a line there is nothing to learn.
+            counts = tf.cast((known > 0) | (wanted > 0), tf.float32)
+            loss = tf.reduce_sum(losses * counts) / tf.reduce_sum(counts)
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
 
     losses, marks = [], []
-    for step, codes in enumerate(bar := tf.progress(dataset, "training", total=steps), 1):
+    for step, codes in enumerate(bar := tf.progress(dataset.take(steps), "training"), 1):
         losses.append(train_step(codes))
         bar.log(loss=losses[-1])
         if step % (steps // looks) == 0:
-            marks.append((step, *judged(writer.write(32, 120))))
+            marks.append((step, *judged(writer.write(64))))
             bar.log(words=marks[-1][1], sums=marks[-1][2])
     return {"losses": np.array(losses), "marks": np.array(marks)}
 
@@ -183,19 +187,17 @@ def train(model: Transformer, steps: int, batch: int = 32, looks: int = 8) -> di
 def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, float]:
     tf.keras.utils.set_random_seed(1)
     model = Transformer()
-    history = train(model, steps=240 if quick else 1200, looks=1 if quick else 8)
+    history = train(model, steps=120 if quick else 600, looks=1 if quick else 10)
 
-    texts = Writer(model).write(8 if quick else 64, 180)
-    words, sums = judged(texts)
+    lines = Writer(model).write(64 if quick else 256)
+    words, sums = judged(lines)
     loss = float(np.mean(history["losses"][-20:]))
-    print(f"loss {loss:.3f} for a character; {words:.1%} of the words are words, {sums:.1%} of the sums true")
-    print("It writes:\n")
-    for line in texts[0].split("\n")[:-1]:
-        print("   ", line)
-    print()
+    print(f"loss {loss:.3f} for a character (at first {history['losses'][0]:.2f})")
+    print(f"{words:.1%} of the words are words, {sums:.1%} of the sums are true. It writes:\n")
+    print(*[f"    {line}" for line in lines[:8]], sep="\n")
 
     output.mkdir(parents=True, exist_ok=True)
-    draw(model, history, texts[0], output / "char_transformer.png")
+    draw(model, history, lines, output / "char_transformer.png")
     return {"loss": loss, "first loss": float(history["losses"][0]), "words": words, "sums": sums}
 
 
@@ -209,7 +211,7 @@ def clean(axes: Axes, title: str) -> None:
     axes.tick_params(colors=INK, labelsize=10)
 
 
-def draw(model: Transformer, history: dict[str, np.ndarray], text: str, path: Path) -> None:
+def draw(model: Transformer, history: dict[str, np.ndarray], lines: list[str], path: Path) -> None:
     figure = Figure(figsize=(11, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.45])
 
@@ -217,8 +219,12 @@ def draw(model: Transformer, history: dict[str, np.ndarray], text: str, path: Pa
     left.plot(losses, color=GREY, linewidth=0.9)
     left.set(xlabel="step", ylabel="loss for a character", xlim=(0, len(losses)), ylim=(0, None))
     shares = left.twinx()
-    shares.plot(marks[:, 0], marks[:, 1], "o-", color=BLUE, markersize=4, label="words that are words")
-    shares.plot(marks[:, 0], marks[:, 2], "o-", color=ORANGE, markersize=4, label="sums that are true")
+    shares.plot(
+        marks[:, 0], marks[:, 1], "o-", color=BLUE, markersize=4, label="words that are words"
+    )
+    shares.plot(
+        marks[:, 0], marks[:, 2], "o-", color=ORANGE, markersize=4, label="sums that are true"
+    )
     shares.plot([], [], color=GREY, label="loss")
     shares.set(ylim=(0, 1.02), yticks=[0, 0.5, 1], yticklabels=["0%", "50%", "100%"])
     shares.legend(frameon=False, fontsize=10, loc="center right")
@@ -226,20 +232,21 @@ def draw(model: Transformer, history: dict[str, np.ndarray], text: str, path: Pa
     shares.spines[:].set_visible(False)
     shares.tick_params(colors=INK, labelsize=10, length=0)
 
-    line = "\nfour and three make seven."
-    _, everywhere = model(tf.constant(encoded(line)[None]))
-    result = slice(line.index("seven") - 1, len(line) - 1)  # each place guesses the next character
-    looks = np.max(everywhere[-1][0], axis=0)[result]
+    line = "four and three make seven."
+    codes = encoded([line])
+    _, everywhere = model(tf.constant(codes))
+    # The place before a character is where it is guessed. Place 0 is the end of the line before.
+    begin, end = line.index("seven"), len(line) - 1
+    looks = np.max(everywhere[-1][0], axis=0)[begin : end + 1, : end + 1]
     right.imshow(looks, cmap=PALE, aspect="auto", vmin=0, vmax=1)
-    right.set_xticks(range(len(line)), [" " if letter == "\n" else letter for letter in line])
-    right.set_yticks(range(len(looks)), line[result.start + 1 : result.stop + 1])
+    right.set_xticks(range(end + 1), " " + line[:end])
+    right.set_yticks(range(len(looks)), line[begin:])
     right.set(xlabel="what it reads", ylabel="what it writes next")
     clean(right, "Where it looks to write a sum")
     right.tick_params(labelsize=12, length=0)
     right.spines[:].set_visible(False)
 
-    sample = "\n".join(text.split("\n")[:4])
-    figure.supxlabel(sample, fontsize=11, family="monospace", color=INK)
+    figure.supxlabel("\n".join(lines[:5]), fontsize=11, family="monospace", color=INK)
     figure.savefig(path, dpi=110)
 
 

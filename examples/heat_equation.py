@@ -10,6 +10,7 @@ in the middle how far it is from the exact solution, and on the right are both a
 """
 
 import argparse
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,9 @@ from matplotlib.figure import Figure
 import tapeflow as tf
 
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#8A8F98", "#24292F"
-HEAT = LinearSegmentedColormap.from_list("heat", ["#F7F7F5", "#F9D9A8", "#F0A35E", ORANGE, "#7A2E00"])
+HEAT = LinearSegmentedColormap.from_list(
+    "heat", ["#F7F7F5", "#F9D9A8", "#F0A35E", ORANGE, "#7A2E00"]
+)
 ERROR = LinearSegmentedColormap.from_list("error", [BLUE, "#A9CFE6", "#F7F7F5", "#F0B183", ORANGE])
 
 DIFFUSIVITY = 0.1
@@ -45,7 +48,7 @@ class Temperature(tf.Module):
         sizes = [2, *[width] * depth, 1]
         self.weights = [
             tf.Variable(tf.random.normal([m, n], stddev=(2 / (m + n)) ** 0.5))
-            for m, n in zip(sizes, sizes[1:], strict=False)
+            for m, n in pairwise(sizes)
         ]
         self.biases = [tf.Variable(tf.zeros([n])) for n in sizes[1:]]
 
@@ -152,7 +155,9 @@ def draw(
 
     for place, moment in enumerate((0, 5, 15, 40, 100)):
         label = f"t = {times[moment]:g}"
-        right.plot(places, truth[moment], color=HEAT(0.95 - 0.15 * place), linewidth=2.2, label=label)
+        right.plot(
+            places, truth[moment], color=HEAT(0.95 - 0.15 * place), linewidth=2.2, label=label
+        )
         right.plot(places[::5], found[moment, ::5], "o", color=INK, markersize=3.2)
     right.plot([], [], "o", color=INK, markersize=3.2, label="network")
     right.set(xlabel="place", xlim=(0, 1), ylim=(-0.03, 1.5), yticks=np.arange(0, 1.1, 0.2))

@@ -157,9 +157,10 @@ def draw(runs: dict[str, dict], path: Path) -> None:
     figure = Figure(figsize=(9.5, 4.3), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.25, 1])
     for (name, run), colour in zip(runs.items(), COLOURS, strict=True):
-        left.semilogy(run["errors"], color=colour, linewidth=2, label=name)
+        left.plot(run["errors"], color=colour, linewidth=2, label=name)
     left.set(xlabel="step", ylabel="squared error on new points")
     left.set_xlim(0, None)
+    left.set_ylim(0, None)
     left.legend(frameon=False, fontsize=10)
     clean(left, "Learning from 80 examples")
 

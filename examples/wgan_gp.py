@@ -122,11 +122,13 @@ def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, f
     real, fake = real_points(1000), gan.generate(1000)
     slope = float(tf.reduce_mean(gan.slopes((real + fake) / 2)))
     print(f"Wasserstein distance    {max(distances):.2f} at most, {distances[-1]:.3f} in the end")
-    print(f"generated points        {close:.0%} close to a centre, {found} of {MODES} centres found")
+    print(
+        f"generated points        {close:.0%} close to a centre, {found} of {MODES} centres found"
+    )
     print(f"slope of the critic     {slope:.2f} on average, between real and generated points")
 
     output.mkdir(parents=True, exist_ok=True)
-    draw(pictures, np.array(distances), output / "wgan_gp.png")
+    draw(pictures, output / "wgan_gp.png")
     return {"close": close, "centres": found, "slope": slope, "distance": distances[-1]}
 
 
@@ -149,12 +151,14 @@ def clean(axes: Axes, title: str) -> None:
     axes.spines[:].set_visible(False)
 
 
-def draw(pictures: list, distances: np.ndarray, path: Path) -> None:
+def draw(pictures: list, path: Path) -> None:
     figure = Figure(figsize=(11, 3.2), layout="constrained")
     real = real_points(200).numpy()
     for axes, (step, heights, fake) in zip(figure.subplots(1, 4), pictures, strict=True):
         axes.contourf(LINE, LINE, heights, levels=16, cmap=PALE)
-        axes.contour(LINE, LINE, heights, levels=16, colors="white", linewidths=0.5, linestyles="solid")
+        axes.contour(
+            LINE, LINE, heights, levels=16, colors="white", linewidths=0.5, linestyles="solid"
+        )
         axes.scatter(*real.T, s=5, color=INK, linewidths=0)
         axes.scatter(*fake.T, s=11, color=ORANGE, edgecolors="white", linewidths=0.25)
         clean(axes, f"step {step:,}" if step else "before training")

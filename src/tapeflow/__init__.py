@@ -319,12 +319,22 @@ __version__ = "0.1.0"
 newaxis = None
 
 # `tf.function` and not the package of that name: it is imported last, so that the name means the function.
-from tapeflow import config as config, keras_hook as _keras_hook  # noqa: E402, F401
+from tapeflow import config as config, keras_hook as _keras_hook  # noqa: E402
 from tapeflow.function.decorator import function as function  # noqa: E402
 
 __getattr__ = _Missing(
     "tf",
-    later=("autograph", "data", "io", "saved_model", "summary", "sysconfig", "test", "train", "version"),
+    later=(
+        "autograph",
+        "data",
+        "io",
+        "saved_model",
+        "summary",
+        "sysconfig",
+        "test",
+        "train",
+        "version",
+    ),
     elsewhere={
         "keras": "tapeflow.keras",
         "initializers": "tapeflow.keras.initializers",

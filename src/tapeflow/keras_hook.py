@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING, Any
 # Whoever imports tapeflow imports this file. What only Keras needs is imported when Keras is.
 if TYPE_CHECKING:
     import ast
+    from importlib.abc import Loader, MetaPathFinder
+else:
+    Loader = MetaPathFinder = object
 
 NAME = "tapeflow"
 SUPPORTED = (3, 15)
@@ -71,7 +74,7 @@ _TARGET = "keras._tf_keras.keras"  # Keras, and a few names that only tf.keras h
 _forced = False  # whether Keras is being imported as tf.keras
 
 
-class _Finder:
+class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -164,7 +167,9 @@ class _LazyLoader(_EditingLoader):
             if isinstance(statement, ast.Try):
                 lazy = [line for part in statement.body for line in _put_off(part)]
                 imported = ast.parse("\n".join([_LAZY_MODULE, *lazy])).body
-                tree.body[position : position + 1] = [ast.copy_location(i, statement) for i in imported]
+                tree.body[position : position + 1] = [
+                    ast.copy_location(i, statement) for i in imported
+                ]
 
 
 _LAZY_MODULE = "from keras.src.utils.module_utils import LazyModule"
@@ -242,7 +247,7 @@ def _stand_in_for_torch(fullname: str) -> ModuleSpec | None:
     return None
 
 
-class _EmptyLoader:
+class _EmptyLoader(Loader):
     """A package with nothing in it."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
@@ -346,7 +351,7 @@ def _check_version() -> None:
 def install() -> None:
     """From now on Keras can be imported with tapeflow as its backend."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())  # pyright: ignore[reportArgumentType]
+        sys.meta_path.insert(0, _Finder())
 
 
 install()

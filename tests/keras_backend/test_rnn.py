@@ -176,3 +176,19 @@ def test_what_has_no_length_cannot_be_unrolled():
 
     with pytest.raises(ValueError, match="fixed number of timesteps"):
         call(tf.zeros((2, 4, 3)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16", "float64"])
+def test_other_precisions(kind, dtype):
+    layer = getattr(layers, kind)(4, return_sequences=True, dtype=dtype)
+    other = getattr(layers, kind)(4, return_sequences=True, activation=lambda x: tf.tanh(x))
+    x = tf.constant(X, layer.compute_dtype)
+    for each in (layer, other):
+        each.build(X.shape)
+    other.set_weights(layer.get_weights())
+    y = tf.function(layer)(x)
+    assert y.dtype.name == layer.compute_dtype
+    np.testing.assert_allclose(tf.cast(y, tf.float32), other(X), atol=2e-2)
+    for g, v in zip(gradients(layer, x)[1:], layer.trainable_variables, strict=True):
+        assert g.dtype.name == v.dtype

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.keras_backend import record_files
 
 import tapeflow as tf
-from tests.keras_backend import record_files
 
 keras = tf.keras
 FILES = Path(__file__).parent / "files"

@@ -229,7 +229,8 @@ class TestTable:
                 penalty = tf.reduce_mean((tf.norm(slope, axis=1) - 1.0) ** 2)
             gradients = outer.gradient(penalty, critic.trainable_variables)
             optimizer.apply_gradients(
-                (g, v) for g, v in zip(gradients, critic.trainable_variables, strict=True)
+                (g, v)
+                for g, v in zip(gradients, critic.trainable_variables, strict=True)
                 if g is not None
             )
             return penalty

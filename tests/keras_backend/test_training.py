@@ -207,7 +207,9 @@ class TestWaysToRun:
         assert_same_weights(model, other)
         logs = other.test_on_batch(x, y, return_dict=True)
         np.testing.assert_allclose(logs["loss"], other.evaluate(x, y, verbose=0)[0], rtol=1e-5)
-        np.testing.assert_allclose(other.predict_on_batch(x), other.predict(x, verbose=0), atol=1e-6)
+        np.testing.assert_allclose(
+            other.predict_on_batch(x), other.predict(x, verbose=0), atol=1e-6
+        )
 
     def test_trainable_can_be_switched(self):
         x, y = problem()
@@ -284,7 +286,9 @@ class TestCallbacks:
         schedule = keras.optimizers.schedules.PiecewiseConstantDecay([2], [0.1, 0.0])
         x, y = problem(64)
         model = classifier(optimizer=keras.optimizers.SGD(schedule))
-        model.fit(x, y, batch_size=16, shuffle=False, verbose=0)  # four steps: the last ones stand still
+        model.fit(
+            x, y, batch_size=16, shuffle=False, verbose=0
+        )  # four steps: the last ones stand still
         rate = model.optimizer.learning_rate
         assert float(rate) == 0.0
 
@@ -351,10 +355,15 @@ class TestModels:
         history = model.fit(inputs, {"kind": y, "size": x.sum(1)}, epochs=2, verbose=0).history
         assert {"loss", "kind_loss", "size_loss", "kind_accuracy", "size_mae"} <= set(history)
         np.testing.assert_allclose(
-            history["loss"][-1], history["kind_loss"][-1] + 0.5 * history["size_loss"][-1], rtol=0.05
+            history["loss"][-1],
+            history["kind_loss"][-1] + 0.5 * history["size_loss"][-1],
+            rtol=0.05,
         )
         found = model.predict(inputs, verbose=0)
-        assert {name: part.shape for name, part in found.items()} == {"kind": (96, 2), "size": (96, 1)}
+        assert {name: part.shape for name, part in found.items()} == {
+            "kind": (96, 2),
+            "size": (96, 1),
+        }
 
     def test_added_losses_and_regularisation(self):
         class Small(keras.layers.Layer):
@@ -375,7 +384,9 @@ class TestModels:
         loss = model.evaluate(x, targets, verbose=0, batch_size=96)
         scores = model.predict(x, verbose=0)
         kernel = np.array(model.layers[0].kernel)
-        expected = ((scores - targets) ** 2).mean() + 0.1 * (kernel**2).sum() + 1e-2 * (scores**2).mean()
+        expected = (
+            ((scores - targets) ** 2).mean() + 0.1 * (kernel**2).sum() + 1e-2 * (scores**2).mean()
+        )
         assert loss == pytest.approx(expected, rel=1e-4)
 
     def test_custom_loss_metric_and_layer(self):
@@ -398,9 +409,7 @@ class TestModels:
                 return self.value
 
         model = keras.Sequential([keras.Input((4,)), Scale()])
-        model.compile(
-            keras.optimizers.SGD(0.0), lambda y, p: tf.abs(y - p), metrics=[Largest()]
-        )
+        model.compile(keras.optimizers.SGD(0.0), lambda y, p: tf.abs(y - p), metrics=[Largest()])
         x, _ = problem()
         loss, largest = model.evaluate(x, np.zeros_like(x), verbose=0)
         assert loss == pytest.approx(np.abs(x).mean(), rel=1e-5)
@@ -408,7 +417,10 @@ class TestModels:
 
     def test_mistakes_name_the_layer_and_the_shapes(self):
         x, y = problem()
-        with pytest.raises(ValueError, match=r"expected axis -1 of input shape to have value 4.*\(None, 3\)|\(32, 3\)"):
+        with pytest.raises(
+            ValueError,
+            match=r"expected axis -1 of input shape to have value 4.*\(None, 3\)|\(32, 3\)",
+        ):
             classifier().fit(x[:, :3], y, verbose=0)
         with pytest.raises(ValueError, match="compile"):
             keras.Sequential([keras.layers.Dense(1)]).fit(x, y)

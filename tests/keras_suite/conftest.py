@@ -10,6 +10,9 @@ import os
 import pytest
 
 if os.environ.get("KERAS_BACKEND") == "tapeflow":
+    # Before pytest: it loads the packages of what it collects in its own way, past the hook.
+    import keras  # noqa: F401
+
     import tapeflow.keras_hook  # noqa: F401
 
 

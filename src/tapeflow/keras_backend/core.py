@@ -12,13 +12,12 @@ from keras.src import tree
 from keras.src.backend.common import KerasVariable
 from keras.src.backend.common.keras_tensor import KerasTensor
 from keras.src.backend.common.name_scope import name_scope as base_name_scope
-from keras.src.backend.common.stateless_scope import StatelessScope, in_stateless_scope
+from keras.src.backend.common.stateless_scope import StatelessScope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 from keras.src.backend.common.variables import standardize_dtype
 
 import tapeflow as tf
 from tapeflow.core.context import context
-from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.shapes import TensorShape
@@ -40,7 +39,10 @@ SUPPORTS_COMPLEX_DTYPES = True
 IS_THREAD_SAFE = True
 
 
-class Variable(KerasVariable):
+_KerasVariable: Any = KerasVariable
+
+
+class Variable(_KerasVariable):
     """A Keras variable that keeps its value in a `tf.Variable`.
 
     Gradient tapes accept it as a source, and ops as a tensor.
@@ -165,7 +167,7 @@ def shape(x: Any) -> tuple[Any, ...]:
     if isinstance(x, KerasTensor):
         return x.shape
     if isinstance(x, KerasVariable):
-        return tuple(x.shape)
+        return x._shape  # pyright: ignore[reportReturnType]
     if not isinstance(x, Tensor):
         known = getattr(x, "shape", None)  # of an array, or of a tensor inside TensorFlow's tf.data
         if known is not None:
@@ -175,7 +177,7 @@ def shape(x: Any) -> tuple[Any, ...]:
 
 
 def cast(x: Any, dtype: Any) -> Tensor:
-    """x in another dtype."""
+    """The same numbers in another dtype."""
     wanted = dtype_of(dtype)
     if isinstance(x, Tensor):
         return x if x.dtype is wanted else tf.cast(x, wanted)
@@ -272,7 +274,9 @@ def slice_update(inputs: Any, start_indices: Any, updates: Any) -> Tensor:
     grids = [
         # A block that would go over the edge is moved to end there.
         tf.clip_by_value(start, 0, whole - part) + tf.range(part)
-        for start, whole, part in zip(starts, inputs._array.shape, updates._array.shape, strict=True)
+        for start, whole, part in zip(
+            starts, inputs._array.shape, updates._array.shape, strict=True
+        )
     ]
     if not grids:
         return updates
@@ -305,7 +309,7 @@ def remat(f: Callable[..., Any]) -> Callable[..., Any]:
     return tf.recompute_grad(f)
 
 
-class name_scope(base_name_scope):  # noqa: N801 (Keras's name)
+class name_scope(base_name_scope):  # Keras's name
     """Keras's scope for the paths of variables, and `tf.name_scope`."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +12,6 @@ from keras.src.trainers.data_adapters import data_adapter_utils, raise_unsupport
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
-from tapeflow.core.dtypes import from_numpy
-from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import convert_to_tensor
 
 
@@ -60,9 +57,7 @@ class DatasetAdapter(DataAdapter):
     def _weighted(self, batch: Any) -> Any:
         x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(batch)
         if sample_weight is not None:
-            raise ValueError(
-                "You cannot `class_weight` and `sample_weight` at the same time."
-            )
+            raise ValueError("You cannot `class_weight` and `sample_weight` at the same time.")
         weights = data_adapter_utils.class_weight_to_sample_weights(
             np.asarray(y), self._class_weight
         )
@@ -91,23 +86,5 @@ class DatasetAdapter(DataAdapter):
 
 
 def as_tensors(batch: Any) -> Any:
-    """A batch of arrays, tensors or numbers as tensors."""
-    return tree.map_structure(_as_tensor, batch, none_is_leaf=False)
-
-
-def _as_tensor(x: Any) -> Any:
-    if isinstance(x, Tensor):
-        return x
-    if isinstance(x, np.ndarray) and x.base is None and x.flags.c_contiguous and x.dtype.kind in "fiub":
-        # A batch that was put together for this step: nobody else holds the array.
-        if from_numpy(x.dtype).np_dtype == x.dtype:
-            return Tensor(x)
-    return convert_to_tensor(x)
-
-
-def warn_of_shuffling() -> None:
-    """Says that a dataset is shuffled by itself or not at all."""
-    warnings.warn(
-        "`shuffle=True` was passed, and is ignored: the data is a tf.data.Dataset. Call its `shuffle(buffer_size)`.",
-        stacklevel=3,
-    )
+    """A batch of arrays, tensors or numbers as tensors. Arrays are copied: they may change after the step."""
+    return tree.map_structure(convert_to_tensor, batch, none_is_leaf=False)

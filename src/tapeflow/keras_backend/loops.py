@@ -99,7 +99,8 @@ def scan(
 
     def step(carry: Any, row: Sequence[Tensor]) -> tuple[Any, Any]:
         carry, result = f(carry, tree.pack_sequence_as(xs, row) if xs is not None else None)
-        return tree.map_structure(_tensor, (carry, result))
+        found: Any = tree.map_structure(_tensor, (carry, result))
+        return found
 
     if _is_loop(count, rows) and (unroll is not True or type(count) is Dim):
         return _traced_scan(step, carry, rows or [tf.range(count)], bool(rows), reverse)

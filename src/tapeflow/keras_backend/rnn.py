@@ -61,7 +61,8 @@ def rnn(
     elif isinstance(input_length, Tensor):
         mask = tf.range(steps)[:, None] < tf.cast(input_length, tf.int32)
     if go_backwards:
-        inputs, mask = tree.map_structure(_reversed, (inputs, mask))
+        inputs = tree.map_structure(_reversed, inputs)
+        mask = None if mask is None else _reversed(mask)
     constants = tuple(constants or ())
 
     def step(states: Any, row: Any) -> tuple[Any, Any]:

@@ -21,10 +21,11 @@ from keras.src.utils.python_utils import pythonify_logs
 import tapeflow as tf
 from tapeflow.keras_backend.data import Batches, as_tensors
 
-unpack = data_adapter_utils.unpack_x_y_sample_weight
+unpack: Any = data_adapter_utils.unpack_x_y_sample_weight
+_Trainer: Any = base_trainer.Trainer  # a model is a layer, too, which this class does not know
 
 
-class TapeflowTrainer(base_trainer.Trainer):
+class TapeflowTrainer(_Trainer):
     """What a Keras model trains with on tapeflow."""
 
     train_function: Callable[[Iterable[Any]], Any] | None
@@ -117,7 +118,7 @@ class TapeflowTrainer(base_trainer.Trainer):
             return logs
 
         # `model.train_function.report()` says how the steps are run.
-        run.report = getattr(compiled, "report", None)
+        vars(run)["report"] = getattr(compiled, "report", None)
         return run
 
     def make_train_function(self, force: bool = False) -> Any:
