@@ -4,7 +4,7 @@
 
 A small convolutional network learns which of four shapes, if any, is in a noisy image with scattered strokes.
 Then `tape.watch` is used on the IMAGE: the gradient of an answer with respect to each pixel is a saliency map.
-Integrated Gradients adds up such gradients along the way from a grey image to the real one; what it gives must sum to
+Integrated Gradients adds up such gradients along the way from an empty image to the real one; what it gives must sum to
 exactly the change of the answer (its completeness axiom), and this is checked. Grad-CAM weighs the last feature
 maps by the gradients that reach them. Each row is one image; in each map the colour should be on the shape
 alone, and not on the strokes.

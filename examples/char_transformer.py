@@ -151,7 +151,7 @@ def judged(lines: list[str]) -> tuple[float, float]:
     return float(np.mean([word in WORDS for word in words] or [0])), float(np.mean(true or [0]))
 
 
-def train(model: Transformer, steps: int, looks: int) -> dict[str, np.ndarray]:
+def train(model: Transformer, writer: Writer, steps: int, looks: int) -> dict[str, np.ndarray]:
     """The loss at each step, and a few times on the way: the step, and the two marks of what is written."""
     lines = encoded(made_up(4000, seed=1))
     dataset = tf.data.Dataset.from_tensor_slices(lines).shuffle(4000).repeat().batch(32)
@@ -159,7 +159,6 @@ def train(model: Transformer, steps: int, looks: int) -> dict[str, np.ndarray]:
         0.0, steps, warmup_target=4e-3, warmup_steps=50
     )
     optimizer = tf.keras.optimizers.Adam(rate, beta_2=0.98)
-    writer = Writer(model)
 
     @tf.function
     def train_step(codes: tf.Tensor) -> tf.Tensor:
@@ -186,10 +185,11 @@ def train(model: Transformer, steps: int, looks: int) -> dict[str, np.ndarray]:
 
 def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, float]:
     tf.keras.utils.set_random_seed(1)
-    model = Transformer()
-    history = train(model, steps=120 if quick else 600, looks=1 if quick else 10)
+    model = Transformer(width=32 if quick else 64)
+    writer = Writer(model)
+    history = train(model, writer, steps=150 if quick else 600, looks=1 if quick else 10)
 
-    lines = Writer(model).write(64 if quick else 256)
+    lines = [line for _ in range(1 if quick else 4) for line in writer.write(64)]
     words, sums = judged(lines)
     loss = float(np.mean(history["losses"][-20:]))
     print(f"loss {loss:.3f} for a character (at first {history['losses'][0]:.2f})")
@@ -246,7 +246,9 @@ def draw(model: Transformer, history: dict[str, np.ndarray], lines: list[str], p
     right.tick_params(labelsize=12, length=0)
     right.spines[:].set_visible(False)
 
-    figure.supxlabel("\n".join(lines[:5]), fontsize=11, family="monospace", color=INK)
+    figure.supxlabel(
+        "\n".join(["It writes:", *lines[:5]]), fontsize=11, family="monospace", color=INK
+    )
     figure.savefig(path, dpi=110)
 
 

@@ -61,7 +61,7 @@ def digits(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     pixels += (1 - below) * right * font[glyph, row, column + 1]
     pixels += below * (1 - right) * font[glyph, row + 1, column]
     pixels += below * right * font[glyph, row + 1, column + 1]
-    pixels = pixels * random(0.6, 1) + rng.normal(scale=0.16, size=pixels.shape)
+    pixels = pixels * random(0.6, 1) + rng.normal(scale=0.12, size=pixels.shape)
     return pixels[..., None].astype(np.float32), which.astype(np.int32)
 
 

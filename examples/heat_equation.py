@@ -161,7 +161,14 @@ def draw(
         right.plot(places[::5], found[moment, ::5], "o", color=INK, markersize=3.2)
     right.plot([], [], "o", color=INK, markersize=3.2, label="network")
     right.set(xlabel="place", xlim=(0, 1), ylim=(-0.03, 1.5), yticks=np.arange(0, 1.1, 0.2))
-    right.legend(frameon=False, fontsize=9.5, loc="upper center", ncols=3, columnspacing=1.2)
+    right.legend(
+        frameon=False,
+        fontsize=9.5,
+        loc="upper center",
+        ncols=3,
+        columnspacing=0.9,
+        handlelength=1.3,
+    )
     clean(right, "Exact, and the network")
     figure.savefig(path, dpi=110)
 

@@ -68,7 +68,7 @@ def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, f
 
     output.mkdir(parents=True, exist_ok=True)
     draw(np.asarray(x), np.asarray(y), path, output / "linear_regression.png")
-    return {"loss": loss, "distance": float(np.hypot(w - best[0], b - best[1]))}
+    return {"loss": float(loss), "distance": float(np.hypot(w - best[0], b - best[1]))}
 
 
 # Drawing.

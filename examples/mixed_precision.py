@@ -102,13 +102,15 @@ def gradients_of_activations(model: tf.keras.Sequential, scale: float) -> np.nda
 
 
 def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, float]:
-    steps = 150 if quick else 800
+    steps = 250 if quick else 800
     _, single = train("float32", "float32", False, steps)
     _, plain = train("float16, not scaled", "mixed_float16", False, steps)
     model, scaled = train("float16, scaled", "mixed_float16", True, steps)
 
     scale = float(scaled["scale"][-1])
-    histograms = {name: gradients_of_activations(model, s) for name, s in (("1", 1.0), ("n", scale))}
+    histograms = {
+        name: gradients_of_activations(model, s) for name, s in (("1", 1.0), ("n", scale))
+    }
     figures = {
         "loss in float32": float(np.mean(single["loss"][-10:])),
         "loss not scaled": float(np.mean(plain["loss"][-10:])),

@@ -31,7 +31,7 @@ def pinwheel(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     arm = rng.integers(0, ARMS, count)
     far = np.sqrt(rng.uniform(0.02, 1, count)) * 2
-    angle = 2 * np.pi * arm / ARMS + 1.1 * far + rng.normal(scale=0.17, size=count)
+    angle = 2 * np.pi * arm / ARMS + 1.1 * far + rng.normal(scale=0.22, size=count)
     points = np.stack([far * np.cos(angle), far * np.sin(angle)], axis=1)
     return points.astype(np.float32), arm.astype(np.int32)
 

@@ -51,9 +51,7 @@ def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, f
 
     # What they should be, from the formulas.
     exact = [y, y * (1 - y), y * (1 - y) * (1 - 2 * y), y * (1 - y) * (1 - 6 * y + 6 * y**2)]
-    errors = [
-        float(tf.reduce_max(abs(a - b))) for a, b in zip(curves[1:4], exact[1:], strict=True)
-    ]
+    errors = [float(tf.reduce_max(abs(a - b))) for a, b in zip(curves[1:4], exact[1:], strict=True)]
     largest = {"peak": float(tf.reduce_max(dy_dx)), "largest error": max(errors)}
 
     print(f"dy/dx is {largest['peak']:.4f} at most, at x = {float(x[int(tf.argmax(dy_dx))]):g}")

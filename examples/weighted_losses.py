@@ -180,13 +180,16 @@ def draw(alone: dict, helped: dict, path: Path) -> None:
     kernel = np.ones(7) / 7
     shares = np.array([np.convolve(np.pad(s, 3, mode="edge"), kernel, "valid") for s in shares.T])
     middle.stackplot(steps, shares[::-1], colors=list(LOSSES.values())[::-1], alpha=0.75)
-    middle.set(xlabel="step", ylabel="share of the gradient norms", ylim=(0, 1), xlim=(0, steps[-1]))
+    middle.set(
+        xlabel="step", ylabel="share of the gradient norms", ylim=(0, 1), xlim=(0, steps[-1])
+    )
+    middle.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     clean(middle, "Who pulls at the trunk")
 
     right.plot(steps, helped["accuracy"], color=ORANGE, linewidth=2, label="with auxiliary head")
     right.plot(steps, alone["accuracy"], color=GREY, linewidth=2, label="without")
     right.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    right.set(xlabel="step", ylabel="accuracy on new signals", ylim=(None, 1))
+    right.set(xlabel="step", ylabel="accuracy on new signals")
     right.legend(frameon=False, fontsize=10, loc="lower right")
     clean(right, "What it is worth")
     figure.savefig(path, dpi=110)

@@ -1,14 +1,15 @@
-"""`tapeflow run` runs a script as `python` would, with tapeflow under TensorFlow's name."""
+"""`tapeflow run` runs scripts as `python` would, with tapeflow under TensorFlow's name; `demo` runs the examples."""
 
 import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
 import tapeflow as tf
-from tapeflow import redirect
+from tapeflow import cli, redirect
 
 TAPEFLOW = (sys.executable, "-m", "tapeflow")
 
@@ -274,3 +275,86 @@ def test_the_version_is_the_packages(call):
 def test_help_names_the_commands(call):
     assert "run a script written for TensorFlow" in call(*TAPEFLOW, "--help").stdout
     assert "-m module" in call(*TAPEFLOW, "run", "--help").stdout
+
+
+# The examples.
+
+
+@pytest.fixture
+def examples(tmp_path, monkeypatch):
+    """Two examples in the place where a wheel puts them, and a file that is none."""
+    folder = tmp_path / "tapeflow" / "_examples"
+    folder.mkdir(parents=True)
+    (folder / "good.py").write_text(
+        textwrap.dedent(
+            '''
+            """Draws something good.
+
+            And more about it.
+            """
+            from pathlib import Path
+
+            def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, float]:
+                output.mkdir(parents=True, exist_ok=True)
+                (output / "good.png").write_text("quick" if quick else "slow")
+                print("drawn")
+                return {}
+            '''
+        ).lstrip()
+    )
+    (folder / "bad.py").write_text(
+        '"""Fails."""\n\n\ndef main(output, quick=False):\n    raise ValueError("a bad day")\n'
+    )
+    (folder / "helper.py").write_text('"""No example."""\n\n\ndef main(arguments):\n    pass\n')
+    monkeypatch.setattr(cli, "__file__", str(folder.parent / "cli.py"))
+    return tmp_path / "pictures"
+
+
+def test_demo_lists_the_examples(examples, capsys):
+    cli.main(["demo"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["bad   Fails.", "good  Draws something good."]
+    assert not any(line.startswith("helper") for line in lines)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_demo_runs_an_example_and_says_where_its_picture_is(examples, capsys, quick):
+    cli.main(["demo", "good", "--output", str(examples), *["--quick"] * quick])
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == ["good", "drawn"]
+    assert said[2].startswith(f"picture: {examples / 'good.png'} (")
+    assert (examples / "good.png").read_text() == ("quick" if quick else "slow")
+
+
+def test_demo_all_goes_on_after_a_failure_and_reports_it(examples, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["demo", "all", "--output", str(examples)])
+    said = capsys.readouterr()
+    assert stopped.value.code == 1
+    assert (examples / "good.png").exists()
+    assert "good (2 of 2)" in said.out
+    assert "ValueError: a bad day" in said.err
+    assert said.err.endswith("tapeflow: 1 of 2 failed: bad\n")
+
+
+def test_demo_suggests_a_name(examples, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["demo", "godo"])
+    assert stopped.value.code == 2
+    assert "there is no example 'godo'; did you mean 'good'?" in capsys.readouterr().err
+
+
+def test_demo_says_what_to_install(examples, capsys, monkeypatch):
+    path = Path(cli.__file__).parent / "_examples" / "good.py"
+    path.write_text(f"import matplotlib\n{path.read_text()}")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit):
+        cli.main(["demo", "good"])
+    assert "pip install 'tapeflow[plot]'" in capsys.readouterr().err
+
+
+def test_demo_finds_the_examples_of_the_repository(capsys):
+    cli.main(["demo"])
+    said = capsys.readouterr().out
+    names = {line.split()[0] for line in said.splitlines() if line and line[0] != " "}
+    assert {"linear_regression", "gradient_clipping", "mixed_precision"} <= names

@@ -3,6 +3,8 @@
     tapeflow run script.py [arguments]      run a script written for TensorFlow as it stands
     tapeflow run -m module [arguments]
     tapeflow run -c code [arguments]
+    tapeflow demo                           list the examples
+    tapeflow demo name|all [--quick] [--output folder]
 
 What runs should not notice us: the arguments, `__main__`, the import path, the exit status and the
 traceback are those of `python script.py`.
@@ -11,13 +13,19 @@ traceback are those of `python script.py`.
 from __future__ import annotations
 
 import argparse
+import ast
 import builtins
+import difflib
 import importlib.util
 import io
 import os
 import runpy
 import sys
+import textwrap
+import time
+import traceback
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, NoReturn
 
@@ -58,6 +66,19 @@ def _parser() -> argparse.ArgumentParser:
         help="what to run, and the arguments it gets",
     )
     run.set_defaults(command=_run, error=run.error)
+
+    demo = commands.add_parser(
+        "demo",
+        help="list the examples, or run one and look at its picture",
+        description="Lists the examples, or runs one of them, or all.",
+        allow_abbrev=False,
+    )
+    demo.add_argument("name", nargs="?", help="an example, or `all`")
+    demo.add_argument("--quick", action="store_true", help="a small version, of a few seconds")
+    demo.add_argument(
+        "--output", type=Path, default=Path("demo-output"), help="the folder for pictures"
+    )
+    demo.set_defaults(command=_demo, error=demo.error)
     return parser
 
 
@@ -119,6 +140,84 @@ def _run_as_main(source: str | bytes, file: str, **attributes: Any) -> None:
     vars(module).update(attributes, __builtins__=builtins)
     sys.modules["__main__"] = module
     exec(compile(source, file, "exec", dont_inherit=True), vars(module))
+
+
+def _demo(options: argparse.Namespace) -> None:
+    examples = _examples()
+    if not examples:
+        _stop("the examples are not here; they come with the package and with its repository", 2)
+    if options.name is None:
+        _list_examples(examples)
+        return
+    if options.name != "all" and options.name not in examples:
+        near = difflib.get_close_matches(options.name, [*examples, "all"], n=1, cutoff=0.4)
+        advice = f"did you mean {near[0]!r}?" if near else "`tapeflow demo` lists them"
+        options.error(f"there is no example {options.name!r}; {advice}")
+    names = list(examples) if options.name == "all" else [options.name]
+    failed: list[str] = []
+    for number, name in enumerate(names, 1):
+        print(f"{name} ({number} of {len(names)})" if len(names) > 1 else name, flush=True)
+        began = time.monotonic()
+        try:
+            _run_example(examples[name], options.output, options.quick)
+        except Exception:
+            if len(names) == 1:
+                raise
+            traceback.print_exc()
+            failed.append(name)
+        else:
+            print(f"picture: {options.output / f'{name}.png'}", end=" ")
+            print(f"({time.monotonic() - began:.0f} s)\n", flush=True)
+    if failed:
+        _stop(f"{len(failed)} of {len(names)} failed: {', '.join(failed)}", 1)
+
+
+def _examples() -> dict[str, Path]:
+    """The examples by name: those of the package, or of the repository that it is run from."""
+    here = Path(__file__).resolve()
+    for folder in (here.parent / "_examples", here.parents[2] / "examples"):
+        found = {path.stem: path for path in sorted(folder.glob("*.py")) if _has_main(path)}
+        if found:
+            return found
+    return {}
+
+
+def _has_main(path: Path) -> bool:
+    """Whether a file has the `main(output, quick)` of an example. Nothing of it is run."""
+    functions = (node for node in _tree(path).body if isinstance(node, ast.FunctionDef))
+    return any(
+        function.name == "main" and [a.arg for a in function.args.args] == ["output", "quick"]
+        for function in functions
+    )
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _list_examples(examples: dict[str, Path]) -> None:
+    width = max(map(len, examples)) + 2
+    room = max(40, os.get_terminal_size().columns if sys.stdout.isatty() else 120) - width
+    for name, path in examples.items():
+        first = (ast.get_docstring(_tree(path)) or "").partition("\n")[0]
+        lines = textwrap.wrap(first, room) or [""]
+        print(f"{name:<{width}}" + f"\n{'':<{width}}".join(lines))
+    print("\nRun one with `tapeflow demo NAME`, or all with `tapeflow demo all`.")
+
+
+def _run_example(path: Path, output: Path, quick: bool) -> None:
+    name = f"tapeflow._examples.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        _stop("the examples draw with matplotlib: pip install 'tapeflow[plot]'", 1)
+    module.main(output, quick)
 
 
 def _stop(message: str, status: int) -> NoReturn:

@@ -5,15 +5,17 @@ It is loaded with `-p conftest` from this folder, before Keras, for any backend.
 
 from __future__ import annotations
 
+import importlib
 import os
 
 import pytest
 
 if os.environ.get("KERAS_BACKEND") == "tapeflow":
-    # Before pytest: it loads the packages of what it collects in its own way, past the hook.
-    import keras  # noqa: F401
+    from tapeflow import keras_hook
 
-    import tapeflow.keras_hook  # noqa: F401
+    keras_hook.install()
+    # Before pytest: it loads the packages of what it collects in its own way, past the hook.
+    importlib.import_module("keras")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -117,6 +117,13 @@ class TensorShape:
     def __len__(self) -> int:
         return len(self._known("take the length"))
 
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        from tapeflow.core.convert import convert_to_tensor  # which is above this layer
+
+        if self._dims is None or None in self._dims:
+            raise ValueError(f"Cannot convert a partially known TensorShape {self} to a Tensor.")
+        return convert_to_tensor(list(self._dims), "int32" if dtype is None else dtype)
+
     def __iter__(self) -> Iterator[int | None]:
         return iter(self._known("iterate over the dimensions"))
 

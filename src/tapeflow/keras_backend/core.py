@@ -209,7 +209,8 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
         contextlib.nullcontext() if outside is None else outside.suspended(),
         tracer.whole(),
     ):
-        args, kwargs = tree.map_structure(symbol, (args, kwargs))
+        given: Any = tree.map_structure(symbol, (args, kwargs))
+        args, kwargs = given
         return tree.map_structure(spec, fn(*args, **kwargs))
 
 

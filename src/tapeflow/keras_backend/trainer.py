@@ -51,7 +51,8 @@ class TapeflowTrainer(_Trainer):
         weights = self.trainable_weights
         if weights:
             gradients = tape.gradient(loss, weights)
-            self.optimizer.apply_gradients(zip(gradients, weights, strict=True))
+            optimizer: Any = self.optimizer
+            optimizer.apply_gradients(zip(gradients, weights, strict=True))
         else:
             warnings.warn("The model does not have any trainable weights.", stacklevel=2)
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
@@ -174,7 +175,8 @@ class TapeflowTrainer(_Trainer):
             warnings.warn(f"Limiting epochs to {limit}", stacklevel=2)
             epochs = limit
         if validation_split and validation_data is None:
-            (x, y, sample_weight), validation_data = array_slicing.train_validation_split(
+            split: Any = array_slicing.train_validation_split
+            (x, y, sample_weight), validation_data = split(
                 (x, y, sample_weight), validation_split=validation_split
             )
         batches = Batches(
