@@ -1,7 +1,7 @@
 # On a fresh machine with Python 3.11+ and make, each target sets up what it needs.
 #
 #   make demo     train a small network and leave its plots
-#   make test     lint, type check, tests and doctests
+#   make test     lint, type check, tests and doctests, and a selection of Keras's own tests
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
 #   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
@@ -31,6 +31,7 @@ demo: $(VENV)/.installed-plot
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m tests.keras_suite --check
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

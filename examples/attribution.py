@@ -152,21 +152,21 @@ def near(masks: np.ndarray, reach: int = 2) -> np.ndarray:
 def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, float]:
     tf.keras.utils.set_random_seed(1)
     model = new_model()
-    x, y, _ = scenes(1500 if quick else 4000, seed=1)
+    x, y, _ = scenes(1200 if quick else 4000, seed=1)
     train(model, x, y, epochs=4 if quick else 10)
 
-    x, y, masks = scenes(500, seed=2)
+    x, y, masks = scenes(200, seed=2)
     accuracy = float(np.mean(np.argmax(model(tf.constant(x))[0], axis=1) == y))
 
-    asked = np.flatnonzero(y != SHAPES.index("nothing"))[:40]
+    asked = np.flatnonzero(y != SHAPES.index("nothing"))[: 16 if quick else 40]
     x, y, masks = x[asked], y[asked], masks[asked]
     images, which = tf.constant(x), tf.constant(y)
     answers, _ = model(images)
 
-    baseline = tf.zeros_like(images)
+    baseline, steps = tf.zeros_like(images), 50 if quick else 100
     maps = {
         "saliency": saliency(model, images, which).numpy(),
-        "Integrated Gradients": integrated_gradients(model, images, which, baseline, 100).numpy(),
+        "Integrated Gradients": integrated_gradients(model, images, which, baseline, steps).numpy(),
         "Grad-CAM": grad_cam(model, images, which).numpy(),
     }
 

@@ -1,4 +1,4 @@
-"""Trains a convolutional network to read digits; the process dies in the middle, and a new one goes on.
+"""Trains a convolutional network to read digits, stops at an unlucky moment, and resumes.
 
     tapeflow demo cnn_classifier
 
@@ -65,8 +65,8 @@ def digits(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return pixels[..., None].astype(np.float32), which.astype(np.int32)
 
 
-class Died(Exception):
-    """What a process would not even have the time to say."""
+class Stopped(Exception):
+    """Stands for whatever may end a process."""
 
 
 class Training:
@@ -93,7 +93,7 @@ class Training:
         self.accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
 
         dataset = tf.data.Dataset.from_tensor_slices(digits(images, seed=1))
-        dataset = dataset.shuffle(images, seed=1).repeat().batch(64)
+        dataset = dataset.shuffle(images, seed=1).repeat().batch(32)
         self.batches = iter(dataset)
         self.validation = tf.data.Dataset.from_tensor_slices(digits(1000, seed=2)).batch(250)
 
@@ -125,11 +125,11 @@ class Training:
             self.validation_step(x_batch, y_batch)
         return float(self.accuracy.result())
 
-    def run(self, steps: int, name: str, dies_at: int | None = None) -> None:
+    def run(self, steps: int, name: str, stops_at: int | None = None) -> None:
         """Trains until so many steps are done."""
         for step in (bar := tf.progress(range(int(self.step), steps), name)):
-            if step == dies_at:
-                raise Died
+            if step == stops_at:
+                raise Stopped
             self.losses[step] = float(self.train_step(*next(self.batches)))
             self.step.assign_add(1)
             bar.log(loss=self.losses[step])
@@ -140,19 +140,19 @@ class Training:
 
 
 def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, float]:
-    images, steps, dies_at = (2000, 110, 62) if quick else (6000, 450, 185)
+    images, steps, stops_at = (2000, 110, 62) if quick else (6000, 450, 185)
     with tempfile.TemporaryDirectory() as folder:
         whole = Training(images, Path(folder, "whole"), seed=1)
         whole.run(steps, "without a break")
 
-        died = Training(images, Path(folder, "died"), seed=1)
+        stopped = Training(images, Path(folder, "stopped"), seed=1)
         try:
-            died.run(steps, "until it dies", dies_at)
-        except Died:
-            print(f"it dies before step {dies_at}")
+            stopped.run(steps, "until it stops", stops_at)
+        except Stopped:
+            print(f"it stops before step {stops_at}")
 
-        # A new process makes everything anew (the weights are others), and looks for a checkpoint.
-        resumed = Training(images, Path(folder, "died"), seed=2)
+        # As a new process would: make everything anew (the weights are others), and look for a checkpoint.
+        resumed = Training(images, Path(folder, "stopped"), seed=2)
         path = resumed.manager.restore_or_initialize()
         print(f"resumed from {Path(path).name}, at step {int(resumed.step)}")
         resumed.run(steps, "resumed")
@@ -171,7 +171,7 @@ def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, f
     print(f"weights with and without the break differ by {difference:g} at most")
 
     output.mkdir(parents=True, exist_ok=True)
-    draw(whole, died, resumed, output / "cnn_classifier.png")
+    draw(whole, stopped, resumed, output / "cnn_classifier.png")
     return figures
 
 
@@ -186,7 +186,7 @@ def clean(axes: Axes, title: str) -> None:
     axes.set_axisbelow(True)
 
 
-def draw(whole: Training, died: Training, resumed: Training, path: Path) -> None:
+def draw(whole: Training, stopped: Training, resumed: Training, path: Path) -> None:
     figure = Figure(figsize=(11, 4.7), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.15, 1])
 
@@ -194,10 +194,10 @@ def draw(whole: Training, died: Training, resumed: Training, path: Path) -> None
         left.semilogy(list(losses), list(losses.values()), **style)
 
     curve(whole.losses, color=GREY, alpha=0.35, linewidth=5, label="without a break")
-    curve(died.losses, color=BLUE, linewidth=1.3, zorder=3, label="until it dies")
+    curve(stopped.losses, color=BLUE, linewidth=1.3, zorder=3, label="until it stops")
     curve(resumed.losses, color=ORANGE, linewidth=1.3, label="resumed from the checkpoint")
-    left.axvspan(min(resumed.losses), max(died.losses), color=BLUE, alpha=0.12, linewidth=0)
-    left.text(max(died.losses) + 5, left.get_ylim()[1] * 0.8, "lost, and done again", color=INK)
+    left.axvspan(min(resumed.losses), max(stopped.losses), color=BLUE, alpha=0.12, linewidth=0)
+    left.text(max(stopped.losses) + 5, left.get_ylim()[1] * 0.8, "lost, and done again", color=INK)
     left.set(xlabel="step", ylabel="cross-entropy", xlim=(0, len(whole.losses)))
     left.grid(axis="y", color="#E6E8EB", linewidth=0.8)
     left.legend(frameon=False, fontsize=10, loc="lower left")

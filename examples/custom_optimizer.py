@@ -196,7 +196,7 @@ def draw(valley: dict[str, np.ndarray], gaps: dict[str, np.ndarray], path: Path)
         dots = "o-" if name == "Newton" else "-"
         left.plot(*points[:, :2].T, dots, color=COLOURS[name], markersize=5, label=name)
         left.plot(*points[-1, :2], "o", color=COLOURS[name], markersize=7, zorder=3)
-    left.plot(1, 1, "*", color=INK, markersize=12)
+    left.plot(1, 1, "*", color="white", markeredgecolor=INK, markersize=13, zorder=4)
     left.text(1.1, 1.1, "minimum", color=INK, fontsize=10, va="bottom", ha="center")
     left.set(xlabel="x", ylabel="y", xlim=(-1.7, 1.7), ylim=(-3.6, 2))
     left.legend(frameon=False, fontsize=10, loc="lower left")

@@ -4,9 +4,10 @@
 
 The network reads 20 numbers, of which two are marked, and has to tell the sum of these two. Its recurrent matrix
 begins as the identity, so that it forgets nothing; but a little above the identity, what it remembers grows at each
-of the 20 steps, and the gradient with it. On the left, both networks begin with the same weights and see the same
-data: without clipping the loss leaves the range of numbers after a few steps, with it the task is learned. On the
-right are the norms of the gradients. Clipping changes only those above the line, and only their lengths.
+of the 20 steps, and the gradient with it. On the left, both networks begin with the same weights, see the same data
+and have the same learning rate: without clipping the loss leaves the range of numbers after a few steps, with it the
+task is learned. On the right are the norms of the gradients. Clipping changes only those above the line, and only
+their lengths.
 """
 
 import argparse

@@ -1,12 +1,13 @@
-"""Solves the heat equation with a network that is never shown the solution, and compares it with the exact one.
+"""Solves the heat equation with a network, and compares it with the exact solution.
 
     tapeflow demo heat_equation
 
-A rod of length 1 has a given temperature at time 0, and its ends are kept at 0. The network `u(x, t)` is trained to
-make three things small: the residual of `du/dt = a * d²u/dx²` at random points, its distance to the given temperature
-at time 0, and its value at the ends. The second derivative comes from a tape inside of a tape, and a third tape
-around both gives the gradients for the weights. On the left is the network's temperature for all places and times,
-in the middle how far it is from the exact solution, and on the right are both at five moments.
+A rod of length 1 has a given temperature at time 0, and its ends are kept at 0. The network `u(x, t)` is never shown
+the solution. It is trained to make three things small: the residual of `du/dt = a * d²u/dx²` at random points, its
+distance to the given temperature at time 0, and its value at the ends. The second derivative comes from a tape inside
+of a tape, and a third tape around both gives the gradients for the weights. On the left is the network's temperature
+for all places and times, in the middle how far it is from the exact solution, and on the right are both at five
+moments.
 """
 
 import argparse

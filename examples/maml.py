@@ -162,7 +162,7 @@ def draw(learners: dict[str, list], curves: dict[str, np.ndarray], path: Path) -
         axes.plot(line.ravel(), wave(line).ravel(), color=GREY, linewidth=5, alpha=0.35)
         for step, alpha, style in ((0, 0.9, ":"), (1, 0.6, "-"), (10, 1, "-")):
             guess = network(history[step], tf.constant(line)).numpy()
-            label = "before" if step == 0 else "after 1 step" if step == 1 else f"after {step}"
+            label = {0: "before", 1: "after 1 step", 10: "after 10"}[step]
             axes.plot(
                 line.ravel(),
                 guess.ravel(),
@@ -174,9 +174,15 @@ def draw(learners: dict[str, list], curves: dict[str, np.ndarray], path: Path) -
             )
         axes.plot(known.ravel(), wave(known).ravel(), "o", color=INK, markersize=5)
         axes.set(xlim=(-5, 5), ylim=(-5, 6.6), xlabel="x")
-        axes.legend(frameon=False, fontsize=9.5, ncols=3, loc="upper center", handlelength=1.2,
-                    columnspacing=1)  # fmt: skip
-        clean(axes, "Adapts, after MAML" if name == "MAML" else "After all waves at once")
+        axes.legend(
+            frameon=False,
+            fontsize=9.5,
+            ncols=3,
+            loc="upper center",
+            handlelength=1.2,
+            columnspacing=1,
+        )
+        clean(axes, name[0].upper() + name[1:])
 
     for name, curve in curves.items():
         right.plot(curve, "o-", color=colours[name], linewidth=2.2, markersize=4, label=name)

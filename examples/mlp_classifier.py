@@ -1,4 +1,4 @@
-"""Trains a network with the standard pattern of a custom loop, is interrupted, and goes on as if nothing had happened.
+"""Trains a classifier with the standard pattern, is interrupted, and goes on unharmed.
 
     tapeflow demo mlp_classifier
 

@@ -171,7 +171,7 @@ def draw(alone: dict, helped: dict, path: Path) -> None:
         values = helped["losses"][:, place]
         left.semilogy(steps[values > 0], values[values > 0], color=colour, label=name)
     left.set(xlabel="step", ylabel="loss, with its weight")
-    left.set_ylim(1e-3, None)
+    left.set_ylim(1e-4, None)
     left.legend(frameon=False, fontsize=10)
     clean(left, "Three losses, one sum")
 

@@ -1,11 +1,12 @@
-"""Trains a Wasserstein GAN with gradient penalty on points in the plane, and draws the critic's landscape over time.
+"""Trains a WGAN-GP on points in the plane, and draws the critic's landscape over time.
 
     tapeflow demo wgan_gp
 
-The generator turns noise into points; the critic gives every point of the plane a height, high where real points
-are and low where generated ones are, and the generator climbs. The critic's slope is held near 1 by a penalty on the
-norm of its gradient with respect to its INPUT, so training the critic needs the gradient of a gradient: a tape inside
-of a tape. Each panel is one moment: the landscape, the real points (dark), and what the generator makes (orange).
+In a Wasserstein GAN the generator turns noise into points, and the critic gives every point of the plane a height,
+high where real points are and low where generated ones are; the generator climbs. The critic's slope is held near 1
+by a penalty on the norm of its gradient with respect to its INPUT, so training the critic needs the gradient of a
+gradient: a tape inside of a tape. Each panel is one moment: the landscape, the real points (dark), and what the
+generator makes (orange).
 """
 
 import argparse

@@ -81,6 +81,7 @@ from tapeflow.core.shapes import (
 )
 from tapeflow.core.spec import (
     TensorSpec as TensorSpec,
+    TypeSpec as TypeSpec,
 )
 from tapeflow.core.tensor import (
     Tensor as Tensor,

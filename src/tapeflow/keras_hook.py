@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -66,6 +66,18 @@ _WRITERS = {
 """Where the callback for TensorBoard finds what it writes with."""
 
 _TORCH = "keras.src.backend.torch"
+_WITH_TENSORFLOW = (
+    "keras.src.layers.preprocessing.discretization",
+    "keras.src.layers.preprocessing.normalization",
+    "keras.src.saving.serialization_lib",
+    "keras.src.utils.audio_dataset_utils",
+    "keras.src.utils.dataset_utils",
+    "keras.src.utils.image_dataset_utils",
+    "keras.src.utils.text_dataset_utils",
+    "keras.src.utils.timeseries_dataset_utils",
+)
+"""Modules for which TensorFlow's shapes, dtypes and datasets are tapeflow's."""
+
 _CONFIG = "keras.src.backend.config"
 _DYNAMIC = "keras.src.utils.backend_utils"
 _VARIABLE = "KERAS_BACKEND"
@@ -172,7 +184,8 @@ class _LazyLoader(_EditingLoader):
                 ]
 
 
-_LAZY_MODULE = "from keras.src.utils.module_utils import LazyModule"
+_LAZY_HOME = "keras.src.utils.module_utils"
+_LAZY_MODULE = f"from {_LAZY_HOME} import LazyModule"
 
 
 def _put_off(statement: ast.stmt) -> list[str]:
@@ -205,6 +218,39 @@ class _DynamicLoader(SourceFileLoader):
         utils.in_tf_graph = in_tf_graph
 
 
+class _TensorFlowLoader(_EditingLoader):
+    """Makes Keras's lazy `tensorflow` mean tapeflow in a module, if that is the backend."""
+
+    def edit(self, tree: ast.Module) -> None:
+        import ast
+
+        if not _is_active():
+            return
+        name = "ours" if self.name.endswith("serialization_lib") else "either"
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == _LAZY_HOME:
+                for alias in node.names:
+                    if alias.name == "tensorflow":
+                        node.module, alias.name = "tapeflow.keras_hook", name
+
+
+class _Library:
+    """Stands for a library, as Keras's own lazy modules do."""
+
+    available = True
+
+    def __init__(self, find: Callable[[], ModuleType]) -> None:
+        self._find = find
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._find(), name)
+
+
+ours = _Library(lambda: sys.modules[NAME])
+either = _Library(lambda: sys.modules.get("tensorflow") or sys.modules[NAME])
+"""TensorFlow in programs that use it beside tapeflow, and may give its datasets to Keras."""
+
+
 class _BoardLoader(_EditingLoader):
     """Lets the callback for TensorBoard write with `tf.summary` of tapeflow, if that is the backend."""
 
@@ -226,6 +272,7 @@ _loaders: dict[str, type[SourceFileLoader]] = {
     _DYNAMIC: _DynamicLoader,
     **dict.fromkeys(_BRANCHES, _BranchLoader),
     **dict.fromkeys(_HASTY, _LazyLoader),
+    **dict.fromkeys(_WITH_TENSORFLOW, _TensorFlowLoader),
     _BOARD: _BoardLoader,
 }
 

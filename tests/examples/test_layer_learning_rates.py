@@ -1,4 +1,4 @@
-"""Two learning rates do better than one, whichever it is."""
+"""A learning rate for each part does better than a large one or a small one for all."""
 
 import pytest
 from tests.examples.gallery import is_picture, load
@@ -12,7 +12,7 @@ def example():
     return load("layer_learning_rates")
 
 
-def test_each_part_at_its_own_rate_is_best(example, tmp_path):
+def test_each_part_at_its_own_rate_does_better_than_all_at_one(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["each its own"] < 0.95 * figures["large"]
     assert figures["each its own"] < 0.95 * figures["small"]

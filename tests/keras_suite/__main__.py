@@ -37,9 +37,18 @@ SELECTION = [
 """What stays within a few minutes, and needs no TensorFlow."""
 
 ACCEPTED = {
-    "models.model_test.ModelTest.test_export_error": "we export what the test wants to be refused",
+    "layers.core.dense_test.DenseTest.test_quantize_float8": "knows backends by name",
+    "models.model_test.ModelTest.test_export_error": "we export what it wants to be refused",
+    "ops.nn_test.NNOpsDtypeTest.test_hard_shrink": "needs PyTorch",
+    "ops.nn_test.NNOpsDtypeTest.test_soft_shrink": "needs PyTorch",
+    "ops.nn_test.NNOpsDtypeTest.test_tanh_shrink": "needs PyTorch",
+    "ops.nn_test.NNOpsDtypeTest.test_threshold": "needs PyTorch",
+    "random.random_test.RandomBehaviorTest.test_beta_tf_data_compatibility": "needs TensorFlow",
+    "saving.saving_lib_test.SavingBattleTest.test_legacy_load": "its file is not in the wheel",
+    "saving.saving_lib_test.SavingBattleTest.test_remove_weights_only": "needs TensorFlow",
+    "saving.saving_lib_test.SavingDiskIOStoreTest.test_disk_io_store_remote": "needs TensorFlow",
 }
-"""Tests of the selection that cannot pass, and why."""
+"""How the names of tests begin that cannot pass where the selection is run, and why."""
 
 TRAINER = "trainers/trainer_test.py"
 TRAINER_EDITS = {
@@ -76,7 +85,8 @@ def main() -> int:
 def check(processes: int) -> int:
     """Runs the selection on tapeflow, and says whether it passes."""
     outcomes = run("tapeflow", SELECTION, processes)
-    failed = sorted(n for n, o in outcomes.items() if o == "failed" and n not in ACCEPTED)
+    accepted = tuple(ACCEPTED)
+    failed = sorted(n for n, o in outcomes.items() if o == "failed" and not n.startswith(accepted))
     print(f"{Counter(outcomes.values())['passed']:,} of Keras's tests pass, {len(failed)} fail.")
     print(*failed, sep="\n")
     return int(bool(failed) or not outcomes)
@@ -131,7 +141,8 @@ def outcomes_of(report: Path) -> dict[str, str]:
     outcomes = {}
     for case in ElementTree.parse(report).iter("testcase"):
         place = case.get("classname", "").removeprefix("keras.src.")
-        place = place[max(0, place.find("trainers.trainer_test")) :]  # it lies elsewhere
+        if place.startswith("."):  # what lies elsewhere: the tests of the trainer
+            place = f"trainers.trainer_test{place}"
         name = f"{place}.{case.get('name')}"
         kinds = {child.tag for child in case}
         if kinds & {"failure", "error"}:

@@ -8,10 +8,21 @@ from typing import Any
 from tapeflow.core.dtypes import DType, as_dtype, float32
 from tapeflow.core.shapes import TensorShape
 
-__all__ = ["TensorSpec"]
+__all__ = ["TensorSpec", "TypeSpec"]
 
 
-class TensorSpec:
+class TypeSpec:
+    """What describes values without their numbers: the kind of `tf.TensorSpec` and of a dataset's spec.
+
+    >>> import tapeflow as tf
+    >>> isinstance(tf.TensorSpec([2]), tf.TypeSpec)
+    True
+    """
+
+    __slots__ = ()
+
+
+class TensorSpec(TypeSpec):
     """The shape and dtype of a tensor, and the name of the argument it stands for.
 
     >>> import tapeflow as tf

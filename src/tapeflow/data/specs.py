@@ -8,14 +8,14 @@ from typing import Any
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.shapes import TensorShape
-from tapeflow.core.spec import TensorSpec
+from tapeflow.core.spec import TensorSpec, TypeSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.data.node import Node
 
 Pack = Callable[[Sequence[Any]], Any]
 
 
-class DatasetSpec:
+class DatasetSpec(TypeSpec):
     """What is known of a dataset that is an element of another one.
 
     >>> tf.data.Dataset.range(4).window(2).element_spec
