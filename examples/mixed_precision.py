@@ -6,7 +6,7 @@ With the policy `mixed_float16` layers compute in half precision and keep their 
 number that float16 can hold is 6e-8, and gradients are easily smaller: here the targets are a few thousandths, and
 the loss is a mean over 32,768 of them. On the left, look at the curve without scaling: its gradients become zero and
 it stays where it is, while with scaling the curve of float32 is followed. In the middle are the gradients
-themselves, lost and kept. On the right is the scale that `LossScaleOptimizer` finds: it is halved when something
+that reach the first layer in the end, lost and kept. On the right is the scale that `LossScaleOptimizer` finds: it is halved when something
 overflows, and doubled after some steps without.
 """
 
@@ -104,19 +104,20 @@ def gradients_of_activations(model: tf.keras.Sequential, scale: float) -> np.nda
 def main(output: Path = Path("demo-output"), quick: bool = False) -> dict[str, float]:
     steps = 250 if quick else 800
     _, single = train("float32", "float32", False, steps)
-    _, plain = train("float16, not scaled", "mixed_float16", False, steps)
-    model, scaled = train("float16, scaled", "mixed_float16", True, steps)
+    plain_model, plain = train("float16, not scaled", "mixed_float16", False, steps)
+    scaled_model, scaled = train("float16, scaled", "mixed_float16", True, steps)
 
     scale = float(scaled["scale"][-1])
     histograms = {
-        name: gradients_of_activations(model, s) for name, s in (("1", 1.0), ("n", scale))
+        "plain": gradients_of_activations(plain_model, 1.0),
+        "scaled": gradients_of_activations(scaled_model, scale),
     }
     figures = {
         "loss in float32": float(np.mean(single["loss"][-10:])),
         "loss not scaled": float(np.mean(plain["loss"][-10:])),
         "loss scaled": float(np.mean(scaled["loss"][-10:])),
-        "lost not scaled": float(np.mean(histograms["1"] == 0)),
-        "lost scaled": float(np.mean(histograms["n"] == 0)),
+        "lost not scaled": float(np.mean(histograms["plain"] == 0)),
+        "lost scaled": float(np.mean(histograms["scaled"] == 0)),
         "scale": scale,
     }
     for name in ("loss in float32", "loss scaled", "loss not scaled"):
@@ -155,8 +156,8 @@ def draw(single: dict, plain: dict, scaled: dict, histograms: dict, path: Path) 
     bins = np.arange(-26, 18)
     scale = scaled["scale"][-1]
     for values, colour, name in (
-        (histograms["1"], ORANGE, "not scaled"),
-        (histograms["n"], GREEN, f"times $2^{{{np.log2(scale):.0f}}}$"),
+        (histograms["plain"], ORANGE, "not scaled"),
+        (histograms["scaled"], GREEN, f"times $2^{{{np.log2(scale):.0f}}}$"),
     ):
         exponents = np.log2(np.maximum(values, SMALLEST / 4))  # zeros go to the left end
         share = np.full(values.size, 1 / values.size)

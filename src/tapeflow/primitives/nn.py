@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, binary, patterns, reduction, special, unary
+from tapeflow.primitives import array, binary, patterns, reduction, unary
 from tapeflow.primitives.elementwise import unary as elementwise
 from tapeflow.primitives.rules import (
     BOOL,
@@ -69,24 +69,6 @@ selu = elementwise(
     gradient=lambda g, y: array.select(binary.less(y, 0.0), g * (y + _SELU_FLOOR), g * _SELU_SCALE),
 )
 silu = elementwise("silu", _silu_kernel, derivative=_silu_derivative)
-
-_ROOT_HALF = 0.7071067811865476
-_DENSITY = 0.3989422804014327  # of a standard normal at 0
-
-
-def _gelu_kernel(x: Any) -> Any:
-    """The product of x and half of erfc(-x / sqrt(2)), precise where 1 + erf would round to 0."""
-    return x * TABLE["erfc"].kernel(x * x.dtype.type(-_ROOT_HALF)) * x.dtype.type(0.5)
-
-
-gelu = elementwise(
-    "gelu",
-    _gelu_kernel,
-    accepts=FLOAT,
-    derivative=lambda x: (
-        special.erfc(x * -_ROOT_HALF) * 0.5 + x * unary.exp(x * x * -0.5) * _DENSITY
-    ),
-)
 
 _GELU_SCALE = 0.7978845608028654  # sqrt(2 / pi)
 _GELU_CUBIC = 0.044715

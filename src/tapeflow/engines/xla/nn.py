@@ -12,7 +12,6 @@ from tapeflow.engines.xla.lowerings import LOWERINGS, lowering
 from tapeflow.primitives.nn import (
     _GELU_CUBIC,
     _GELU_SCALE,
-    _ROOT_HALF,
     _SELU_FLOOR,
     _SELU_SCALE,
     Axes,
@@ -39,11 +38,6 @@ def _selu(x: Any) -> Any:
 @lowering("silu")
 def _silu(x: Any) -> Any:
     return x / (1 + jnp.exp(-x))
-
-
-@lowering("gelu")
-def _gelu(x: Any) -> Any:
-    return x * LOWERINGS["erfc"](x * -_ROOT_HALF) * 0.5
 
 
 @lowering("gelu_tanh")
