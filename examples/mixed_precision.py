@@ -5,9 +5,9 @@
 With the policy `mixed_float16` layers compute in half precision and keep their weights in float32. The smallest
 number that float16 can hold is 6e-8, and gradients are easily smaller: here the targets are a few thousandths, and
 the loss is a mean over 32,768 of them. On the left, look at the curve without scaling: its gradients become zero and
-it stays where it is, while with scaling the curve of float32 is followed. In the middle are the gradients
-that reach the first layer in the end, lost and kept. On the right is the scale that `LossScaleOptimizer` finds: it is halved when something
-overflows, and doubled after some steps without.
+it hardly falls any more, while with scaling the curve of float32 is followed. In the middle are the gradients that
+reach the first layer in the end, lost and kept. On the right is the scale that `LossScaleOptimizer` finds: it is
+halved when something overflows, and doubled after some steps without.
 """
 
 import argparse
@@ -151,7 +151,7 @@ def draw(single: dict, plain: dict, scaled: dict, histograms: dict, path: Path) 
     left.set(xlabel="step", ylabel="mean squared error", xlim=(0, len(single["loss"])))
     left.grid(axis="y", color="#E6E8EB", linewidth=0.8)
     left.legend(frameon=False, fontsize=10)
-    clean(left, "Without a scale it stops")
+    clean(left, "Without a scale it stalls")
 
     bins = np.arange(-26, 18)
     scale = scaled["scale"][-1]
