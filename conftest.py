@@ -9,5 +9,6 @@ import tapeflow as tf
 def _tf(doctest_namespace):
     doctest_namespace["tf"] = tf
 
+
 # Keras imports these, in its own order; what they do is tested in tests/keras_backend.
 collect_ignore_glob = ["src/tapeflow/keras_backend/*"]

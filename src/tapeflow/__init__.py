@@ -8,6 +8,8 @@
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
+import typing as _typing
+
 from tapeflow import (
     autodiff as autodiff,
     debugging as debugging,
@@ -322,6 +324,28 @@ newaxis = None
 # `tf.function` and not the package of that name: it is imported last, so that the name means the function.
 from tapeflow import config as config, keras_hook as _keras_hook  # noqa: E402
 from tapeflow.function.decorator import function as function  # noqa: E402
+
+# These are imported when they are first asked for; editors and type checkers want to know of them before.
+if _typing.TYPE_CHECKING:
+    import keras as keras
+    from keras import (
+        initializers as initializers,
+        losses as losses,
+        metrics as metrics,
+        optimizers as optimizers,
+    )
+
+    from tapeflow import (
+        autograph as autograph,
+        data as data,
+        io as io,
+        saved_model as saved_model,
+        summary as summary,
+        sysconfig as sysconfig,
+        test as test,
+        train as train,
+        version as version,
+    )
 
 __getattr__ = _Missing(
     "tf",

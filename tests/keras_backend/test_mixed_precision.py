@@ -150,3 +150,37 @@ def test_half_is_near_single(policy):
         model.fit(x, y, shuffle=False, verbose=0)
     for a, b in zip(half.get_weights(), single.get_weights(), strict=True):
         np.testing.assert_allclose(a, b, atol=5e-3)
+
+
+def test_the_scale_grows_in_fit(float16):
+    """The optimizer is built by the first step, and its scale counts from there on."""
+    model = classifier()
+    optimizer = keras.mixed_precision.LossScaleOptimizer(
+        keras.optimizers.SGD(1e-3), initial_scale=2.0**30, dynamic_growth_steps=1000
+    )
+    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    before = [np.array(w) for w in model.get_weights()]
+    model.fit(*problem(), epochs=10, batch_size=16, verbose=0)
+    # 2 ** 30 overflows. Were it kept for good, the scale would end at 1, and nothing would be learned.
+    assert 2.0**8 < float(model.optimizer.dynamic_scale) < 2.0**30
+    assert any(not np.allclose(a, b) for a, b in zip(before, model.get_weights(), strict=True))
+
+
+def test_the_scale_in_a_loop_written_by_hand(float16):
+    model = classifier()
+    optimizer = keras.mixed_precision.LossScaleOptimizer(
+        keras.optimizers.SGD(1e-3), initial_scale=2.0**30
+    )
+    loss_fn = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    x, y = map(tf.constant, problem())
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = optimizer.scale_loss(loss_fn(y, model(x)))
+        weights = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+
+    for _ in range(40):
+        step()
+    assert 2.0**8 < float(optimizer.dynamic_scale) < 2.0**30

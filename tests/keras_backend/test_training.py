@@ -197,7 +197,7 @@ class TestWaysToRun:
         loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         model.compile("sgd", loss)
         model.fit(x, y, batch_size=16, epochs=5, verbose=0)
-        assert len(traces) == 2  # to build the model, and to train it
+        assert len(traces) == 3  # to build the model, to make all variables, and to train it
 
     def test_on_batch(self):
         x, y = problem()

@@ -32,10 +32,7 @@ def shares(*shape: int, axis: int = -1) -> np.ndarray:
 SINGLE = np.array([[0.5, 2.0, 1.0], [3.0, 1.0, np.nan], [1.0, 1.0, 0.5]], np.float32)
 
 SAMPLES: dict[str, list[Sample]] = {
-    **{
-        name: everywhere(real, low=-3.0, high=3.0)
-        for name in ["elu", "selu", "silu", "gelu_tanh"]
-    },
+    **{name: everywhere(real, low=-3.0, high=3.0) for name in ["elu", "selu", "silu", "gelu_tanh"]},
     "relu6": [*everywhere(real, low=-3.0, high=9.0), Sample((ints(3, low=-2, high=12),))],
     "leaky_relu": [
         Sample((real(*shape),), {"alpha": alpha})

@@ -143,7 +143,11 @@ def test_signatures_by_name(net, tmp_path):
     assert loaded.net(tf.ones([1, 2])).numpy().tolist() == [[4.5, 5.5]]
 
 
-@pytest.mark.parametrize("wrong", [5, tf.function(lambda x: x), lambda x: x], ids=["number", "without a signature", "plain function"])
+@pytest.mark.parametrize(
+    "wrong",
+    [5, tf.function(lambda x: x), lambda x: x],
+    ids=["number", "without a signature", "plain function"],
+)
 def test_wrong_signatures_are_refused(net, tmp_path, wrong):
     with pytest.raises(ValueError, match="Expected a TensorFlow function"):
         tf.saved_model.save(net, tmp_path, signatures=wrong)

@@ -20,6 +20,7 @@ from tapeflow.core.devices import (
     devices as _devices,
 )
 from tapeflow.core.missing import Missing as _Missing
+from tapeflow.function.settings import enable_op_determinism as enable_op_determinism
 
 _growth: dict[_PhysicalDevice, bool] = {}
 _tensor_float_32 = True
@@ -131,13 +132,6 @@ def tensor_float_32_execution_enabled() -> bool:
     True
     """
     return _tensor_float_32
-
-
-def enable_op_determinism() -> None:
-    """Accepted for compatibility: on the CPU, the same program with the same seeds gives the same numbers.
-
-    >>> tf.config.experimental.enable_op_determinism()
-    """
 
 
 def get_synchronous_execution() -> bool:

@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 eagerly = False
+deterministic = False
+
+
+def enable_op_determinism() -> None:
+    """From now on the same program with the same seeds gives the same numbers, bit for bit.
+
+    Functions are not run on the executor that is fastest, which may be another one in another run and rounds in
+    another way, but on NumPy, or with XLA if `jit_compile=True` says so.
+
+    >>> tf.config.experimental.enable_op_determinism()  # doctest: +SKIP
+    """
+    global deterministic
+    deterministic = True
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:

@@ -56,17 +56,16 @@ class Variable(_KerasVariable):
         return self._value
 
     def _initialize(self, value: Any) -> None:
-        if isinstance(value, TapeflowVariable):
-            self._value = value
-        else:
-            with tf.init_scope():
-                self._value = TapeflowVariable(
-                    value, dtype=self._dtype, trainable=self._trainable, name=self._name
-                )
+        # In a trace the value is made outside of it, and the function is traced again: what was built by the first
+        # trace, such as the state of an optimizer, is there for the second.
+        if not isinstance(value, TapeflowVariable):
+            value = TapeflowVariable(
+                value, dtype=self._dtype, trainable=self._trainable, name=self._name
+            )
+        self._value = value
 
     def _initialize_with_initializer(self, initializer: Callable[..., Any]) -> None:
-        with tf.init_scope():
-            self._initialize(convert_to_tensor(initializer(self._shape, dtype=self._dtype)))
+        self._initialize(lambda: convert_to_tensor(initializer(self._shape, dtype=self._dtype)))
 
     def _direct_assign(self, value: Any) -> None:
         self._value.assign(cast(value, self._value.dtype))
@@ -191,6 +190,8 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
     outside = context.tracer
     tracer = Tracer(getattr(fn, "__name__", "call"))
     tracer.enclosing = outside
+    if outside is not None:
+        tracer.creation_allowed = outside.creation_allowed
 
     def symbol(x: Any) -> Any:
         if not isinstance(x, KerasTensor):

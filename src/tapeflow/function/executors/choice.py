@@ -19,6 +19,7 @@ from typing import Any
 from tapeflow.core.context import recorders
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
+from tapeflow.function import settings
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.shared_work import is_large
 from tapeflow.function.graph import Graph
@@ -118,7 +119,8 @@ class Executor:
         graph = self.graph
         numpy = Candidate("numpy", lambda: NumpyProgram(graph))
         too_long = len(graph.nodes) > _TOO_LONG and not self._jit_compile and not on_accelerator()
-        if self._jit_compile is False or too_long or not xla_available():
+        fixed = settings.deterministic and not self._jit_compile and not on_accelerator()
+        if self._jit_compile is False or too_long or fixed or not xla_available():
             if self._jit_compile:
                 raise ModuleNotFoundError(
                     "tf.function(jit_compile=True) compiles with XLA through jax, which is not installed. Install it "
