@@ -65,7 +65,9 @@ class Variable(_KerasVariable):
         self._value = value
 
     def _initialize_with_initializer(self, initializer: Callable[..., Any]) -> None:
-        self._initialize(lambda: convert_to_tensor(initializer(self._shape, dtype=self._dtype)))
+        self._initialize(
+            lambda: convert_to_tensor(initializer(self._shape, dtype=self._dtype), self._dtype)
+        )
 
     def _direct_assign(self, value: Any) -> None:
         self._value.assign(cast(value, self._value.dtype))

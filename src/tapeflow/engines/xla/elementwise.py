@@ -91,9 +91,24 @@ LOWERINGS.update(
     bitwise_xor=jnp.bitwise_xor,
     left_shift=jnp.left_shift,
     right_shift=jnp.right_shift,
-    gcd=jnp.gcd,
     next_after=jnp.nextafter,
 )
+
+
+@lowering("gcd")
+def _gcd(a: Any, b: Any) -> Any:
+    """By Euclid, without signs: jax's own goes on for ever at the smallest number, which has no absolute value."""
+    unsigned = jnp.dtype(f"uint{8 * a.dtype.itemsize}")
+    pair = tuple(jnp.where(x < 0, -x, x).astype(unsigned) for x in jnp.broadcast_arrays(a, b))
+
+    def step(pair: Any) -> Any:
+        x, y = pair
+        return jnp.where(y == 0, x, y), jnp.where(
+            y == 0, unsigned.type(0), x % jnp.where(y == 0, unsigned.type(1), y)
+        )
+
+    found, _ = jax.lax.while_loop(lambda pair: (pair[1] != 0).any(), step, pair)
+    return found.astype(a.dtype)
 
 
 def is_integer(x: Any) -> bool:
