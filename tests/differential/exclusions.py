@@ -8,7 +8,34 @@ GRAPHS = "belongs to functions that are traced; its own tests cover it"
 TYPES = "about types, which the conformance cases cover"
 NO_KERNEL = "TensorFlow has it on no CPU; its own tests compare with NumPy"
 
+KIT = "works with files, devices, threads or the process; its own tests cover it"
+
+EXCLUDED_NAMESPACES = dict.fromkeys(
+    (
+        "tf.config",
+        "tf.data",
+        "tf.io",
+        "tf.saved_model",
+        "tf.summary",
+        "tf.sysconfig",
+        "tf.test",
+        "tf.train",
+    ),
+    KIT,
+)
+
 EXCLUDED: dict[str, str] = {
+    "tf.inside_function": STATE,
+    "tf.is_symbolic_tensor": GRAPHS,
+    "tf.timestamp": "gives another number at each call",
+    "tf.image.decode_bmp": KIT,
+    "tf.image.decode_gif": KIT,
+    "tf.image.decode_image": KIT,
+    "tf.image.decode_jpeg": KIT,
+    "tf.image.decode_png": KIT,
+    "tf.image.encode_jpeg": KIT,
+    "tf.image.encode_png": KIT,
+    "tf.image.is_jpeg": KIT,
     "tf.executing_eagerly": STATE,
     "tf.autograph.experimental.do_not_convert": GRAPHS,
     "tf.autograph.experimental.set_loop_options": GRAPHS,
@@ -19,8 +46,6 @@ EXCLUDED: dict[str, str] = {
     "tf.gradients": GRAPHS,
     "tf.hessians": GRAPHS,
     "tf.function": GRAPHS,
-    "tf.config.functions_run_eagerly": STATE,
-    "tf.config.run_functions_eagerly": STATE,
     "tf.get_logger": STATE,
     "tf.as_dtype": TYPES,
     "tf.control_dependencies": SCOPE,

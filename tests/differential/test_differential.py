@@ -12,7 +12,7 @@ from tests.differential.catalogue import CATALOGUE
 from tests.differential.compare import Difference, Failure, compare, run
 from tests.differential.conditions import at, is_behind, within
 from tests.differential.draw import floats
-from tests.differential.exclusions import EXCLUDED
+from tests.differential.exclusions import EXCLUDED, EXCLUDED_NAMESPACES
 from tests.differential.programs import draw_program
 from tests.differential.values import Array
 
@@ -29,6 +29,8 @@ def find(name):
 
 def public_functions():
     for place, module in namespaces():
+        if place.startswith(tuple(EXCLUDED_NAMESPACES)):
+            continue
         for name in public_names(module):
             value = getattr(module, name)
             if callable(value) and not inspect.isclass(value):

@@ -125,6 +125,7 @@ def test_second_derivatives_of_the_quick_way(kind):
 
 def test_one_trace_serves_all_lengths():
     layer = layers.LSTM(4, return_sequences=True)
+    layer.build((None, None, 2))
     traces = []
 
     @tf.function(input_signature=[tf.TensorSpec([None, None, 2], tf.float32)])

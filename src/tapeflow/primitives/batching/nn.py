@@ -76,3 +76,21 @@ def _attention(batch: Batch, *xs: Tensor, scale: float, causal: bool) -> Tensor:
 @rule("attention_gradient")
 def _attention_gradient(batch: Batch, *xs: Tensor, scale: float, causal: bool) -> Any:
     return attention.attention_gradient(*map(batch.full, xs), scale=scale, causal=causal)
+
+
+@rule("biased_attention")
+def _biased_attention(batch: Batch, *xs: Tensor, scale: float, causal: bool) -> Tensor:
+    return attention.biased_attention(*_with_bias(batch, xs), scale=scale, causal=causal)
+
+
+@rule("biased_attention_gradient")
+def _biased_attention_gradient(batch: Batch, *xs: Tensor, scale: float, causal: bool) -> Any:
+    return attention.biased_attention_gradient(*_with_bias(batch, xs), scale=scale, causal=causal)
+
+
+def _with_bias(batch: Batch, xs: tuple[Tensor, ...]) -> list[Tensor]:
+    """All operands with the batch in front. The bias, which may have fewer axes, gets those between."""
+    *others, bias = map(batch.full, xs)
+    rows, *sizes = bias._array.shape
+    between = (1,) * (others[0].ndim - bias.ndim)
+    return [*others, array.reshape(bias, shape=(rows, *between, *sizes))]
