@@ -195,3 +195,9 @@ def test_mistakes_are_named() -> None:
         knp.where([True], [1.0])
     with pytest.raises(ValueError, match="view: the rows of a tensor"):
         knp.view(tf.constant([1, 2, 3]), "int64")
+
+
+def test_negative_numbers_as_small_unsigned_ones():
+    x = np.array([-3.7, -0.5, 2.9], "float32")
+    for dtype in ("uint8", "uint16"):
+        assert backend.cast(x, dtype).numpy().tolist() == [0, 0, 2]

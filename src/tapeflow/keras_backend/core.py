@@ -181,10 +181,18 @@ def cast(x: Any, dtype: Any) -> Tensor:
     """The same numbers in another dtype."""
     wanted = dtype_of(dtype)
     if isinstance(x, Tensor):
-        return x if x.dtype is wanted else tf.cast(x, wanted)
+        if x.dtype is wanted:
+            return x
+        if wanted in _SMALL_UNSIGNED and x.dtype.is_floating:
+            # C leaves open what a negative number becomes. Keras's quantizers want 0, as on its other backends.
+            x = tf.maximum(x, 0)
+        return tf.cast(x, wanted)
     if not isinstance(x, (TapeflowVariable, KerasVariable, IndexedSlices)):
-        x = convert_to_tensor(x)
+        return cast(convert_to_tensor(x), wanted)
     return tf.cast(x, wanted)
+
+
+_SMALL_UNSIGNED = (tf.uint8, tf.uint16)
 
 
 def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
