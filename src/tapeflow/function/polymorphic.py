@@ -59,6 +59,7 @@ class Function:
         self._count = 0
         self._created_variables = False
         self._in_progress: set[Any] = set()
+        self.number = new_id()  # which `id` is not: it may be that of one that is gone
         self._watch = watch_for(python_function) if watch is None else watch
         self._bound: dict[int, tuple[Any, Function]] = {}
         functools.update_wrapper(self, python_function, updated=())

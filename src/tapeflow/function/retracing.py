@@ -34,7 +34,7 @@ class RetracingWatch:
         """Takes note of a trace, in the call that is counted already."""
         now = self.calls
         self._traces = [t for t in self._traces if t[0] > now - _CALLS]
-        self._traces.append((now, id(function), key))
+        self._traces.append((now, function.number, key))
         if len(self._traces) >= _TOO_MANY and self._warnings < _WARNINGS:
             self._warnings += 1
             logger.warning(
