@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from tapeflow.core import nest
+from tapeflow.core.context import new_id
 from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
