@@ -178,7 +178,7 @@ def table(found: dict[str, dict[str, str]]) -> str:
     ]
     for folder in sorted(counts, key=lambda name: (name == "all", name)):
         cells = [
-            f"{counts[folder][backend][kind]:,}"
+            f"{counts[folder][backend][kind]:,}" if counts[folder][backend] else "–"
             for backend in BACKENDS
             for kind in ("passed", "failed", "skipped")
         ]
