@@ -125,7 +125,7 @@ class _ConfigLoader(SourceFileLoader):
 
 
 class _EditingLoader(SourceFileLoader):
-    """Changes a module's code while it is imported."""
+    """Changes a module's code while it is imported, unless Keras uses another backend."""
 
     def get_code(self, fullname: str) -> Any:
         # Not that of the base class: it would read, and write, what Python keeps in __pycache__.
@@ -136,7 +136,8 @@ class _EditingLoader(SourceFileLoader):
         import ast
 
         tree = ast.parse(data)
-        self.edit(tree)
+        if _CONFIG not in sys.modules or _is_active():  # undecided, or ours
+            self.edit(tree)
         return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
 
     def edit(self, tree: ast.Module) -> None:
@@ -219,13 +220,11 @@ class _DynamicLoader(SourceFileLoader):
 
 
 class _TensorFlowLoader(_EditingLoader):
-    """Makes Keras's lazy `tensorflow` mean tapeflow in a module, if that is the backend."""
+    """Makes Keras's lazy `tensorflow` mean tapeflow in a module."""
 
     def edit(self, tree: ast.Module) -> None:
         import ast
 
-        if not _is_active():
-            return
         name = "ours" if self.name.endswith("serialization_lib") else "either"
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module == _LAZY_HOME:
@@ -252,13 +251,11 @@ either = _Library(lambda: sys.modules.get("tensorflow") or sys.modules[NAME])
 
 
 class _BoardLoader(_EditingLoader):
-    """Lets the callback for TensorBoard write with `tf.summary` of tapeflow, if that is the backend."""
+    """Lets the callback for TensorBoard write with `tf.summary` of tapeflow."""
 
     def edit(self, tree: ast.Module) -> None:
         import ast
 
-        if not _is_active():
-            return
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for name in node.names:

@@ -220,7 +220,7 @@ def test_two_iterators_at_once():
     ]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on Windows")
 @pytest.mark.parametrize("parallel", [False, True])
 def test_a_forked_process_reads_on(parallel):
     data = Dataset.range(200)

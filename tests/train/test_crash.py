@@ -11,7 +11,7 @@ from tests.train import crash_nursery
 KILLS = 200
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on Windows")
 def test_a_process_killed_at_any_moment_leaves_the_latest_checkpoint_whole(tmp_path):
     run = subprocess.run(
         [sys.executable, crash_nursery.__file__, str(tmp_path), str(KILLS)],

@@ -97,7 +97,28 @@ class Failed:
         self.error = error
 
 
-class PrefetchRows(Rows):
+class FedRows(Rows):
+    """Rows that threads make ready: they begin with the first row that is asked for, and end with this object."""
+
+    def __init__(self, source: Rows) -> None:
+        self._feed = Feed(source)
+
+    def __del__(self) -> None:
+        feed = getattr(self, "_feed", None)
+        if feed is not None:
+            feed.stop()
+
+    def _begin(self, work: Callable[..., None], count: int, *arguments: Any) -> Feed:
+        """The feed, with `count` threads at work, unless they have ended."""
+        feed = self._feed
+        if not feed.workers and not feed.orphaned:
+            if feed.ended:
+                raise StopIteration
+            feed.start(work, count, *arguments)
+        return feed
+
+
+class PrefetchRows(FedRows):
     """Rows that a thread reads ahead.
 
     Args:
@@ -106,20 +127,11 @@ class PrefetchRows(Rows):
     """
 
     def __init__(self, source: Rows, size: int) -> None:
-        self._feed = Feed(source)
+        super().__init__(source)
         self._size = size
 
-    def __del__(self) -> None:
-        feed = getattr(self, "_feed", None)
-        if feed is not None:
-            feed.stop()
-
     def __next__(self) -> Row:
-        feed = self._feed
-        if not feed.workers and not feed.orphaned:
-            if feed.ended:
-                raise StopIteration
-            feed.start(_read_ahead, 1, self._size)
+        feed = self._begin(_read_ahead, 1, self._size)
         ready = feed.ready
         if not ready:
             if feed.orphaned:
@@ -179,7 +191,7 @@ class Slot:
         self.result: Any = None
 
 
-class ParallelRows(Rows):
+class ParallelRows(FedRows):
     """A function of each row, computed by several threads.
 
     Args:
@@ -192,20 +204,12 @@ class ParallelRows(Rows):
     def __init__(
         self, source: Rows, function: Callable[[Row], Row], calls: int, deterministic: bool
     ) -> None:
-        self._feed = Feed(source)
+        super().__init__(source)
         self._function, self._calls, self._deterministic = function, calls, deterministic
-
-    def __del__(self) -> None:
-        feed = getattr(self, "_feed", None)
-        if feed is not None:
-            feed.stop()
+        self._reading = threading.Lock()
 
     def __next__(self) -> Row:
-        feed = self._feed
-        if not feed.workers and not feed.orphaned:
-            if feed.ended:
-                raise StopIteration
-            feed.start(_compute, self._calls, self._function, threading.Lock(), 2 * self._calls)
+        feed = self._begin(_compute, self._calls, self._function, self._reading, 2 * self._calls)
         with feed.changed:
             slot = self._finished()
             while slot is None:

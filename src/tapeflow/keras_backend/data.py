@@ -57,7 +57,9 @@ class DatasetAdapter(DataAdapter):
     def _weighted(self, batch: Any) -> Any:
         x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(batch)
         if sample_weight is not None:
-            raise ValueError("You cannot `class_weight` and `sample_weight` at the same time.")
+            raise ValueError(
+                "fit: the dataset has sample weights already, so `class_weight` cannot be given, too"
+            )
         weights = data_adapter_utils.class_weight_to_sample_weights(
             np.asarray(y), self._class_weight
         )

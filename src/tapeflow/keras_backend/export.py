@@ -120,7 +120,7 @@ class TapeflowExportArchive:
         """Adds variables that the loaded model has as a list of this name."""
         if not isinstance(variables, (list, tuple, set)):
             raise ValueError(
-                f"Expected `variables` to be a list/tuple/set. Received instead object of type '{type(variables)}'."
+                f"export: `variables` must be a list/tuple/set of variables, got a {type(variables).__name__}"
             )
         found = [variable_of(v) for v in variables]
         if any(v is None for v in found):
@@ -145,9 +145,7 @@ class TapeflowExportArchive:
         save(self._root, filepath, signatures, options)
         if verbose:
             told = "\n\n".join(_told(name, signatures[name]) for name in self._endpoints)
-            io_utils.print_msg(
-                f"Saved artifact at '{filepath}'. The following endpoints are available:\n\n{told}"
-            )
+            io_utils.print_msg(f"Exported to '{filepath}', with these endpoints:\n\n{told}")
 
     def _add(self, variables: Any) -> None:
         there = {id(v) for v in self._variables}

@@ -54,7 +54,7 @@ def rnn(
         inputs = tree.map_structure(_swapped, inputs)
     steps = tree.flatten(inputs)[0]._array.shape[0]
     if unroll and (type(steps) is Dim or not steps):
-        raise ValueError("Unrolling requires a fixed number of timesteps.")
+        raise ValueError("rnn: with `unroll=True` the number of time steps must be known")
     if mask is not None:
         mask = tf.cast(tf.convert_to_tensor(mask), tf.bool)
         mask = mask if time_major else _swapped(mask)

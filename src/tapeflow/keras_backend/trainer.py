@@ -54,7 +54,9 @@ class TapeflowTrainer(_Trainer):
             optimizer: Any = self.optimizer
             optimizer.apply_gradients(zip(gradients, weights, strict=True))
         else:
-            warnings.warn("The model does not have any trainable weights.", stacklevel=2)
+            warnings.warn(
+                "None of the model's weights is trainable: this step changes nothing.", stacklevel=2
+            )
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
     def test_step(self, data: Any) -> dict[str, Any]:
@@ -328,8 +330,7 @@ class TapeflowTrainer(_Trainer):
         if class_weight is not None:
             if sample_weight is not None:
                 raise ValueError(
-                    "Arguments `sample_weight` and `class_weight` cannot be specified at the same time. "
-                    f"Received: sample_weight={sample_weight}, class_weight={class_weight}"
+                    "train_on_batch: give `sample_weight` or `class_weight`, and not both"
                 )
             sample_weight = data_adapter_utils.class_weight_to_sample_weights(y, class_weight)
         self.make_train_function()

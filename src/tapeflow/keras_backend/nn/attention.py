@@ -32,8 +32,8 @@ def dot_product_attention(
     query, key, value = alike(query, key, value)
     if not query.ndim == key.ndim == value.ndim == 4:
         raise ValueError(
-            f"`dot_product_attention` only supports 4D inputs. Received: query.shape={query.shape}, "
-            f"key.shape={key.shape}, value.shape={value.shape}."
+            "dot_product_attention: query, key and value must have four dimensions (batch, length, heads, width), got "
+            f"{query.shape}, {key.shape} and {value.shape}"
         )
     query, key, value = (tf.transpose(x, [0, 2, 1, 3]) for x in (query, key, value))
     heads, served = shape(query)[1], shape(key)[1]

@@ -47,7 +47,7 @@ def _pool(
     data_format: str | None,
 ) -> Tensor:
     if padding not in ("same", "valid"):
-        raise ValueError(f"Invalid padding '{padding}', must be 'same' or 'valid'.")
+        raise ValueError(f"pooling: `padding` is 'same' or 'valid', got {padding!r}")
     strides = pool_size if strides is None else strides
     where = layout("pooling", data_format, inputs)
     return pool(inputs, pool_size, strides, padding.upper(), where)
