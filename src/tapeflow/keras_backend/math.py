@@ -169,7 +169,9 @@ def stft(
     """The spectra of short windows of a signal."""
     x = convert_to_tensor(x)
     if x.dtype not in (tf.float32, tf.float64):
-        raise TypeError(f"stft: `x` must be of float32 or float64, got {x.dtype.name}")
+        raise TypeError(
+            f"Invalid input type. Expected `float32` or `float64`. Received: input type={x.dtype.name}"
+        )
     weights = _window(window, sequence_length, fft_length, x.dtype)
     if center:
         half = fft_length // 2
@@ -191,7 +193,7 @@ def istft(
     spectra = _get_complex_tensor_from_tuple(x)
     if spectra.ndim < 2:
         raise ValueError(
-            f"istft: `x` needs two dimensions or more (frames and frequencies), got shape {spectra.shape}"
+            f"Input `x` must have at least 2 dimensions. Received shape: {spectra.shape}"
         )
     dtype = tf.math.real(spectra).dtype
     weights = _window(window, sequence_length, fft_length, dtype)
