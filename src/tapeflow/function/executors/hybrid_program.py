@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-import numpy as np
-
-from tapeflow.core.device_tensor import DeviceTensor
-from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.partition import Stage
 from tapeflow.function.executors.shared_work import computed, is_large
 from tapeflow.function.executors.workers import one_blas_thread
-from tapeflow.function.executors.xla_program import XlaProgram, buffer_of
+from tapeflow.function.executors.xla_program import Step, Values, XlaProgram, on_host
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import needs
-
-Arrays = dict[Value, Any]
-Step = Callable[[Arrays], None]
 
 
 class HybridProgram(XlaProgram):
@@ -31,46 +22,18 @@ class HybridProgram(XlaProgram):
         views = _views(graph)
         super().__init__(graph, lambda node: is_large(node) or id(node) in views)
 
-    def _build(self) -> None:
-        graph = self._graph
-        last: dict[Value, int] = {}
-        for i, stage in enumerate(self._stages):
-            last.update(dict.fromkeys(stage.inputs, i))
-        staying = {*graph.inputs, *graph.outputs, *graph.assigned.values()}
-        self._let_go = [
-            [v for v in stage.inputs if last[v] == i and v not in staying]
-            for i, stage in enumerate(self._stages)
-        ]
-        self._runs = [self._step(stage, i) for i, stage in enumerate(self._stages)]
+    def _run_stages(self, values: Values) -> None:
+        with one_blas_thread():
+            super()._run_stages(values)
 
-    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs, followed by the new values of assigned variables."""
-        arrays: Arrays = {v: buffer_of(x) for v, x in zip(self._inputs, tensors, strict=True)}
-        with jax.enable_x64(True), one_blas_thread():
-            for step, done in zip(self._runs, self._let_go, strict=True):
-                step(arrays)
-                for value in done:
-                    del arrays[value]
-        constants = self._graph.constants
-        return [_tensor(arrays[v] if v in arrays else constants[v]) for v in self._outputs]
-
-    def _step(self, stage: Stage, number: int) -> Step:
-        if not stage.on_host:
-            program = self._runner(stage, number)
-
-            def compiled(arrays: Arrays) -> None:
-                _share(arrays, stage.inputs)
-                found = program(*[arrays[v] for v in stage.inputs])
-                arrays.update(zip(stage.outputs, found, strict=True))
-
-            return compiled
+    def _host_step(self, stage: Stage) -> Step:
         steps = [self._wave(wave) for wave in _waves(stage.nodes)]
 
-        def on_host(arrays: Arrays) -> None:
-            for step in steps:
-                step(arrays)
+        def step(values: Values) -> None:
+            for each in steps:
+                each(values)
 
-        return on_host
+        return step
 
     def _wave(self, nodes: list[Node]) -> Step:
         large = [node for node in nodes if is_large(node)]
@@ -85,14 +48,17 @@ class HybridProgram(XlaProgram):
         given = [v for v in part.inputs if v not in constants]
         rest = NumpyProgram(part) if others else None
 
-        def step(arrays: Arrays) -> None:
+        def step(values: Values) -> None:
+            def array(v: Value) -> Any:
+                return on_host(values[v] if v in values else constants[v])
+
             if large:
-                inputs = [tuple(_host(arrays, v, constants) for v in node.inputs) for node in large]
+                inputs = [tuple(map(array, node.inputs)) for node in large]
                 found = computed(large, inputs)
-                arrays.update((n.outputs[0], a) for n, a in zip(large, found, strict=True))
+                values.update((n.outputs[0], a) for n, a in zip(large, found, strict=True))
             if rest is not None:
-                results = rest.run_arrays([_host(arrays, v, constants) for v in given])
-                arrays.update(zip(part.outputs, results, strict=True))
+                results = rest.run_arrays([*map(array, given)])
+                values.update(zip(part.outputs, results, strict=True))
 
         return step
 
@@ -122,21 +88,3 @@ def _waves(nodes: list[Node]) -> list[list[Node]]:
         waves.setdefault(mine, []).append(node)
         level.update(dict.fromkeys(node.outputs, mine))
     return [waves[i] for i in sorted(waves)]
-
-
-def _host(arrays: Arrays, value: Value, constants: dict[Value, Any]) -> np.ndarray:
-    """A value as a NumPy array, without a copy."""
-    found = arrays.get(value)
-    return np.asarray(constants[value] if found is None else found)
-
-
-def _share(arrays: Arrays, values: Sequence[Value]) -> None:
-    """Gives XLA the memory of arrays, without a copy where its place allows."""
-    ours = [v for v in values if type(arrays[v]) is np.ndarray]
-    if ours:
-        theirs = jax.device_put([arrays[v] for v in ours], may_alias=True)
-        arrays.update(zip(ours, theirs, strict=True))
-
-
-def _tensor(array: Any) -> Tensor:
-    return Tensor(array) if isinstance(array, (np.ndarray, np.generic)) else DeviceTensor(array)

@@ -2,12 +2,12 @@
 
 Nodes are put into *stages*, which run one after the other. A stage is either one XLA program or some nodes that run on
 the host, one by one. Nodes that do not depend on each other share a stage wherever they can, so that XLA programs are
-few and large.
+few and large. Updates of variables may have a stage of their own, the last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tapeflow.function.graph import Graph, Node, Value
@@ -15,22 +15,38 @@ from tapeflow.function.sizes import needs
 
 
 class Stage(NamedTuple):
-    """Nodes that run together, what they take from before, and what is needed of them afterwards."""
+    """Nodes that run together, what they take from before, and what is needed of them afterwards.
+
+    Attributes:
+      on_host: whether they run on the host.
+      nodes: in the order in which they can run.
+      inputs: what they take.
+      outputs: what is needed of them.
+      last_use: the places of those inputs that are not needed afterwards, unless they are the caller's.
+      in_one_pass: whether they are the updates that were put aside.
+    """
 
     on_host: bool
     nodes: list[Node]
     inputs: list[Value]
     outputs: list[Value]
+    last_use: list[int]
+    in_one_pass: bool = False
 
 
-def stages(graph: Graph, on_host: Callable[[Node], bool]) -> list[Stage]:
-    """The stages of a graph, in the order in which they run."""
+def stages(
+    graph: Graph, on_host: Callable[[Node], bool], updates: Sequence[Node] = ()
+) -> list[Stage]:
+    """The stages of a graph, in the order in which they run. `updates` are for XLA, and nothing else needs them."""
     level: dict[
         Value, int
     ] = {}  # of the stage that computes a value; XLA's are even, the host's odd
     groups: dict[int, list[Node]] = {}
     last_effect = 0
+    aside = set(map(id, updates))
     for node in graph.nodes:
+        if id(node) in aside:
+            continue
         host = on_host(node)
         earliest = int(host)
         for value in needs(node):
@@ -43,6 +59,8 @@ def stages(graph: Graph, on_host: Callable[[Node], bool]) -> list[Stage]:
         groups.setdefault(earliest, []).append(node)
         for value in node.outputs:
             level[value] = earliest
+    if updates:
+        groups[max(groups, default=-1) + 1] = list(updates)
     wanted: set[Value] = {*graph.outputs, *graph.assigned.values()}
     result: list[Stage] = []
     for number in sorted(groups, reverse=True):
@@ -55,6 +73,9 @@ def stages(graph: Graph, on_host: Callable[[Node], bool]) -> list[Stage]:
             for value in needs(node):
                 if value not in inside and value not in graph.constants:
                     inputs[value] = None
+        last_use = [i for i, v in enumerate(inputs) if v not in wanted]
         wanted.update(inputs)
-        result.append(Stage(bool(number % 2), nodes, list(inputs), outputs))
+        one_pass = id(nodes[0]) in aside
+        host = bool(number % 2) and not one_pass
+        result.append(Stage(host, nodes, list(inputs), outputs, last_use, one_pass))
     return result[::-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
@@ -14,13 +13,16 @@ import numpy as np
 
 import tapeflow.engines.xla  # noqa: F401  # fills the table of lowerings
 from tapeflow.core.device_tensor import DeviceTensor
-from tapeflow.core.memory import LARGE, is_aligned
 from tapeflow.core.tensor import Tensor
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
+from tapeflow.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.executors.partition import Stage, stages
 from tapeflow.function.graph import Graph, Node, Value
+
+Values = dict[Value, Any]
+Step = Callable[[Values], None]
 
 
 def keep_compiled_programs() -> None:
@@ -48,113 +50,124 @@ class XlaProgram:
         def host(node: Node) -> bool:
             return not lowerable(node) or (on_host is not None and on_host(node))
 
-        self._stages = stages(graph, host)
+        self._stages = stages(graph, host, updates(graph))
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
-        self._donated = {self._inputs.index(v) for v in graph.assigned}
-        self._whole = len(self._stages) == 1 and not self._stages[0].on_host
-        self._runs: list[Any] = []
-        self._build()
-
-    def _build(self) -> None:
-        """Makes what runs the stages."""
-        if self._whole:  # then variables give their memory to their new values
-            nodes = self._stages[0].nodes
-            function = lower_nodes(nodes, self._inputs, self._outputs, self._graph.constants)
-            function.__name__ = _identifier(self._graph.name)
-            self._run_whole = jax.jit(function, donate_argnums=tuple(sorted(self._donated)))
+        self._overwritten = self._find_overwritten()
+        self._whole: Any = None
+        if len(self._stages) == 1 and not self._stages[0].on_host:
+            self._whole = self._compiled(self._stages[0], 0, self._inputs, self._outputs)
         else:
-            self._runs = [self._runner(stage, i) for i, stage in enumerate(self._stages)]
+            self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
 
-    def _runner(self, stage: Stage, number: int) -> Any:
-        constants = {
-            v: self._graph.constants[v]
-            for node in stage.nodes
-            for v in node.inputs
-            if v in self._graph.constants
-        }
-        if stage.on_host:
-            part = Graph(self._graph.name)
-            part.inputs = [*stage.inputs, *constants]
-            part.constants = constants
-            part.nodes = stage.nodes
-            part.outputs = stage.outputs
-            return NumpyProgram(part).run_arrays
-        function = lower_nodes(stage.nodes, stage.inputs, stage.outputs, constants)
-        function.__name__ = f"{_identifier(self._graph.name)}_{number}"
-        return jax.jit(function)
+    def _find_overwritten(self) -> list[int]:
+        """The places of variables that give their memory to their new values."""
+        assigned = self._graph.assigned
+        if len(self._stages) == 1:
+            return [self._inputs.index(v) for v in assigned]
+        return [
+            self._inputs.index(v)
+            for stage in self._stages
+            if not stage.on_host
+            for v in (stage.inputs[i] for i in stage.last_use)
+            if v in assigned and assigned[v] in stage.outputs
+        ]
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs, followed by the new values of assigned variables."""
         with jax.enable_x64(True):
-            if self._whole:
-                arrays = _lent(tensors, besides=self._donated)
-                for i in self._donated:
-                    x = tensors[i]
-                    if type(x) is DeviceTensor and not (
-                        x._host is None
-                        and getrefcount(x) <= _ALONE
-                        and getrefcount(x._buffer) <= _BUFFER_ALONE
-                    ):
-                        # Somebody else can see the old value of the variable, which is to be overwritten.
-                        arrays[i] = jnp.array(x._buffer, copy=True)
-                return [DeviceTensor(a) for a in self._run_whole(*arrays)]
-            return self._run_stages(tensors)
+            arrays = [buffer_of(x) for x in tensors]
+            for i in self._overwritten:
+                x = tensors[i]
+                if type(x) is DeviceTensor and not (
+                    x._host is None
+                    and getrefcount(x) <= _ALONE
+                    and getrefcount(x._buffer) <= _BUFFER_ALONE
+                ):
+                    # Somebody else can see the old value of the variable, which is to be overwritten.
+                    arrays[i] = jnp.array(x._buffer, copy=True)
+            if self._whole is not None:
+                return [DeviceTensor(a) for a in self._whole(*arrays)]
+            values = dict(zip(self._inputs, arrays, strict=True))
+            del arrays
+            self._run_stages(values)
+        constants = self._graph.constants
+        return [_tensor(values[v] if v in values else constants[v]) for v in self._outputs]
 
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there."""
         jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
 
-    def _run_stages(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        values: dict[Value, Any] = dict(zip(self._inputs, tensors, strict=True))
-        for stage, run in zip(self._stages, self._runs, strict=True):
-            if stage.on_host:
-                found = run([values[v]._array for v in stage.inputs])
-                values.update(zip(stage.outputs, map(Tensor, found), strict=True))
-            else:
-                found = run(*_lent([values[v] for v in stage.inputs]))
-                values.update(zip(stage.outputs, map(DeviceTensor, found), strict=True))
-        constants = self._graph.constants
-        given = set(self._inputs)
-        return [
-            (values[v].__copy__() if v in given else values[v])
-            if v in values
-            else Tensor(constants[v])
-            for v in self._outputs
+    # Stages.
+
+    def _run_stages(self, values: Values) -> None:
+        for stage, step in zip(self._stages, self._steps, strict=True):
+            step(values)
+            for i in stage.last_use:
+                del values[stage.inputs[i]]
+
+    def _step(self, stage: Stage, number: int) -> Step:
+        """What takes the inputs of a stage from a table of values, and puts its outputs there."""
+        if stage.on_host:
+            return self._host_step(stage)
+        inputs, outputs = stage.inputs, stage.outputs
+        compiled = self._compiled(stage, number, inputs, outputs)
+
+        def step(values: Values) -> None:
+            values.update(zip(outputs, compiled(*[values[v] for v in inputs]), strict=True))
+
+        return step
+
+    def _compiled(
+        self, stage: Stage, number: int, inputs: list[Value], outputs: list[Value]
+    ) -> Callable[..., Any]:
+        """A stage as an XLA program."""
+        lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
+        function = lower(stage.nodes, inputs, outputs, self._constants_of(stage.nodes))
+        function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
+        overwritten = {self._inputs[i] for i in self._overwritten}
+        donated = [
+            i
+            for i, v in enumerate(inputs)
+            if v in overwritten and self._graph.assigned[v] in outputs
         ]
+        program = jax.jit(function, donate_argnums=donated)
+        return in_one_loop(program) if stage.in_one_pass else program
 
+    def _host_step(self, stage: Stage) -> Step:
+        part = Graph(self._graph.name)
+        part.constants = self._constants_of(stage.nodes)
+        part.inputs = [*stage.inputs, *part.constants]
+        part.nodes = stage.nodes
+        part.outputs = stage.outputs
+        run = NumpyProgram(part).run_arrays
 
-def _lent(tensors: Sequence[Tensor], besides: Sequence[int] | set[int] = ()) -> list[Any]:
-    """The memory of tensors for XLA to read. Large arrays are not copied, where their place allows."""
-    arrays = [buffer_of(x) for x in tensors]
-    for i, array in enumerate(arrays):
-        if type(array) is np.ndarray and array.nbytes >= LARGE and i not in besides:
-            arrays[i] = _lent_one(tensors[i], array)
-    return arrays
+        def step(values: Values) -> None:
+            found = run([on_host(values[v]) for v in stage.inputs])
+            values.update(zip(stage.outputs, found, strict=True))
 
+        return step
 
-_lent_before: dict[int, tuple[weakref.ref[Tensor], Any]] = {}
-"""XLA's view of the memory of a tensor, as long as the tensor lives: making one can take longer than a program."""
-
-
-def _lent_one(x: Tensor, array: Any) -> Any:
-    key = id(x)
-    known = _lent_before.get(key)
-    if known is not None and known[0]() is x:
-        return known[1]
-    if not is_aligned(array):
-        return array
-    buffer = jax.device_put(array, may_alias=True)
-    _lent_before[key] = (weakref.ref(x, lambda _: _lent_before.pop(key, None)), buffer)
-    return buffer
+    def _constants_of(self, nodes: Sequence[Node]) -> dict[Value, Any]:
+        constants = self._graph.constants
+        return {v: constants[v] for node in nodes for v in node.inputs if v in constants}
 
 
 def buffer_of(x: Tensor) -> Any:
-    """The memory of a tensor, wherever it is."""
+    """The memory of a tensor, wherever it is. jax reads NumPy's without a copy where its place allows."""
     if type(x) is DeviceTensor:
         return x._buffer
     array = x._array
     return array if isinstance(array, (np.ndarray, np.generic)) else np.asarray(array)  # of a stack
+
+
+def on_host(array: Any) -> Any:
+    """A value as a NumPy array: without a copy, if it is in this computer's memory."""
+    return array if isinstance(array, (np.ndarray, np.generic)) else np.asarray(array)
+
+
+def _tensor(array: Any) -> Tensor:
+    return Tensor(array) if isinstance(array, (np.ndarray, np.generic)) else DeviceTensor(array)
 
 
 _ALONE, _BUFFER_ALONE = references_if_alone(lambda: DeviceTensor(object()), "_buffer", named=False)
