@@ -16,7 +16,7 @@ from keras.src.backend import config
 from keras.src.trainers import trainer as base_trainer
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.utils import traceback_utils
-from keras.src.utils.python_utils import pythonify_logs
+from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import tapeflow as tf
 from tapeflow.keras_backend.data import Batches, as_tensors
@@ -193,6 +193,7 @@ class TapeflowTrainer(_Trainer):
         )
         validation = None
         callbacks = self._callback_list(callbacks, verbose, epochs, batches, add_history=True)
+        before, after = _batch_hooks(callbacks, "train")
         self.stop_training = False
         train = self.make_train_function()
         callbacks.on_train_begin()
@@ -203,9 +204,9 @@ class TapeflowTrainer(_Trainer):
             callbacks.on_epoch_begin(epoch)
             with batches.catch_stop_iteration():
                 for begin, end, data in batches:
-                    callbacks.on_train_batch_begin(begin)
+                    before(begin)
                     logs = train(data)
-                    callbacks.on_train_batch_end(end, logs)
+                    after(end, logs)
                     if self.stop_training:
                         break
             epoch_logs = dict(self._get_metrics_result_or_logs(logs))
@@ -266,6 +267,7 @@ class TapeflowTrainer(_Trainer):
         )
         batches.reset()
         callbacks = self._callback_list(callbacks, verbose, 1, batches)
+        before, after = _batch_hooks(callbacks, "test")
         test = self.make_test_function()
         self.stop_evaluating = False
         callbacks.on_test_begin()
@@ -273,9 +275,9 @@ class TapeflowTrainer(_Trainer):
         self.reset_metrics()
         with batches.catch_stop_iteration():
             for begin, end, data in batches:
-                callbacks.on_test_batch_begin(begin)
+                before(begin)
                 logs = test(data)
-                callbacks.on_test_batch_end(end, logs)
+                after(end, logs)
                 if self.stop_evaluating:
                     break
         logs = pythonify_logs(self._get_metrics_result_or_logs(logs))
@@ -300,16 +302,17 @@ class TapeflowTrainer(_Trainer):
             steps_per_execution=self.steps_per_execution,
         )
         callbacks = self._callback_list(callbacks, verbose, 1, batches)
+        before, after = _batch_hooks(callbacks, "predict")
         predict = self.make_predict_function()
         self.stop_predicting = False
         callbacks.on_predict_begin()
         found: list[Any] = []
         with batches.catch_stop_iteration():
             for begin, end, data in batches:
-                callbacks.on_predict_batch_begin(begin)
+                before(begin)
                 outputs = tree.map_structure(np.asarray, predict(data))
                 found.append(outputs)
-                callbacks.on_predict_batch_end(end, {"outputs": outputs})
+                after(end, {"outputs": outputs})
                 if self.stop_predicting:
                     break
         callbacks.on_predict_end()
@@ -368,6 +371,21 @@ class TapeflowTrainer(_Trainer):
             steps=batches.num_batches,
             model=self,
         )
+
+
+def _batch_hooks(callbacks: Any, kind: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What to call before and after each batch. Where no callback listens, the numbers need not be ready by then."""
+    begin, end = f"on_{kind}_batch_begin", f"on_{kind}_batch_end"
+    names = [begin, end] + (["on_batch_begin", "on_batch_end"] if kind == "train" else [])
+    if type(callbacks) is callbacks_module.CallbackList and all(
+        is_default(getattr(callback, name)) for callback in callbacks.callbacks for name in names
+    ):
+        return _nothing, _nothing
+    return getattr(callbacks, begin), getattr(callbacks, end)
+
+
+def _nothing(*args: Any) -> None:
+    """Does nothing."""
 
 
 def _joined(outputs: list[Any]) -> Any:

@@ -306,12 +306,11 @@ def _arg_kernel(find: Any, worst: float) -> Callable[..., Any]:
 
     def kernel(x: Any, *, axis: int, dtype: DType) -> Any:
         refuse(x, "cO")
-        where = find(x, axis=axis)
-        if x.dtype.kind not in "iub" and x.size:
-            found = np.take_along_axis(x, np.expand_dims(where, axis), axis)
-            if np.isnan(found).any():
-                where = find(np.where(np.isnan(x), x.dtype.type(worst), x), axis=axis)
-        return where.astype(dtype.np_dtype)
+        if x.dtype.kind not in "iub" and np.isnan(
+            np.add.reduce(x, axis=None)
+        ):  # a NaN, or infinities of both signs
+            x = np.where(np.isnan(x), x.dtype.type(worst), x)
+        return find(x, axis=axis).astype(dtype.np_dtype)
 
     return kernel
 

@@ -25,7 +25,9 @@ from tapeflow.function.executors.shared_work import is_large
 from tapeflow.function.graph import Graph
 from tapeflow.function.passes import optimized
 
-_CALLS = 4  # how many calls of a candidate are timed; the first of them is not counted
+_CALLS = 12  # how many calls of a candidate are timed; only the later half of them counts
+_FEW = 6  # after so many a candidate that is far behind is given up
+_FAR_BEHIND = 1.5
 _IMPORT_SECONDS = 1.0
 _COMPILE_SECONDS = 0.3
 _COMPILE_SECONDS_A_NODE = 0.002
@@ -47,8 +49,10 @@ class Candidate:
     @property
     def seconds(self) -> float | None:
         """The time of a typical call, or None before it is known."""
-        known = self.times[1:] if len(self.times) > 1 else []
-        return statistics.median(known) if known else None
+        if len(self.times) < 2:
+            return None
+        # The first calls of a program are slow: caches are cold, and jax has more to look up.
+        return statistics.median(self.times[(len(self.times) + 1) // 2 :])
 
 
 class Executor:
@@ -145,7 +149,7 @@ class Executor:
         if not self._waiting and len(self._candidates) == 1:
             self._decided = True
             return
-        if len(candidate.times) < _CALLS:
+        if len(candidate.times) < _CALLS and not self._is_far_behind(candidate):
             return
         if candidate is self._candidates[0] and self._spent < self._price and self._waiting:
             candidate.times = candidate.times[-50:]
@@ -159,6 +163,16 @@ class Executor:
                 if other is not self._current:
                     other.program = None
             self._decided = True
+
+    def _is_far_behind(self, candidate: Candidate) -> bool:
+        others = [
+            c.seconds for c in self._candidates if c is not candidate and c.seconds is not None
+        ]
+        return (
+            len(candidate.times) >= _FEW
+            and bool(others)
+            and min(candidate.times) > _FAR_BEHIND * min(others)
+        )
 
     # Telling.
 

@@ -16,6 +16,7 @@ from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
+from tapeflow.function.control_flow.stacks import Stack
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.executors.partition import Stage, stages
@@ -114,7 +115,8 @@ class XlaProgram:
         compiled = self._compiled(stage, number, inputs, outputs)
 
         def step(values: Values) -> None:
-            values.update(zip(outputs, compiled(*[values[v] for v in inputs]), strict=True))
+            found = compiled(*[_plain(values[v]) for v in inputs])
+            values.update(zip(outputs, found, strict=True))
 
         return step
 
@@ -123,7 +125,8 @@ class XlaProgram:
     ) -> Callable[..., Any]:
         """A stage as an XLA program."""
         lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
-        function = lower(stage.nodes, inputs, outputs, self._constants_of(stage.nodes))
+        constants = self._constants_of(stage.nodes, outputs)
+        function = lower(stage.nodes, inputs, outputs, constants)
         function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
         overwritten = {self._inputs[i] for i in self._overwritten}
         donated = [
@@ -148,26 +151,33 @@ class XlaProgram:
 
         return step
 
-    def _constants_of(self, nodes: Sequence[Node]) -> dict[Value, Any]:
+    def _constants_of(
+        self, nodes: Sequence[Node], outputs: Sequence[Value] = ()
+    ) -> dict[Value, Any]:
         constants = self._graph.constants
-        return {v: constants[v] for node in nodes for v in node.inputs if v in constants}
+        used = [*(v for node in nodes for v in node.inputs), *outputs]
+        return {v: constants[v] for v in used if v in constants}
 
 
 def buffer_of(x: Tensor) -> Any:
     """The memory of a tensor, wherever it is. jax reads NumPy's without a copy where its place allows."""
     if type(x) is DeviceTensor:
         return x._buffer
-    array = x._array
-    return array if isinstance(array, (np.ndarray, np.generic)) else np.asarray(array)  # of a stack
+    return _plain(x._array)
+
+
+def _plain(array: Any) -> Any:
+    """What XLA can take: a stack that is still growing becomes an array."""
+    return np.asarray(array) if isinstance(array, Stack) else array
 
 
 def on_host(array: Any) -> Any:
     """A value as a NumPy array: without a copy, if it is in this computer's memory."""
-    return array if isinstance(array, (np.ndarray, np.generic)) else np.asarray(array)
+    return np.asarray(array) if isinstance(array, jax.Array) else array
 
 
 def _tensor(array: Any) -> Tensor:
-    return Tensor(array) if isinstance(array, (np.ndarray, np.generic)) else DeviceTensor(array)
+    return DeviceTensor(array) if isinstance(array, jax.Array) else Tensor(array)
 
 
 _ALONE, _BUFFER_ALONE = references_if_alone(lambda: DeviceTensor(object()), "_buffer", named=False)
