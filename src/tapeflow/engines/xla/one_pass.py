@@ -22,12 +22,18 @@ from tapeflow.core.dims import Dim
 from tapeflow.engines.xla.lower import lower_nodes, lowering_of
 from tapeflow.function.graph import Graph, Node, Value
 
-_WORTH_IT = 2**17  # elements of the arrays that are made and then used: less is in the cache anyway
+_WORTH_IT = 2**15  # elements of the arrays that are made and then used
+_WORTH_LEAVING = 2**18  # the same for each array, where one program becomes two for it: arrays have to be handed over
 _TOO_OFTEN = 3  # how many times the nodes that were written may be computed
 
 
-def updates(graph: Graph) -> list[Node]:
-    """The elementwise nodes at the end of a graph, if doing them in one pass is worth a program of its own."""
+def updates(graph: Graph, divided: bool) -> list[Node]:
+    """The elementwise nodes at the end of a graph, if doing them in one pass is worth a program of its own.
+
+    Args:
+      graph: the graph.
+      divided: whether it is several programs anyway.
+    """
     if jax.default_backend() != "cpu" or not _can_ask():
         return []
     results = {*graph.outputs, *graph.assigned.values()}
@@ -41,13 +47,15 @@ def updates(graph: Graph) -> list[Node]:
             found.append(node)
         for value in node.inputs:
             users.setdefault(value, []).append(node)
-    made_and_used = sum(
+    sizes = [
         math.prod(v.shape)
         for node in found
         for v in node.outputs
         if v in results and users.get(v) and v.shape
-    )
-    return found[::-1] if made_and_used >= _WORTH_IT else []
+    ]
+    alone = len(found) == len(graph.nodes)
+    least = _WORTH_IT if alone or divided else _WORTH_LEAVING * max(len(sizes), 8)
+    return found[::-1] if sum(sizes) >= least else []
 
 
 def _suits(node: Node) -> bool:

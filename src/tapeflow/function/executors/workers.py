@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 Task = Callable[[], Any]
 
 
@@ -33,6 +35,7 @@ class Workers:
             ).start()
 
     def _work(self, number: int) -> None:
+        np.seterr(all="ignore")  # for this thread: infinities and NaNs are results like others
         while True:
             self._gates[number].acquire()
             try:

@@ -51,7 +51,7 @@ class XlaProgram:
         def host(node: Node) -> bool:
             return not lowerable(node) or (on_host is not None and on_host(node))
 
-        self._stages = stages(graph, host, updates(graph))
+        self._stages = stages(graph, host, updates(graph, divided=on_host is not None))
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
         self._overwritten = self._find_overwritten()
