@@ -126,7 +126,7 @@ def _as_input(value: Any) -> Tensor:
         return value
     variable = variable_of(value)
     if variable is not None:
-        return variable.value()
+        return variable._read()
     return _NOT_A_TENSOR
 
 

@@ -132,7 +132,7 @@ def _listed(grad_ys: Any) -> list[Any]:
 
 def _source(x: Any) -> Tensor:
     variable = variable_of(x)
-    return x if variable is None else variable.value()
+    return x if variable is None else variable._read()
 
 
 def _identities(x: Any) -> list[int]:
@@ -142,7 +142,7 @@ def _identities(x: Any) -> list[int]:
         if not isinstance(x, Tensor):
             raise TypeError(f"tf.gradients: xs must be tensors or variables, got {x!r}")
         return [x._id] if x._id else []
-    found = [variable.value()._id]
+    found = [variable._read()._id]
     tracer = context.tracer
     while tracer is not None:
         captured = tracer.variables.get(id(variable))

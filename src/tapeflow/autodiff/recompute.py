@@ -41,7 +41,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         with no_recorders(), VariableWatcher() as watcher, streams.noted() as draws:
             result = f(*args, **kwargs)
         variables = watcher.variables(besides=nest.flatten((args, kwargs)))
-        values = [v.value() for v in variables]  # read where the tapes see it
+        values = [v._read() for v in variables]  # read where the tapes see it
         outputs = [copy.copy(convert_to_tensor(x)) for x in nest.flatten(result)]
         tensors = [x for x in flat if isinstance(x, Tensor)]
 
@@ -63,7 +63,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _read(value: Any) -> Any:
     variable = variable_of(value)
-    return value if variable is None else variable.value()
+    return value if variable is None else variable._read()
 
 
 def _apart(value: Any) -> Any:

@@ -151,17 +151,35 @@ class Variable(Operators):
     # Reading.
 
     def value(self) -> Tensor:
-        """The tensor the variable holds now."""
-        for recorder in context.hot[1]:
-            recorder.read(self)
-        return self._value
+        """What the variable holds now, as a tensor of its own, which later assignments do not change.
+
+        For a tape that begins after that it is a constant:
+
+        >>> v = tf.Variable(3.0)
+        >>> before = v.value()
+        >>> with tf.GradientTape() as tape:
+        ...     y = v * before
+        >>> tape.gradient(y, v).numpy()
+        np.float32(3.0)
+        """
+        if not context.hot[1]:
+            return self._value.__copy__()
+        return self._apart(self._read())
 
     def read_value(self) -> Tensor:
         """The same as `value()`."""
         return self.value()
 
+    def _read(self) -> Tensor:
+        """The tensor inside, which tapes that are recording take for the variable from now on."""
+        for recorder in context.hot[1]:
+            recorder.read(self)
+        return self._value
+
+    _apart: Callable[[Tensor], Tensor]  # `tf.identity`, which is made of what is made of this
+
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Tensor:
-        value = self.value()
+        value = self._read() if context.hot[1] else self._value.__copy__()
         if dtype is not None and value.dtype is not as_dtype(dtype):
             raise ValueError(
                 f"Tensor conversion requested dtype {as_dtype(dtype).name} for Variable {self.name!r} with dtype "
@@ -171,10 +189,10 @@ class Variable(Operators):
 
     def numpy(self) -> Any:
         """The value as a NumPy array of its own."""
-        return self.value().numpy()
+        return self._read().numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self.value().__array__(dtype, copy)
+        return self._read().__array__(dtype, copy)
 
     # Assigning.
 
@@ -234,7 +252,7 @@ class Variable(Operators):
         value = self._converted(value)
         self._check_fits(op, value)
         if op != "assign":
-            now = self.value()
+            now = self._read()
             value = now + value if op == "assign_add" else now - value
         context.tracer.assign(self, value)
         return self if read_value else None
@@ -310,7 +328,7 @@ class Variable(Operators):
 
         kind = op.rsplit("_", 1)[1]
         indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, self.dtype)
-        now = self.value()
+        now = self._read()
         if kind in ("mul", "div"):
             rows = gathering.gather_nd(now, indices)
             updates = rows * updates if kind == "mul" else rows / updates
@@ -443,28 +461,28 @@ class Variable(Operators):
     # Python's own protocols.
 
     def __len__(self) -> int:
-        return len(self.value())
+        return len(self._read())
 
     def __iter__(self) -> Any:
-        return iter(self.value())
+        return iter(self._read())
 
     def __bool__(self) -> bool:
-        return bool(self.value())
+        return bool(self._read())
 
     def __int__(self) -> int:
-        return int(self.value())
+        return int(self._read())
 
     def __float__(self) -> float:
-        return float(self.value())
+        return float(self._read())
 
     def __complex__(self) -> complex:
-        return complex(self.value())
+        return complex(self._read())
 
     def __index__(self) -> int:
-        return self.value().__index__()
+        return self._read().__index__()
 
     def __format__(self, spec: str) -> str:
-        return format(self.value(), spec) if spec else str(self)
+        return format(self._read(), spec) if spec else str(self)
 
     def __hash__(self) -> int:
         raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")

@@ -84,7 +84,7 @@ class Routine:
         if not active:
             inputs = [*arguments, *[v._value for v in held], *self.captured]
             return self._run(self._plain or self._forward(()), inputs, held)
-        inputs = [*arguments, *[v.value() for v in held], *self.captured]
+        inputs = [*arguments, *[v._read() for v in held], *self.captured]
         if context.tracer is not None:  # whose tape follows what it has captured
             for x in inputs:
                 if x.interpreter is None or isinstance(x, SymbolicTensor):

@@ -95,14 +95,14 @@ class Generator(Tracked):
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise ValueError("Generator: give copy_from, or state and alg, and not both")
-            state, alg = copy_from.state.value(), copy_from.algorithm
+            state, alg = copy_from.state._read(), copy_from.algorithm
         if state is None or alg is None:
             raise ValueError(
                 "Generator: state and alg must be given. To make one from a seed, use tf.random.Generator.from_seed."
             )
         self._alg = _algorithm(alg)
         if isinstance(state, Variable):
-            self._check(state.value())
+            self._check(state._read())
             self._state_var = state
         else:
             self._state_var = Variable(self._checked(state), trainable=False, name="StateVar")
@@ -180,7 +180,7 @@ class Generator(Tracked):
     @property
     def key(self) -> Tensor:
         """The key, the last word of the state."""
-        return self._state_var.value()[-1]
+        return self._state_var._read()[-1]
 
     def reset(self, state: Any) -> None:
         """Begins again from a state."""
@@ -207,7 +207,7 @@ class Generator(Tracked):
         >>> g.skip(2).numpy(), g.state.numpy()
         (array([1, 0, 0]), array([513,   0,   0]))
         """
-        before = self._state_var.value()
+        before = self._state_var._read()
         step = _PER_NUMBER * integer("Generator.skip", "delta", delta)
         self._state_var.assign(
             distributions.generator_skip(before, convert_to_tensor(step, dtypes.int64))

@@ -58,9 +58,9 @@ def matmul(
     if transpose_b and adjoint_b:
         raise ValueError("matmul: only one of `transpose_b` and `adjoint_b` can be True.")
     if type(a) is not Tensor:
-        a = a.value() if type(a) is Variable else convert_to_tensor(a)
+        a = a._read() if type(a) is Variable else convert_to_tensor(a)
     if type(b) is not Tensor:
-        b = b.value() if type(b) is Variable else convert_to_tensor(b, dtype_hint=a.dtype)
+        b = b._read() if type(b) is Variable else convert_to_tensor(b, dtype_hint=a.dtype)
     if output_type is not None:
         a, b = _as_dtype(a, output_type), _as_dtype(b, output_type)
     if adjoint_a:

@@ -116,3 +116,4 @@ for _class in (Tensor, Variable):
         setattr(_class, f"__{_name}__", _op)
 setattr(Tensor, "__getitem__", slicing.getitem)  # noqa: B010
 setattr(Variable, "__getitem__", slicing.variable_getitem)  # noqa: B010
+setattr(Variable, "_apart", staticmethod(array.identity))  # noqa: B010

@@ -75,11 +75,11 @@ def variable_getitem(variable: Variable, key: Any) -> Tensor:
     """`v[key]` for a variable."""
     mask = _mask(key)
     if mask is not None:
-        return boolean_mask(variable.value(), mask)
+        return boolean_mask(variable._read(), mask)
     index = _normalised(key)
     if any(map(symbolic_slicing.is_symbolic, index)):
-        return symbolic_slicing.getitem(variable.value(), index)
-    part = indexing.getitem(variable.value(), index=index)
+        return symbolic_slicing.getitem(variable._read(), index)
+    part = indexing.getitem(variable._read(), index=index)
     if part.interpreter is None:
         return VariableSlice(part, variable, index)
     if context.tracer is None:  # an example of tf.vectorized_map, where nothing is assigned
@@ -91,7 +91,7 @@ def _assign_traced(variable: Variable, index: Any, value: Any) -> Variable:
     """Assigns to a part inside `tf.function`: numbers the elements, and scatters to those of the part."""
     from tapeflow.ops.scattering import tensor_scatter_nd_update
 
-    now = variable.value()
+    now = variable._read()
     shape = now._array.shape
     if any(type(size) is Dim for size in shape):
         raise NotImplementedError(

@@ -224,11 +224,11 @@ def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     ):  # as in `lr * gradient`
         return scalar(a, b._array.dtype), b
     if type(a) is Variable:
-        a = a.value()
+        a = a._read()
     elif type(a) is not Tensor:
         a = _read(a)
     if type(b) is Variable:
-        b = b.value()
+        b = b._read()
     elif type(b) is not Tensor:
         b = _read(b)
     if type(a) is Tensor and type(b) is Tensor:

@@ -241,7 +241,7 @@ class LoadedFunction(Function):
             tensors = [tensors[i] for i in trace.order]
         held = [self._held[number] for number in data["variables"]]
         constants = [Tensor(self._read(name)) for name in data["captured"]]
-        values = replay(data, [*tensors, *[v.value() for v in held], *constants], self._read)
+        values = replay(data, [*tensors, *[v._read() for v in held], *constants], self._read)
         by_input = dict(zip([n for n, _, _ in data["inputs"]][len(tensors) :], held, strict=False))
         for number, new in data["assigned"]:
             by_input[number].assign(values[new])

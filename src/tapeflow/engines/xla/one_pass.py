@@ -19,11 +19,13 @@ import jax
 import jax.numpy as jnp
 
 from tapeflow.core.dims import Dim
-from tapeflow.engines.xla.lower import lower_nodes, lowering_of
+from tapeflow.engines.xla.lower import lower_nodes, lowerable, lowering_of
 from tapeflow.function.graph import Graph, Node, Value
 
 _WORTH_IT = 2**15  # elements of the arrays that are made and then used
-_WORTH_LEAVING = 2**18  # the same for each array, where one program becomes two for it: arrays have to be handed over
+_WORTH_LEAVING = (
+    2**18
+)  # the same for each array, where one program becomes two for it: arrays have to be handed over
 _TOO_OFTEN = 3  # how many times the nodes that were written may be computed
 
 
@@ -59,14 +61,18 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
 
 
 def _suits(node: Node) -> bool:
-    """Whether a node works on arrays of one shape, element by element."""
-    if not node.primitive.elementwise or node.has_effect or len(node.outputs) != 1:
+    """Whether a node works on numbers, or on arrays of one shape element by element."""
+    values = (*node.inputs, *node.outputs)
+    if len(node.outputs) != 1 or node.has_effect or not lowerable(node):
+        return False
+    if any(v.dtype.np_dtype.kind not in "biuf" for v in values):
+        return False
+    if any(type(d) is Dim for v in values for d in v.shape):  # which must not be compared here
         return False
     shape = node.outputs[0].shape
-    values = (*node.inputs, *node.outputs)
-    return all(v.shape in ((), shape) and v.dtype.np_dtype.kind in "biuf" for v in values) and not (
-        any(type(d) is Dim for d in shape)
-    )
+    if any(v.shape not in ((), shape) for v in values):
+        return False
+    return not shape or node.primitive.elementwise or node.primitive.name == "cast"
 
 
 def lower_in_one_pass(

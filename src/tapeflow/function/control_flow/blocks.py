@@ -122,9 +122,9 @@ def reread(blocks: Sequence[Block]) -> None:
     """Tells tapes around a block of the variables that were read in it."""
     for block in blocks:
         for variable, _ in block.met.values():
-            variable.value()
+            variable._read()
 
 
 def outer_tensors(routine: Routine) -> list[Tensor]:
     """What a block takes from around it, as tensors there."""
-    return [*[v.value() for v in routine.variables], *routine.captured]
+    return [*[v._read() for v in routine.variables], *routine.captured]

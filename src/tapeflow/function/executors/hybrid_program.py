@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.partition import Stage
 from tapeflow.function.executors.shared_work import computed, is_large
@@ -23,7 +25,7 @@ class HybridProgram(XlaProgram):
         super().__init__(graph, lambda node: is_large(node) or id(node) in views)
 
     def _run_stages(self, values: Values) -> None:
-        with one_blas_thread():
+        with one_blas_thread(), np.errstate(all="ignore"):
             super()._run_stages(values)
 
     def _host_step(self, stage: Stage) -> Step:
