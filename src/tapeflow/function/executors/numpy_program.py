@@ -28,7 +28,7 @@ from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
 from tapeflow.function.executors.numpy_fusions import fused
-from tapeflow.function.executors.numpy_kernels import SPECIAL
+from tapeflow.function.executors.numpy_kernels import SPECIAL, in_float32
 from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, origin
@@ -204,12 +204,13 @@ class _Writer:
             arguments += [] if out is None else [out]
             arguments += [f"{k}={self.attribute(v)}" for k, v in attributes.items()]
             return f"{self.function(node.primitive.name, function)}({', '.join(arguments)})"
+        converted = in_float32(node)
         ufunc = ufunc_of(node)
-        if ufunc is not None:
+        if ufunc is not None and converted is None:
             arguments += [] if out is None else [f"out={out}"]
             return f"{self.function(ufunc.__name__, ufunc)}({', '.join(arguments)})"
         arguments += [f"{key}={self.attribute(value)}" for key, value in node.attrs.items()]
-        function = self.function(node.primitive.name, node.primitive.kernel)
+        function = self.function(node.primitive.name, converted or node.primitive.kernel)
         return f"{function}({', '.join(arguments)})"
 
     # Names for what code cannot spell.
