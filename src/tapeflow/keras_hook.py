@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 # Whoever imports tapeflow imports this file. What only Keras needs is imported when Keras is.
@@ -76,7 +76,10 @@ _WITH_TENSORFLOW = (
     "keras.src.utils.text_dataset_utils",
     "keras.src.utils.timeseries_dataset_utils",
 )
-"""Modules for which TensorFlow's shapes, dtypes and datasets are tapeflow's."""
+"""Modules for which TensorFlow's shapes, dtypes, datasets and ops are tapeflow's."""
+
+_LEGACY = "keras.src.legacy.backend"
+_TRACEBACKS = "keras.src.utils.traceback_utils"
 
 _CONFIG = "keras.src.backend.config"
 _DYNAMIC = "keras.src.utils.backend_utils"
@@ -250,6 +253,19 @@ either = _Library(lambda: sys.modules.get("tensorflow") or sys.modules[NAME])
 """TensorFlow in programs that use it beside tapeflow, and may give its datasets to Keras."""
 
 
+class _LegacyLoader(SourceFileLoader):
+    """Lets the functions of Keras 2's `tf.keras.backend` use tapeflow's ops."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        if _is_active():
+            legacy: Any = module
+            legacy.tf = _Library(lambda: sys.modules[NAME])
+            legacy.tf.compat = SimpleNamespace(v1=legacy.tf)
+            legacy.tf.RaggedTensor = type("RaggedTensor", (), {})  # asked about; there are none
+            legacy.is_sparse = lambda tensor: False
+
+
 class _BoardLoader(_EditingLoader):
     """Lets the callback for TensorBoard write with `tf.summary` of tapeflow."""
 
@@ -264,6 +280,26 @@ class _BoardLoader(_EditingLoader):
                 node.module = _WRITERS.get(node.module or "", node.module)
 
 
+def _renamed(value: ast.expr) -> ast.expr:
+    import ast
+
+    is_it = isinstance(value, ast.Constant) and value.value == "tensorflow"
+    return ast.copy_location(ast.Constant(NAME), value) if is_it else value
+
+
+class _TracebackLoader(_EditingLoader):
+    """Lets an error of an op keep its type, and tensors be called so, when Keras adds the arguments of a layer."""
+
+    def edit(self, tree: ast.Module) -> None:
+        import ast
+
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Compare):
+                node.comparators = [_renamed(c) for c in node.comparators]
+            elif isinstance(node, ast.ImportFrom) and node.module == "tensorflow":
+                node.module = NAME
+
+
 _loaders: dict[str, type[SourceFileLoader]] = {
     _CONFIG: _ConfigLoader,
     _DYNAMIC: _DynamicLoader,
@@ -271,6 +307,8 @@ _loaders: dict[str, type[SourceFileLoader]] = {
     **dict.fromkeys(_HASTY, _LazyLoader),
     **dict.fromkeys(_WITH_TENSORFLOW, _TensorFlowLoader),
     _BOARD: _BoardLoader,
+    _LEGACY: _LegacyLoader,
+    _TRACEBACKS: _TracebackLoader,
 }
 
 

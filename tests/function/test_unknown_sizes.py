@@ -540,3 +540,20 @@ def test_sizes_that_must_be_equal_are_when_nothing_is_known_of_them():
     x, z = np.ones((2, 3), np.float32), np.ones((3, 5), np.float32)
     np.testing.assert_array_equal(traced(x, x, z), 6 * np.ones((2, 5)))
     np.testing.assert_array_equal(traced(x, x[:1], z), 6 * np.ones((2, 5)))  # broadcast after all
+
+
+def test_a_size_to_be_worked_out_need_not_fit_what_is_only_made_up():
+    flattened = tf.function(
+        lambda x: tf.reshape(x, [-1, 15]) ** 2, input_signature=[tf.TensorSpec([None, None, 1])]
+    )
+    concrete = flattened.get_concrete_function()  # without a call nothing is known of the sizes
+    assert concrete.structured_outputs.shape.as_list() == [None, 15]
+    for rows in (3, 6):
+        x = tf.ones([rows, 10, 1])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = concrete(x)
+        assert y.shape == (rows * 10 // 15, 15)
+        np.testing.assert_array_equal(tape.gradient(y, x), 2 * np.ones([rows, 10, 1]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
+        concrete(tf.ones([3, 11, 1]))

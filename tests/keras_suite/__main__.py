@@ -151,7 +151,7 @@ def outcomes_of(report: Path) -> dict[str, str]:
         place = case.get("classname", "").removeprefix("keras.src.")
         if place.startswith("."):  # what lies elsewhere: the tests of the trainer
             place = f"trainers.trainer_test{place}"
-        name = f"{place}.{case.get('name')}".removeprefix(".")  # no class: it cannot be imported
+        name = f"{place}.{case.get('name')}".removeprefix(".").removeprefix("keras.src.")
         kinds = {child.tag for child in case}
         if kinds & {"failure", "error"}:
             outcomes[name] = "failed"

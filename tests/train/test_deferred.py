@@ -219,3 +219,29 @@ def test_objects_like_those_of_keras(tmp_path):
     other.build_all([0.0, 0.0])
     assert [layer._kernel._value.numpy() for layer in other.layers] == [1.0, 2.0]
     status.assert_consumed()
+
+
+def test_layers_of_a_model_that_is_built_when_it_is_called(tmp_path):
+    class Net(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.inner = tf.keras.layers.Dense(3)
+
+        def call(self, inputs):
+            return self.inner(inputs)
+
+    x = tf.ones([2, 4])
+    net = Net()
+    y = net(x)
+    saved = tf.train.Checkpoint(net=net).save(tmp_path / "ck")
+    other = Net()
+    status = tf.train.Checkpoint(net=other).restore(saved)
+    # Keras calls the model once for its shapes alone: the layer is built then, and its weights get values afterwards.
+    np.testing.assert_array_equal(other(x), y)
+    status.assert_consumed()
+    assert "_expecting" not in vars(other.inner)
+
+    traced = Net()
+    status = tf.train.Checkpoint(net=traced).restore(saved)
+    np.testing.assert_allclose(tf.function(traced)(x), y, rtol=1e-6)
+    status.assert_consumed()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.autodiff import backprop
+from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
 from tapeflow.primitives.table import ArraySpec
@@ -116,14 +117,16 @@ def _shaped(column: Any, shape: Any, source: Any, zero: bool) -> Any:
     shape = tuple(int(d) for d in shape)
     if column is not None:
         return array.reshape(column, shape=shape)
-    return backprop.zeros(ArraySpec(shape, source.dtype)) if zero else None
+    # A variable of Keras calls its dtype by name.
+    return backprop.zeros(ArraySpec(shape, as_dtype(source.dtype))) if zero else None
 
 
 def _at_once(tape: GradientTape, target: Tensor, sources: list[Any]) -> int:
     """How many seeds to carry in one pass: few where the tape has met large arrays."""
     largest = target._array.size * target._array.dtype.itemsize
     for source in sources:
-        largest = max(largest, int(np.prod(tuple(source.shape))) * source.dtype.size)
+        width = as_dtype(source.dtype).size
+        largest = max(largest, int(np.prod(tuple(source.shape))) * width)
     for output, operation, edges in tape._records or ():
         if type(output) is int:
             for _, _, kept in edges:

@@ -36,10 +36,10 @@ def tensor_str(array: Any, dtype: DType) -> str:
 
 
 def variable_repr(name: str, shape: TensorShape, array: Any, dtype: DType) -> str:
-    """`<tf.Variable 'w:0' shape=() dtype=float32, numpy=3.0>`."""
-    return (
-        f"<tf.Variable '{name}' shape={shape} dtype={dtype.name}, numpy={value_text(array, True)}>"
-    )
+    """`<tf.Variable 'w:0' shape=() dtype=float32, numpy=3.0>`; in a trace, where it has no value, without one."""
+    has_value = isinstance(array, (np.ndarray, np.generic))
+    value = f", numpy={value_text(array, True)}" if has_value else ""
+    return f"<tf.Variable '{name}' shape={shape} dtype={dtype.name}{value}>"
 
 
 def describe(value: Any) -> str:

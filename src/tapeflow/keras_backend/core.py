@@ -49,6 +49,7 @@ class Variable(_KerasVariable):
     """
 
     _value: Any
+    _when_made: Callable[[], Any] | None = None  # while a checkpoint waits for the value
 
     @property
     def handle(self) -> TapeflowVariable:
@@ -63,6 +64,9 @@ class Variable(_KerasVariable):
                 value, dtype=self._dtype, trainable=self._trainable, name=self._name
             )
         self._value = value
+        if self._when_made is not None:
+            self._when_made()
+            self._when_made = None
 
     def _initialize_with_initializer(self, initializer: Callable[..., Any]) -> None:
         self._initialize(
@@ -101,6 +105,9 @@ class Variable(_KerasVariable):
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Tensor:
         return tf.convert_to_tensor(self.value, dtype)
+
+    # `==` compares values, so Python would take the hash away. With it, variables can be passed to a `tf.function`.
+    __hash__ = object.__hash__
 
 
 _DTYPES: dict[Any, DType] = {}

@@ -37,6 +37,11 @@ class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
         """Subtracts a value from a variable."""
         self.assign(variable, _inner(variable) - backend.cast(value, variable.dtype))
 
+    def _var_key(self, variable: Any) -> int:
+        """The same for a variable of Keras, the `tf.Variable` inside, and what stands for it in a trace."""
+        handle = variable.handle
+        return id(variable) if handle is None else handle._created
+
     def _backend_update_step(
         self, grads: Sequence[Any], trainable_variables: Sequence[Any], learning_rate: Any
     ) -> None:

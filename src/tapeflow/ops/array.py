@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import hint_of
+from tapeflow.core.dims import Dim, hint_of
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import logger
@@ -61,7 +61,8 @@ def _worked_out(shape: Shape, array: Any) -> Shape:
     known = math.prod([d for d in shape if d > 0])
     total = math.prod([d for d in array.shape if d or 0 not in shape])
     rest = total % known
-    if hint_of(rest) is not None and rest:
+    # Sizes that are not known yet may well fit when they are: a typical one that does not says nothing.
+    if hint_of(rest) == 0 and rest if isinstance(rest, Dim) else rest:
         raise invalid(
             f"reshape: the tensor has {array.size} elements (shape {list(array.shape)}), which "
             "is no multiple of the "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor import Tensor
@@ -31,7 +32,8 @@ Shape = tuple[int, ...]
 
 def _reshape_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
     size, wanted = math.prod(x.shape), math.prod(shape)
-    if size != wanted:
+    worked_out = _is_quotient(size, shape) or _is_quotient(wanted, x.shape)
+    if not worked_out and size != wanted:
         raise invalid(
             f"reshape: the tensor has {size} elements (shape {list(x.shape)}), and the requested "
             f"shape {list(shape)} "
@@ -39,6 +41,14 @@ def _reshape_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
             "out."
         )
     return ArraySpec(shape, x.dtype)
+
+
+def _is_quotient(size: Any, shape: Shape) -> bool:
+    """Whether one size was worked out from a number of elements that is not known yet. The kernel checks it then."""
+    if not isinstance(size, Dim):
+        return False
+    others = [(d, math.prod([*shape[:i], *shape[i + 1 :]])) for i, d in enumerate(shape)]
+    return any(isinstance(d, Dim) and hash(d) == hash(size // known) for d, known in others)
 
 
 reshape = primitive(

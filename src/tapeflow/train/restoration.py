@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import sys
 import weakref
 from collections import deque
@@ -233,6 +234,10 @@ class Expectations:
 
     def arrived(self, owner: Any, name: str, value: Any) -> Any:
         """Restores a new attribute from the latest restoration that has it."""
+        if hasattr(type(value), "_when_made") and value._value is None:
+            # A variable of Keras, in a layer that is built while only shapes are known: its value comes later.
+            value._when_made = functools.partial(self.arrived, owner, name, value)
+            return value
         for restoration, number in reversed(self.waiting):
             inner = restoration.nodes[number].children.get(name)
             if inner is not None and inner not in restoration.bound:
