@@ -21,7 +21,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, indexing
-from tapeflow.primitives.table import ArraySpec
+from tapeflow.primitives.table import TABLE, ArraySpec
 
 Record = tuple[Any, Any, Any]
 Gradients = dict[int, Any]
@@ -59,6 +59,9 @@ class JointRule(NamedTuple):
     partial: bool = False
 
 
+_IDENTITY = TABLE["identity"]  # gradients pass it in whatever form they have
+
+
 def backward(
     records: list[Record],
     seeds: Gradients,
@@ -88,7 +91,7 @@ def backward(
             continue
         if output not in sources:
             del gradients[output]
-        if type(g) is IndexedSlices:
+        if type(g) is IndexedSlices and operation is not _IDENTITY:
             g = indexing.dense_from_slices(g)
         for source, rule, kept in edges:
             if needed is not None and source not in needed:

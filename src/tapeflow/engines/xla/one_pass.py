@@ -63,7 +63,7 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
 def _suits(node: Node) -> bool:
     """Whether a node works on numbers, or on arrays of one shape element by element."""
     values = (*node.inputs, *node.outputs)
-    if len(node.outputs) != 1 or node.has_effect or not lowerable(node):
+    if node.primitive.outputs != 1 or node.has_effect or not lowerable(node):
         return False
     if any(v.dtype.np_dtype.kind not in "biuf" for v in values):
         return False
