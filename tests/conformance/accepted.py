@@ -155,10 +155,6 @@ ACCEPTED: dict[str, Accepted] = {
     "indexed_slices/gather_negative_axis": Accepted(
         {"result": _rows([[1.0, 1.0]], [0])}, "axis -2 of a matrix is axis 0, so rows are enough"
     ),
-    "indexed_slices/gather_after_identity": Accepted(
-        {"result": {"tensor": "float32", "shape": [3, 2], "values": [[0, 0], [1, 1], [0, 0]]}},
-        "rows become dense where they pass through another op, identity too",
-    ),
     "tape_sources/output_gradients_with_a_none": Accepted(
         {"result": {"tensor": "float32", "shape": [], "values": 11.0}},
         "None stands for ones, as when output_gradients is left out",
