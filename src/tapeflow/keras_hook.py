@@ -11,6 +11,7 @@ Keras offers as `tf.keras`.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -260,9 +261,10 @@ class _LegacyLoader(SourceFileLoader):
         super().exec_module(module)
         if _is_active():
             legacy: Any = module
-            legacy.tf = _Library(lambda: sys.modules[NAME])
-            legacy.tf.compat = SimpleNamespace(v1=legacy.tf)
-            legacy.tf.RaggedTensor = type("RaggedTensor", (), {})  # asked about; there are none
+            library: Any = _Library(lambda: sys.modules[NAME])
+            library.compat = SimpleNamespace(v1=library)
+            library.RaggedTensor = type("RaggedTensor", (), {})  # asked about; there are none
+            legacy.tf = library
             legacy.is_sparse = lambda tensor: False
 
 
@@ -389,10 +391,13 @@ def _keras() -> ModuleType:
 
 
 def _is_ours(backend: str) -> bool:
-    """Whether a name means tapeflow: under `tapeflow run`, TensorFlow's does."""
-    return backend == NAME or (
-        backend == "tensorflow" and sys.modules.get("tensorflow") is sys.modules.get(NAME, "")
-    )
+    """Whether a name means tapeflow. TensorFlow's does under `tapeflow run`, and where there is no TensorFlow."""
+    if backend != "tensorflow":
+        return backend == NAME
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None:
+        return NAME in sys.modules and importlib.util.find_spec("tensorflow") is None
+    return tensorflow is sys.modules.get(NAME)
 
 
 def _is_chosen() -> bool:

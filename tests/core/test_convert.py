@@ -34,6 +34,20 @@ def test_lists_that_hold_tensors_beside_lists():
     np.testing.assert_array_equal(tape.gradient(y, x), [2, 1])
 
 
+def test_tensors_in_lists_are_cast_to_a_dtype_that_is_asked_for():
+    double, single = tf.constant(1.5, tf.float64), tf.constant(2.5)
+    with tf.GradientTape() as tape:
+        tape.watch(double)
+        y = tf.convert_to_tensor([[double, 0], [1, single]], dtype=tf.float32)
+    assert y.dtype == tf.float32
+    np.testing.assert_array_equal(y, [[1.5, 0], [1, 2.5]])
+    assert tape.gradient(y, double).dtype == tf.float64
+    np.testing.assert_array_equal(tf.add(single, [double, 1]), [4, 3.5])
+    for value in ([double, single], [[double, 0], [1, single]]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="same dtype"):
+            tf.convert_to_tensor(value)
+
+
 @pytest.mark.parametrize(
     "value", [[[1], [2, 3]], [[1], 2], [1, "a"], [True, 1], [[1.0], []], [None], [1, object()]]
 )

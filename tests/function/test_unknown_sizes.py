@@ -557,3 +557,18 @@ def test_a_size_to_be_worked_out_need_not_fit_what_is_only_made_up():
         np.testing.assert_array_equal(tape.gradient(y, x), 2 * np.ones([rows, 10, 1]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
         concrete(tf.ones([3, 11, 1]))
+
+
+def test_slices_and_windows_fit_when_nothing_is_known_of_the_size():
+    def f(x):
+        return x[:, 20:], tf.nn.conv1d(x, tf.ones([11, 3, 2]), stride=1, padding="VALID")
+
+    traced = tf.function(f, input_signature=[tf.TensorSpec([None, None, 3])])
+    rest, windows = traced.get_concrete_function().structured_outputs
+    assert rest.shape.as_list() == [None, None, 3]
+    assert windows.shape.as_list() == [None, None, 2]
+    for size in (30, 25):
+        rest, windows = traced(tf.ones([2, size, 3]))
+        assert rest.shape == (2, size - 20, 3)
+        assert windows.shape == (2, size - 10, 2)
+    assert traced.experimental_get_tracing_count() == 1

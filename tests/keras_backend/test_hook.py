@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -98,6 +99,15 @@ def test_scripts_written_for_tensorflow(tmp_path):
     )
     code = f"import sys; from tapeflow.cli import main; main(['run', {str(script)!r}])"
     assert printed(code) == "tapeflow (1, 2)"
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("tensorflow") is not None, reason="here the name means TensorFlow"
+)
+@pytest.mark.parametrize("use", ["import keras", "keras = tf.keras"])
+def test_where_there_is_no_tensorflow_its_name_means_tapeflow(use):
+    code = f"import tapeflow as tf; {use}; print(keras.config.backend())"
+    assert printed(code, KERAS_BACKEND="tensorflow") == "tapeflow"
 
 
 def test_the_variable_names_another_backend():

@@ -78,6 +78,23 @@ def test_gradients():
     check_gradients(f, rng.normal(size=(5, 2, 3)))
 
 
+def test_in_a_function_with_unknown_sizes():
+    labels, logits = np.array([[1, 2], [2, 2]]), rng.normal(size=(5, 2, 3))
+    lengths = [tf.TensorSpec([None], tf.int64)] * 2
+    f = tf.function(
+        tf.nn.ctc_loss,
+        input_signature=[
+            tf.TensorSpec([None, None], tf.int64),
+            tf.TensorSpec([None, None, 3], tf.float64),
+            *lengths,
+        ],
+    )
+    np.testing.assert_allclose(
+        f(labels, logits, np.array([2, 1]), np.array([5, 4])),
+        tf.nn.ctc_loss(labels, logits, [2, 1], [5, 4]),
+    )
+
+
 def test_gradient_is_finite_where_the_loss_is_not():
     logits = tf.Variable(rng.normal(size=(2, 1, 3)))
     with tf.GradientTape() as tape:

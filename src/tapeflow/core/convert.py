@@ -299,15 +299,24 @@ def _makes_tensors(kind: type) -> bool:
 
 
 def _pack(value: Any, leaves: list[Any], dtype: DType | None) -> Tensor:
-    """Stacks a (nested) list that holds tensors."""
-    from tapeflow.primitives.array import stack  # packing is an op, so that gradients flow
+    """Stacks a (nested) list that holds tensors, which are cast if a dtype is asked for."""
+    from tapeflow.ops.array import cast  # packing is made of ops, so that gradients flow
+    from tapeflow.primitives.array import stack
 
+    asked = dtype is not None
     if dtype is None:
         # Sizes that are known only at run time become tensors, too, and have no dtype before.
         held = [getattr(x, "dtype", None) for x in leaves if _holds_tensor(x)]
         dtype = next((as_dtype(d) for d in held if d is not None), dtypes.int32)
-    rows = [convert_to_tensor(x, None if _holds_tensor(x) else dtype) for x in value]
-    return stack(*rows, axis=0)
+
+    def packed(x: Any) -> Tensor:
+        if _holds_tensor(x):
+            return cast(x, dtype) if asked else convert_to_tensor(x)
+        if isinstance(x, (list, tuple)) and any(map(_makes_tensors, _leaves(x)[1])):
+            return stack(*map(packed, x), axis=0)
+        return convert_to_tensor(x, dtype)
+
+    return stack(*map(packed, value), axis=0)
 
 
 _scalars: dict[tuple[Any, type, np.dtype], Tensor] = {}

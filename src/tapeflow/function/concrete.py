@@ -305,7 +305,12 @@ def _symbol(tracer: Tracer, key: TensorKey, actual: Any) -> Tensor:
 
 def _hint(size: Any) -> int:
     """A typical size: that of the call, or a made-up one, the same for all so that those that must be equal are."""
-    return size if isinstance(size, int) else 7
+    return size if isinstance(size, int) else _MADE_UP
+
+
+_MADE_UP = 840
+"""Larger than windows and offsets mostly are, so that something is left by slices and convolutions; and a multiple of
+what people mostly divide a size by."""
 
 
 def _own(tracer: Tracer, x: Tensor) -> SymbolicTensor:

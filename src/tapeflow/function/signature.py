@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import reprlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -115,7 +116,7 @@ class ObjectKey:
         except TypeError:
             raise TypeError(
                 f"tf.function: an argument of type {type(value).__name__} cannot be hashed, so that calls with it "
-                f"cannot be told apart: {value!r}. Pass tensors, Python numbers and texts, lists, tuples and dicts of "
+                f"cannot be told apart: {reprlib.repr(value)}. Pass tensors, Python numbers and texts, lists, tuples and dicts of "
                 "them, or objects that can be hashed (a dataclass with eq=False or frozen=True can)."
             ) from None
         try:

@@ -20,12 +20,13 @@ from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import tapeflow as tf
 from tapeflow.keras_backend.data import Batches, as_tensors
+from tapeflow.keras_backend.legacy import LegacyTrainer
 
 unpack: Any = data_adapter_utils.unpack_x_y_sample_weight
 _Trainer: Any = base_trainer.Trainer  # a model is a layer, too, which this class does not know
 
 
-class TapeflowTrainer(_Trainer):
+class TapeflowTrainer(_Trainer, LegacyTrainer):
     """What a Keras model trains with on tapeflow."""
 
     train_function: Callable[[Iterable[Any]], Any] | None

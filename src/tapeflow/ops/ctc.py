@@ -80,8 +80,8 @@ def ctc_loss(
     chances = unstack(gather(log_softmax(logits), spelled, axis=2, batch_dims=1), axis=1)
     end = _forward(chances, _may_skip(spelled), logit_length)
     loss = -_at_the_end(end, label_length)
-    infinite = fill(loss.shape, float("inf"))
-    return where(loss > -_IMPOSSIBLE / 2, cast(infinite, loss.dtype), loss)
+    infinite = convert_to_tensor(float("inf"), loss.dtype)
+    return where(loss > -_IMPOSSIBLE / 2, infinite, loss)
 
 
 def _with_blanks(labels: Tensor, blank: int) -> Tensor:

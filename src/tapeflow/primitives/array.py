@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.dims import Dim
+from tapeflow.core.dims import Dim, hint_of
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor import Tensor
@@ -47,8 +47,12 @@ def _is_quotient(size: Any, shape: Shape) -> bool:
     """Whether one size was worked out from a number of elements that is not known yet. The kernel checks it then."""
     if not isinstance(size, Dim):
         return False
-    others = [(d, math.prod([*shape[:i], *shape[i + 1 :]])) for i, d in enumerate(shape)]
-    return any(isinstance(d, Dim) and hash(d) == hash(size // known) for d, known in others)
+    for i, d in enumerate(shape):
+        others = math.prod([*shape[:i], *shape[i + 1 :]])
+        # Sizes are compared as they are written, so that nothing is asked about their values.
+        if isinstance(d, Dim) and hint_of(others) and hash(d) == hash(size // others):
+            return True
+    return False
 
 
 reshape = primitive(

@@ -106,3 +106,20 @@ def test_what_is_not_elementwise_or_small_is_left_alone():
 
     for update in (of_a_sum, of_little, plain):
         assert one_pass.updates(graph_of(update), divided=True) == []
+
+
+def test_a_number_that_only_a_size_needs_is_there_in_time(monkeypatch: Any):
+    monkeypatch.setattr(one_pass, "_WORTH_LEAVING", 1)
+    w, v = tf.Variable(tf.ones([SIZE])), tf.Variable(tf.zeros([SIZE]))
+
+    @tf.function(jit_compile=True)
+    def step(x, at):
+        start = tf.cast(at * 10.0, tf.int32)
+        total = tf.reduce_sum(x[start : start + 2])
+        v.assign(0.9 * v + total * w)
+        w.assign_sub(0.01 * v)
+        return total
+
+    assert step(tf.range(8.0), tf.constant(0.25)).numpy() == 5.0
+    np.testing.assert_allclose(v.numpy(), 5.0)
+    np.testing.assert_allclose(w.numpy(), 0.95)

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from tapeflow.core.dims import Dim
 from tapeflow.engines.xla.lower import lower_nodes, lowerable, lowering_of
 from tapeflow.function.graph import Graph, Node, Value
+from tapeflow.function.sizes import needs
 
 _WORTH_IT = 2**15  # elements of the arrays that are made and then used
 _WORTH_LEAVING = (
@@ -47,7 +48,7 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
         if _suits(node) and all(id(user) in inside for user in after):
             inside.add(id(node))
             found.append(node)
-        for value in node.inputs:
+        for value in needs(node):
             users.setdefault(value, []).append(node)
     sizes = [
         math.prod(v.shape)
