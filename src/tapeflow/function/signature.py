@@ -116,8 +116,8 @@ class ObjectKey:
         except TypeError:
             raise TypeError(
                 f"tf.function: an argument of type {type(value).__name__} cannot be hashed, so that calls with it "
-                f"cannot be told apart: {reprlib.repr(value)}. Pass tensors, Python numbers and texts, lists, tuples and dicts of "
-                "them, or objects that can be hashed (a dataclass with eq=False or frozen=True can)."
+                f"cannot be told apart: {reprlib.repr(value)}. Pass tensors, Python numbers and texts, lists, tuples "
+                "and dicts of them, or objects that can be hashed (a dataclass with eq=False or frozen=True can)."
             ) from None
         try:
             self._ref: Any = weakref.ref(value)
