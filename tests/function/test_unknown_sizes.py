@@ -572,3 +572,41 @@ def test_slices_and_windows_fit_when_nothing_is_known_of_the_size():
         assert rest.shape == (2, size - 20, 3)
         assert windows.shape == (2, size - 10, 2)
     assert traced.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize("jit_compile", [False, True], ids=["numpy", "xla"])
+def test_ensure_shape_tells_sizes_and_checks_them_when_the_function_runs(jit_compile: bool):
+    shapes = []
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None])], jit_compile=jit_compile)
+    def f(x):
+        y = tf.ensure_shape(x, [None, 3])
+        shapes.append(y.shape.as_list())
+        return tf.reduce_sum(tf.square(y))
+
+    x = tf.ones([2, 3])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    np.testing.assert_array_equal(tape.gradient(y, x), 2 * np.ones([2, 3]))
+    assert f(tf.ones([5, 3])).numpy() == 15.0
+    assert shapes == [[None, 3]]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"ensure_shape.*\(2, 4\).*\(None, 3\)"
+    ):
+        f(tf.ones([2, 4]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="ensure_shape"):
+        tf.function(lambda x: tf.ensure_shape(x, [None, 4]))(x)
+
+
+def test_set_shape_tells_sizes():
+    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    def f(x):
+        y = x * 2.0
+        y.set_shape([None, 3])
+        assert y.shape.as_list() == [None, 3]
+        with pytest.raises(ValueError, match="not compatible"):
+            y.set_shape([None, 4])
+        return y
+
+    assert f(tf.ones([2, 3])).shape == (2, 3)

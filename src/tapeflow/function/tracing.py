@@ -103,13 +103,21 @@ class SymbolicTensor(Tensor):
         return self._array._refuse() if found is None else found
 
     def set_shape(self, shape: Any) -> None:
-        """Checks that the shape is possible, and where even the rank is not known, tells it."""
+        """Checks that the shape is possible, and takes over what was not known before: sizes, or even the rank."""
         shape = TensorShape(shape)
         super().set_shape(shape)
-        if isinstance(self._array, UnknownRank) and shape.rank is not None:
-            self.value.shape = shape._dims
-            self._array = AbstractArray(shape._dims, self._array.dtype, _WHY)
-            self.interpreter._name_sizes(self)
+        if shape.rank is None:
+            return
+        dims: Any = shape._dims
+        if not isinstance(self._array, UnknownRank):
+            held = self._array.shape
+            dims = tuple(
+                d if type(d) is not Dim or told is None else told
+                for d, told in zip(held, dims, strict=True)
+            )
+        self.value.shape = dims
+        self._array = AbstractArray(dims, self._array.dtype, _WHY)
+        self.interpreter._name_sizes(self)
 
     @property
     def numpy(self) -> NoReturn:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -185,10 +185,18 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
         return ()
 
     check(tensor)
-    if tensor.shape.rank is None and wanted.rank is not None:
-        tensor.set_shape(wanted)  # inside `tf.function`, where what Python returned is seen later
-        context.tracer.python("ensure_shape", check, [tensor], [])
-    return primitives.identity(tensor)
+    held = tensor.shape
+    if wanted.rank is None or (
+        held.rank is not None
+        and all(a is not None or b is None for a, b in zip(held, wanted, strict=True))
+    ):
+        return primitives.identity(tensor)
+    context.tracer.python("ensure_shape", check, [tensor], [])  # again when sizes are known
+    if held.rank is None:
+        tensor.set_shape(wanted)
+    result = primitives.identity(tensor)
+    result.set_shape(wanted)
+    return result
 
 
 # Asking.

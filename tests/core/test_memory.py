@@ -1,0 +1,62 @@
+"""Memory of arrays is kept for the next ones."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tapeflow.core.memory import ALIGNMENT, LARGE, aligned_empty, copied
+
+SOURCES = Path(__file__).resolve().parents[2] / "src"
+
+STEPS = """
+import resource
+import tapeflow as tf
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        x = tf.ones([1024, 1024])
+        y = x * 2.0
+        del x, y
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+faults()
+print(faults())
+"""
+
+
+def faults(**variables: str) -> int:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLOC_")}
+    environment |= {"PYTHONPATH": str(SOURCES), **variables}
+    command = [sys.executable, "-c", STEPS]
+    return int(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is the C library that keeps it")
+def test_the_next_step_takes_the_memory_of_the_last():
+    pages = 20 * 2 * 1024 * 1024 * 4 // os.sysconf("SC_PAGE_SIZE")
+    assert faults() < pages / 10
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is the C library that keeps it")
+def test_what_the_user_has_set_stays():
+    pages = 20 * 2 * 1024 * 1024 * 4 // os.sysconf("SC_PAGE_SIZE")
+    assert faults(MALLOC_MMAP_THRESHOLD_="100000") > pages / 2
+
+
+@pytest.mark.parametrize("shape", [(1,), (3,), (1000, 70)])
+def test_aligned_memory(shape: tuple[int, ...]):
+    array = aligned_empty(shape, np.dtype(np.float32))
+    assert array.shape == shape and array.flags.c_contiguous and array.flags.writeable
+    assert array.ctypes.data % ALIGNMENT == 0
+    values = np.arange(array.size, dtype=np.float32).reshape(shape)
+    new = copied(values, np.dtype(np.float64))
+    np.testing.assert_array_equal(new, values)
+    assert new.nbytes < LARGE or new.ctypes.data % ALIGNMENT == 0
