@@ -11,7 +11,6 @@ Keras offers as `tf.keras`.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -396,7 +395,7 @@ def _is_ours(backend: str) -> bool:
         return backend == NAME
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is None:
-        return NAME in sys.modules and importlib.util.find_spec("tensorflow") is None
+        return NAME in sys.modules and PathFinder.find_spec("tensorflow") is None
     return tensorflow is sys.modules.get(NAME)
 
 
