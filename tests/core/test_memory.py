@@ -15,6 +15,11 @@ from tapeflow.core.memory import ALIGNMENT, LARGE, aligned_empty, copied
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 
+NEEDS_GLIBC = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc",
+    reason="only glibc can be told to keep freed memory, so elsewhere nothing is promised",
+)
+
 STEPS = """
 import resource
 import tapeflow as tf
@@ -39,13 +44,13 @@ def faults(**variables: str) -> int:
     return int(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is the C library that keeps it")
+@NEEDS_GLIBC
 def test_the_next_step_takes_the_memory_of_the_last():
     pages = 20 * 2 * 1024 * 1024 * 4 // os.sysconf("SC_PAGE_SIZE")
     assert faults() < pages / 10
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is the C library that keeps it")
+@NEEDS_GLIBC
 def test_what_the_user_has_set_stays():
     pages = 20 * 2 * 1024 * 1024 * 4 // os.sysconf("SC_PAGE_SIZE")
     assert faults(MALLOC_MMAP_THRESHOLD_="100000") > pages / 2

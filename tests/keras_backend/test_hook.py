@@ -102,7 +102,8 @@ def test_scripts_written_for_tensorflow(tmp_path):
 
 
 @pytest.mark.skipif(
-    importlib.util.find_spec("tensorflow") is not None, reason="here the name means TensorFlow"
+    importlib.util.find_spec("tensorflow") is not None,
+    reason="TensorFlow is installed, so that its name means TensorFlow",
 )
 @pytest.mark.parametrize("use", ["import keras", "keras = tf.keras"])
 def test_where_there_is_no_tensorflow_its_name_means_tapeflow(use):

@@ -300,8 +300,8 @@ def _makes_tensors(kind: type) -> bool:
 
 def _pack(value: Any, leaves: list[Any], dtype: DType | None) -> Tensor:
     """Stacks a (nested) list that holds tensors, which are cast if a dtype is asked for."""
-    from tapeflow.ops.array import cast  # packing is made of ops, so that gradients flow
-    from tapeflow.primitives.array import stack
+    # Packing is made of ops, so that gradients flow.
+    from tapeflow.primitives.array import cast, cast_to_discrete, stack
 
     asked = dtype is not None
     if dtype is None:
@@ -311,7 +311,10 @@ def _pack(value: Any, leaves: list[Any], dtype: DType | None) -> Tensor:
 
     def packed(x: Any) -> Tensor:
         if _holds_tensor(x):
-            return cast(x, dtype) if asked else convert_to_tensor(x)
+            x = convert_to_tensor(x)
+            if not asked or x.dtype is dtype:
+                return x
+            return (cast if dtype.is_differentiable else cast_to_discrete)(x, dtype=dtype)
         if isinstance(x, (list, tuple)) and any(map(_makes_tensors, _leaves(x)[1])):
             return stack(*map(packed, x), axis=0)
         return convert_to_tensor(x, dtype)

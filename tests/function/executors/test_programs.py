@@ -129,3 +129,20 @@ def test_infinities_in_products_are_no_reason_to_warn(recwarn: Any):
     found = tf.function(lambda x: x @ -x + x @ tf.zeros_like(x))(x)
     assert np.isnan(found.numpy()).all()
     assert not [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
+
+
+def test_a_variable_may_change_while_a_program_still_reads_it():
+    @tf.function
+    def f(x):
+        y = x
+        for _ in range(60):
+            y = tf.sin(y) + x
+        return y
+
+    size = [1000, 1000]
+    expected = f(tf.ones(size)).numpy()
+    for _ in range(3):
+        v = tf.Variable(tf.ones(size))
+        found = f(v)
+        v.assign_add(tf.fill(size, 5.0))
+        np.testing.assert_array_equal(found.numpy(), expected)

@@ -24,9 +24,8 @@ from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import needs
 
 _WORTH_IT = 2**15  # elements of the arrays that are made and then used
-_WORTH_LEAVING = (
-    2**18
-)  # the same for each array, where one program becomes two for it: arrays have to be handed over
+# The same for each array, where one program becomes two for it: arrays have to be handed over.
+_WORTH_LEAVING = 2**18
 _TOO_OFTEN = 3  # how many times the nodes that were written may be computed
 
 
@@ -160,9 +159,8 @@ def _can_ask() -> bool:
     if _able is None:
         try:
             _able = _listen()
-        except (
-            Exception
-        ):  # another version, in whatever way it differs: programs then are made as jax makes them
+        except Exception:
+            # Another version, in whatever way it differs: programs are then made as jax makes them.
             _able = False
     return _able
 
