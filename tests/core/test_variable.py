@@ -26,7 +26,7 @@ def test_a_tensor_read_before_keeps_its_value():
 class TestReuseOfMemory:
     """A large update overwrites the old value if nobody else can see it, and only then."""
 
-    SIZE = 10_000
+    SIZE = 40_000
 
     def variable(self):
         v = tf.Variable(np.ones(self.SIZE, np.float32))
@@ -56,7 +56,7 @@ class TestReuseOfMemory:
             lambda v: memoryview(np.asarray(v)),
             lambda v: v.numpy(),
             lambda v: tf.Variable(v),
-            lambda v: tf.transpose(tf.reshape(v, [100, 100])),
+            lambda v: tf.transpose(tf.reshape(v, [100, -1])),
             lambda v: tf.stop_gradient(v),
         ],
     )

@@ -46,8 +46,11 @@ class NumericsCheck:
         """Checks the results of a computation with its own pullback."""
         self._check(call.name, call.inputs, call.outputs)
 
-    def read(self, variable: Variable) -> None:
+    substitutes = False
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
         """A variable may hold anything."""
+        return value
 
     def follows(self, identity: int) -> bool:
         """It needs no pullbacks."""

@@ -35,10 +35,13 @@ class VariableWatcher:
         passed = {id(variable_of(x)) for x in besides}
         return [v for v in self._seen.values() if id(v) not in passed]
 
-    def read(self, variable: Variable) -> None:
+    substitutes = False
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Notes a trainable variable."""
         if variable.trainable:
             self._seen[id(variable)] = variable
+        return value
 
     def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
         """Operations do not matter here."""

@@ -51,7 +51,7 @@ class Question:
         self.journal: Journal | None = tape._journal
         self.targets = targets
         self.name = name
-        self.values = [t._value if isinstance(t, Variable) else t for t in targets]
+        self.values = [t._now() if isinstance(t, Variable) else t for t in targets]
         self.ids = [v._id or -1 - i for i, v in enumerate(self.values)]  # negative: seen by no tape
         made = {o for e in events if isinstance(e, Operation) for o in e.outputs}
         self.made_here = not made.isdisjoint(self.ids)

@@ -85,7 +85,7 @@ class ForwardAccumulator:
             )
         if variable is not None:
             self._of_variables[id(variable)] = (variable, tangent)
-            primal = variable._value
+            primal = variable._now()
         self._tangents[identify(primal)] = tangent
 
     # Recording.
@@ -148,11 +148,14 @@ class ForwardAccumulator:
         self._tangents.pop(identity, None)
         self._alive.pop(identity, None)
 
-    def read(self, variable: Variable) -> None:
+    substitutes = False
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
         """A variable moves along its tangent, whatever value it has been assigned since."""
         found = self._of_variables.get(id(variable))
         if found is not None:
-            self._tangents[identify(variable._value)] = found[1]
+            self._tangents[identify(value)] = found[1]
+        return value
 
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """What is not an operation does not matter here."""

@@ -160,13 +160,16 @@ class Journal:
             call.name, call.inputs, call.outputs, (None,) * len(call.inputs), joint=True
         )
 
-    def read(self, variable: Variable) -> None:
+    substitutes = False
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Notes the first time that a value of a variable is read."""
-        identity = identify(variable._value)
+        identity = identify(value)
         if identity not in self._reads:
             self._reads[identity] = here()
             self._values[self._position(variable)].add(identity)
             self._known.add(identity)
+        return value
 
     def follows(self, identity: int) -> bool:
         """It needs no pullbacks."""
@@ -179,7 +182,7 @@ class Journal:
             self._meet(subject, place)
             self.events.append(Escape(identify(subject), details["how"], place))
         elif event == "watch":
-            value = subject if isinstance(subject, Tensor) else subject.handle._value
+            value = subject if isinstance(subject, Tensor) else subject.handle._now()
             self._meet(value, place)
             self.events.append(Watch(identify(value), place, len(self.resets)))
         elif event == "assign":
@@ -225,12 +228,12 @@ class Journal:
     def _assign(self, variable: Variable, origins: tuple[Any, ...], place: Place) -> None:
         """Notes an assignment as an operation without a gradient to the variable."""
         position = self._position(variable)
-        self._values[position].add(identify(variable._value))
+        self._values[position].add(identify(variable._now()))
         self.events.append(Assignment(position, place))
-        values = [o._value if isinstance(o, Variable) else o for o in origins]
+        values = [o._now() if isinstance(o, Variable) else o for o in origins]
         tensors = tuple(v for v in values if isinstance(v, Tensor))
         self._operation(
-            "assign", tensors, (variable._value,), ("value",) * len(tensors), joint=False
+            "assign", tensors, (variable._now(),), ("value",) * len(tensors), joint=False
         )
 
     # What `explain` asks.
@@ -245,7 +248,7 @@ class Journal:
 
     def values_of(self, variable: Variable) -> set[int]:
         """The identities of all values of a variable that the journal knows of."""
-        return self._values[self._position(variable)] | {variable._value._id or -1}
+        return self._values[self._position(variable)] | {variable._now()._id or -1}
 
     def variable_with(self, identity: int) -> Variable | None:
         """The variable that has or had this value, if it still exists."""

@@ -11,7 +11,13 @@ from tapeflow.autodiff.backprop import Call, record_call
 from tapeflow.autodiff.custom_gradient import VariableWatcher, name_of, wrapped_as
 from tapeflow.autodiff.tape import GradientTape, variable_of
 from tapeflow.core import nest
-from tapeflow.core.context import context, no_recorders, recorders
+from tapeflow.core.context import (
+    context,
+    no_recorders,
+    pop_recorder,
+    push_recorder,
+    recorders,
+)
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -76,11 +82,43 @@ def _apart(value: Any) -> Any:
 @contextlib.contextmanager
 def _as_it_was(variables: Sequence[Variable], values: Sequence[Tensor]) -> Iterator[None]:
     """Within this context the variables hold what they held in the forward pass, whatever was assigned since."""
-    now = [v._value for v in variables]
-    for v, value in zip(variables, values, strict=True):
-        v._value = value
+    if context.tracer is not None:
+        with context.tracer.holding(variables, values):
+            yield
+        return
+    earlier = _Earlier(variables, values)
+    push_recorder(earlier)
     try:
         yield
     finally:
-        for v, value in zip(variables, now, strict=True):
-            v._value = value
+        pop_recorder(earlier)
+
+
+class _Earlier:
+    """A recorder for which some variables hold earlier values. What is assigned meanwhile is forgotten afterwards."""
+
+    substitutes = True
+
+    def __init__(self, variables: Sequence[Variable], values: Sequence[Tensor]) -> None:
+        self._values = {id(v): value for v, value in zip(variables, values, strict=True)}
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
+        """Gives the earlier value."""
+        return self._values.get(id(variable), value)
+
+    def assign(self, variable: Variable, value: Tensor) -> None:
+        """Makes it the value for the rest of the recomputation."""
+        self._values[id(variable)] = value
+
+    def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
+        """Operations do not matter here."""
+
+    def record_call(self, call: Call) -> None:
+        """Operations do not matter here."""
+
+    def note(self, event: str, subject: Any, **details: Any) -> None:
+        """Other events do not matter here."""
+
+    def follows(self, identity: int) -> bool:
+        """It needs no pullbacks."""
+        return False

@@ -166,22 +166,24 @@ class GradientTape:
         )
         self._records.append((ids, JointRule(name, pullback, specs, partial), inputs))  # type: ignore[union-attr]
 
-    def read(self, variable: Variable) -> None:
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Watches a variable that is read, if it is one to be watched."""
-        if variable._value._id in self._reads:
-            return
-        if (self._watch_accessed and variable._trainable) or id(variable) in self._watched:
-            self._watch_variable(variable)
+        if value._id not in self._reads and (
+            (self._watch_accessed and variable._trainable) or id(variable) in self._watched
+        ):
+            self._watch_variable(variable, value)
+        return value
 
-    def _watch_variable(self, variable: Variable) -> None:
+    def _watch_variable(self, variable: Variable, value: Tensor) -> None:
         self._watched[id(variable)] = variable
         if variable._differentiable:
-            value = variable._value
             identity = value._id
             if not identity:
                 identity = value._id = new_id()
             self._reads[identity] = variable
             self._tracked.add(identity)
+
+    substitutes = False
 
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Only the journal cares for what is not an operation."""
@@ -221,7 +223,7 @@ class GradientTape:
             if self._journal is not None:
                 self._journal.note("watch", t)
             if variable is not None:
-                self._watch_variable(variable)
+                self._watch_variable(variable, variable._now())
             elif t.dtype.is_differentiable:
                 self._tracked.add(identify(t))
 
@@ -454,8 +456,7 @@ class GradientTape:
     def _target(self, target: Any) -> Tensor:
         variable = variable_of(target)
         if variable is not None:
-            self.read(variable)
-            return variable._value
+            return self.read(variable, variable._now())
         if isinstance(target, IndexedSlices):
             return target.values
         if not isinstance(target, Tensor):
@@ -518,7 +519,7 @@ class GradientTape:
                     f"sources must be tensors or variables, or structures of them; got {s!r} of type "
                     f"{type(s).__name__!r}"
                 )
-            held = s if variable is None else variable._value
+            held = s if variable is None else variable._now()
             if not held.dtype.is_differentiable:
                 warn_once(
                     "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 
 class Recorder(Protocol):
-    """Anything that follows operations as they happen: a gradient tape, for one."""
+    """Anything that follows operations as they happen: a gradient tape, for one.
+
+    Attributes:
+      substitutes: whether variables hold for it something else than for everybody. It then says what, in `read`, and
+        takes what is assigned, by a method `assign(variable, value)`.
+    """
+
+    substitutes: bool
 
     def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
         """Takes note that `primitive` turned `inputs` into `output`."""
@@ -32,8 +39,8 @@ class Recorder(Protocol):
         """Takes note of a computation that brings its own pullback."""
         ...
 
-    def read(self, variable: Variable) -> None:
-        """Takes note that `variable` was read."""
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
+        """Takes note that `value` was read from `variable`, and says what the reader gets."""
         ...
 
     def note(self, event: str, subject: Any, **details: Any) -> None:
@@ -99,9 +106,9 @@ def pop_recorder(recorder: Recorder) -> None:
 
 @contextlib.contextmanager
 def no_recorders() -> Iterator[None]:
-    """Within this context nothing is recorded in this thread. Tracing goes on."""
+    """Within this context nothing is recorded in this thread. Tracing goes on, and variables hold what they held."""
     run, active = context.hot
-    context.hot = (run, () if context.tracer is None else (context.tracer,))
+    context.hot = (run, tuple([r for r in active if r.substitutes]))
     try:
         yield
     finally:

@@ -7,27 +7,27 @@ that was read before an assignment keeps the old value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow.core import formatting
+from tapeflow.core import formatting, steps
 from tapeflow.core.context import context, new_id
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import invalid
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import concrete
-from tapeflow.core.rows import INDEX_DTYPES, add_rows, places
+from tapeflow.core.row_updates import RowUpdates
 from tapeflow.core.shapes import TensorShape
+from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Operators, Reference, Tensor
 
-_WORTH_REUSING = 2**14
-_ONLY_HERE = 2  # the variable's reference, and the one `getrefcount` holds while it counts
+# bytes: smaller arrays are allocated faster than it is found out whether their memory may be used again
+_WORTH_REUSING = 2**17
 
 
-class Variable(Operators):
+class Variable(RowUpdates, Operators):
     """A tensor that can be assigned to, and that gradient tapes watch by themselves.
 
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -172,9 +172,15 @@ class Variable(Operators):
 
     def _read(self) -> Tensor:
         """The tensor inside, which tapes that are recording take for the variable from now on."""
+        value = self._value
         for recorder in context.hot[1]:
-            recorder.read(self)
-        return self._value
+            value = recorder.read(self, value)
+        return value
+
+    def _now(self) -> Tensor:
+        """The same without telling anybody: in a function that is traced, a symbol."""
+        tracer = context.tracer
+        return self._value if tracer is None else tracer.held(self)
 
     _apart: Callable[[Tensor], Tensor]  # `tf.identity`, which is made of what is made of this
 
@@ -212,7 +218,7 @@ class Variable(Operators):
         """
         if context.tracer is not None:
             return self._assign_traced("assign", value, read_value)
-        self._replace(self._operand("assign", value), value)
+        self._store(Tensor(self._operand("assign", value)), value)
         return self if read_value else None
 
     def assign_add(
@@ -228,7 +234,7 @@ class Variable(Operators):
             return self if read_value else None
         if context.tracer is not None:
             return self._assign_traced("assign_add", delta, read_value)
-        self._replace(self._combine("assign_add", np.add, delta), self._value, delta)
+        self._combine("assign_add", np.add, delta)
         return self if read_value else None
 
     def assign_sub(
@@ -244,7 +250,7 @@ class Variable(Operators):
             return self if read_value else None
         if context.tracer is not None:
             return self._assign_traced("assign_sub", delta, read_value)
-        self._replace(self._combine("assign_sub", np.subtract, delta), self._value, delta)
+        self._combine("assign_sub", np.subtract, delta)
         return self if read_value else None
 
     def _assign_traced(self, op: str, value: Any, read_value: bool) -> Any:
@@ -284,175 +290,65 @@ class Variable(Operators):
             return convert_to_tensor(value)
         return convert_to_tensor(value, self.dtype)
 
-    def _combine(self, op: str, ufunc: Any, delta: Any) -> Any:
+    def _combine(self, op: str, ufunc: Any, delta: Any) -> None:
         array = self._operand(op, delta)
-        held = self._value._array
-        # Where nothing but this variable can see the old value, it is overwritten: a large one costs as much to
-        # allocate as to compute. Whoever has read it, a tape or a view of it holds a reference, and keeps it as it is.
-        if (
-            array.shape == held.shape
-            and held.nbytes >= _WORTH_REUSING
-            and getrefcount(self._value) == _ONLY_HERE
-            and getrefcount(held) == _ONLY_HERE + 1  # this function's `held` is one more
-            and held.flags.owndata
-            and held.flags.writeable
-        ):
-            return context.hot[0](ufunc, held, array, held)
-        return context.hot[0](ufunc, held, array)
+        run, active = context.hot
+        if active or array.nbytes >= _WORTH_REUSING:
+            self._change(
+                lambda held, out=None: ufunc(held, array, out), delta, in_place=array.shape
+            )
+            return
+        with steps.claims:
+            value = self._value
+            if type(value) is Tensor:
+                self._value = Tensor(run(ufunc, value._array, array))
+                return
+        self._change(lambda held: ufunc(held, array), delta)
 
-    def _replace(self, array: Any, *origins: Any) -> Variable:
-        """Puts `array` in the variable. `origins` are the values it was computed from, for `explain`."""
-        self._value = Tensor(array)
-        for recorder in context.hot[1]:
+    def _change(
+        self, compute: Callable[..., Any], *origins: Any, in_place: tuple[int, ...] | None = None
+    ) -> Variable:
+        """Replaces the value by what is computed from it, with nobody coming in between.
+
+        Args:
+          compute: makes an array of the array that the variable holds.
+          origins: what else it is computed from, for `explain`.
+          in_place: for a value of this shape, `compute` takes as a second argument memory that it may write into.
+        """
+        run, active = context.hot
+        for recorder in active:
+            if recorder.substitutes:
+                value = self._read()
+                self._store(Tensor(run(compute, value._array)), value, *origins)
+                return self
+        step = Step()
+        with step.lock:
+            try:
+                [value] = step.claim((self,), (0,))
+                held = value._array
+                # Where nobody but this variable can see the old value, it is overwritten: a large one costs as much
+                # to allocate as to compute.
+                if in_place == held.shape and step.private[0] and _may_be_written(value):
+                    array = run(compute, held, held)
+                else:
+                    array = run(compute, held)
+                step.commit([Tensor(array)])
+            finally:
+                step.end()
+        for recorder in active:
+            recorder.note("assign", self, origins=(value, *origins))
+        return self
+
+    def _store(self, value: Tensor, *origins: Any) -> None:
+        """Puts a tensor in the variable. `origins` are the values it was computed from, for `explain`."""
+        active = context.hot[1]
+        for recorder in active:
+            if recorder.substitutes:
+                recorder.assign(self, value)
+                return
+        steps.store(self, value)
+        for recorder in active:
             recorder.note("assign", self, origins=origins)
-        return self
-
-    # Updating rows, and elements by their coordinates.
-
-    def _scatter(self, op: str, combine: Any, slices: IndexedSlices) -> Variable:
-        if not isinstance(slices, IndexedSlices):
-            raise TypeError(f"{op} takes tf.IndexedSlices, got {slices!r}")
-        rows = convert_to_tensor(slices.indices)
-        values = convert_to_tensor(slices.values, self.dtype)
-        if context.tracer is not None:
-            return self._scatter_traced(op, rows[..., None], values)
-        rows = np.asarray(rows._array)
-        if not values.ndim:  # one number for all the rows
-            shape = rows.shape + self._value._array.shape[1:]
-            values = Tensor(np.broadcast_to(values._array, shape))
-        return self._scatter_nd(op, combine, rows[..., None], values)
-
-    def _scatter_traced(self, op: str, indices: Any, updates: Any) -> Variable:
-        """Updates rows or elements inside `tf.function`, by the ops for tensors."""
-        from tapeflow.ops import gathering, scattering
-
-        kind = op.rsplit("_", 1)[1]
-        indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, self.dtype)
-        now = self._read()
-        if kind in ("mul", "div"):
-            rows = gathering.gather_nd(now, indices)
-            updates = rows * updates if kind == "mul" else rows / updates
-            kind = "update"
-        elif not updates.ndim:  # one number for all the rows
-            updates = gathering.gather_nd(now, indices) * 0 + updates
-        named = (
-            scattering.tensor_scatter_nd_update
-            if kind == "update"
-            else getattr(scattering, f"tensor_scatter_nd_{kind}")
-        )
-        context.tracer.assign(self, named(now, indices, updates))
-        return self
-
-    def _scatter_nd(self, op: str, combine: Any, indices: Any, updates: Any) -> Variable:
-        """Puts `updates` at coordinates, by `combine(rows of a copy, row numbers, updates)`."""
-        if context.tracer is not None:
-            return self._scatter_traced(op, indices, updates)
-        indices = np.asarray(convert_to_tensor(indices)._array)
-        values = convert_to_tensor(updates, self.dtype)._array
-        held = self._value._array
-        if indices.dtype not in INDEX_DTYPES:
-            raise invalid(f"{op}: indices must be int32 or int64, got {indices.dtype}")
-        depth = indices.shape[-1] if indices.ndim else held.ndim + 1
-        if depth > held.ndim:
-            raise invalid(
-                f"{op}: the last dimension of indices {list(indices.shape)} counts coordinates, and the variable "
-                f"{self.name!r} has shape {list(held.shape)}"
-            )
-        wanted = indices.shape[:-1] + held.shape[depth:]
-        if values.shape != wanted:
-            raise invalid(
-                f"{op}: updates must have shape {list(wanted)} for these indices into the variable {self.name!r} of "
-                f"shape {list(held.shape)}, got {list(values.shape)}"
-            )
-        rows, table = places(op, indices, held.shape)
-        array = np.array(held, order="C")  # so that the table of rows is a view of it
-        context.hot[0](combine, array.reshape(table), rows, values.reshape(rows.size, *table[1:]))
-        return self._replace(array, self._value, updates)
-
-    def scatter_add(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
-        """Adds rows; rows that repeat add up."""
-        return self._scatter("scatter_add", add_rows, sparse_delta)
-
-    def scatter_sub(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
-        """Subtracts rows."""
-        return self._scatter("scatter_sub", _subtract_rows, sparse_delta)
-
-    def scatter_mul(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
-        """Multiplies rows."""
-        return self._scatter("scatter_mul", np.multiply.at, sparse_delta)
-
-    def scatter_div(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
-        """Divides rows."""
-        return self._scatter("scatter_div", np.divide.at, sparse_delta)
-
-    def scatter_max(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
-        """Keeps the larger of the rows and the given ones."""
-        return self._scatter("scatter_max", np.maximum.at, sparse_delta)
-
-    def scatter_min(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
-        """Keeps the smaller of the rows and the given ones."""
-        return self._scatter("scatter_min", np.minimum.at, sparse_delta)
-
-    def scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
-        """Replaces rows."""
-        return self._scatter("scatter_update", _replace_rows, sparse_delta)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        """Adds to elements or slices named by coordinates."""
-        return self._scatter_nd("scatter_nd_add", add_rows, indices, updates)
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        """Subtracts from elements or slices named by coordinates."""
-        return self._scatter_nd("scatter_nd_sub", _subtract_rows, indices, updates)
-
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        """Keeps the larger of the elements named by coordinates and the given ones."""
-        return self._scatter_nd("scatter_nd_max", np.maximum.at, indices, updates)
-
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        """Keeps the smaller of the elements named by coordinates and the given ones."""
-        return self._scatter_nd("scatter_nd_min", np.minimum.at, indices, updates)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        """Replaces elements or slices named by coordinates."""
-        return self._scatter_nd("scatter_nd_update", _replace_rows, indices, updates)
-
-    def batch_scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
-        """Replaces elements along the last dimension of the indices, batch by batch."""
-        last = np.asarray(convert_to_tensor(sparse_delta.indices)._array)
-        batch = np.indices(last.shape, last.dtype)[:-1]
-        coordinates = np.stack([*batch, last], axis=-1)
-        return self._scatter_nd(
-            "batch_scatter_update", _replace_rows, coordinates, sparse_delta.values
-        )
-
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        """The rows at `indices`, as `tf.gather` gives them."""
-        from tapeflow.ops.gathering import gather
-
-        return gather(self, indices)
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """The elements at `indices`, as `tf.gather_nd` gives them."""
-        from tapeflow.ops.gathering import gather_nd
-
-        return gather_nd(self, indices)
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Always true: a variable has a value from the beginning."""
@@ -492,7 +388,7 @@ class Variable(Operators):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         copied = Variable(
-            Tensor(np.array(self._value._array)),
+            Tensor(np.array(self._now()._array)),
             self._trainable,
             constraint=self._constraint,
             shape=self._shape,
@@ -502,10 +398,10 @@ class Variable(Operators):
         return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (self._value, self._trainable, self._name, self._shape)
+        return _unpickle, (steps.settled(self._value), self._trainable, self._name, self._shape)
 
     def __repr__(self) -> str:
-        return formatting.variable_repr(self.name, self._shape, self._value._array, self.dtype)
+        return formatting.variable_repr(self.name, self._shape, self._now()._array, self.dtype)
 
     def _refuse_in_place(self, other: Any) -> Any:
         raise RuntimeError(
@@ -527,9 +423,5 @@ def _unpickle(value: Tensor, trainable: bool, name: str, shape: TensorShape) -> 
     return variable
 
 
-def _subtract_rows(out: Any, rows: Any, values: Any) -> None:
-    add_rows(out, rows, np.negative(values))
-
-
-def _replace_rows(out: Any, rows: Any, values: Any) -> None:
-    out[rows] = values
+def _may_be_written(value: Tensor) -> bool:
+    return type(value) is Tensor and value._array.flags.owndata and value._array.flags.writeable

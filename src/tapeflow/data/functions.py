@@ -135,10 +135,7 @@ class ElementFunction:
         return result
 
     def _with_captured(self, tensors: list[Tensor]) -> Row:
-        routine = self._routine
-        held = routine.variables
-        inputs = [*tensors, *[v._value for v in held], *self.captured]
-        return tuple([x._array for x in routine._run(routine._forward(()), inputs, held)])
+        return tuple([x._array for x in self._routine.call(tensors, captured=self.captured)])
 
     def substituted(self, values: Mapping[int, Tensor]) -> ElementFunction:
         """The same function with other tensors in the place of what it has captured."""

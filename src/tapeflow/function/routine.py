@@ -21,6 +21,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
+from tapeflow.core.steps import Step, settled
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.executors.choice import Executor
@@ -71,34 +72,56 @@ class Routine:
     # Calling.
 
     def call(
-        self, arguments: Sequence[Tensor], variables: Sequence[Variable] | None = None
+        self,
+        arguments: Sequence[Tensor],
+        variables: Sequence[Variable] | None = None,
+        captured: Sequence[Tensor] | None = None,
     ) -> list[Tensor]:
         """The outputs for these arguments. Recorders are told, and variables assigned.
 
         Args:
           arguments: the tensors it takes.
           variables: in the place of those it was traced with.
+          captured: in the place of the tensors it has captured.
         """
         held = self.variables if variables is None else variables
+        others = self.captured if captured is None else captured
+        active = context.hot[1]
+        if not self._assigned_at or any(r.substitutes for r in active):
+            inputs = [*map(settled, arguments), *[settled(v._read()) for v in held], *others]
+            return self._called(inputs, held, None)
+        step = Step()
+        with step.lock:
+            try:
+                values = step.claim(held, self._assigned_at)
+                for recorder in active:
+                    for v, value in zip(held, values, strict=True):
+                        recorder.read(v, value)
+                return self._called([*map(settled, arguments), *values, *others], held, step)
+            finally:
+                step.end()
+
+    def _called(
+        self, inputs: list[Tensor], held: Sequence[Variable], step: Step | None
+    ) -> list[Tensor]:
+        """The outputs for these inputs. `step`, if there is one, has claimed the variables that are assigned."""
         active = context.hot[1]
         if not active:
-            inputs = [*arguments, *[v._value for v in held], *self.captured]
-            return self._run(self._plain or self._forward(()), inputs, held)
-        inputs = [*arguments, *[v._read() for v in held], *self.captured]
+            return self._run(self._plain or self._forward(()), inputs, held, step)
         if context.tracer is not None:  # whose tape follows what it has captured
             for x in inputs:
                 if x.interpreter is None or isinstance(x, SymbolicTensor):
                     context.tracer.value_of(x)
         following = [r for r in active if any(x._id and r.follows(x._id) for x in inputs)]
         if not following:
-            return self._run(self._forward(()), inputs, held)
+            return self._run(self._forward(()), inputs, held, step)
         wanted = tuple(
             i
             for i, x in enumerate(inputs)
             if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
         )
         once = len(following) == 1 and _first_order(following)
-        return self._recorded(inputs, wanted, once, held)
+        return self._recorded(inputs, wanted, once, held, step)
 
     def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """A short way from arrays to arrays for who calls it a million times, and records nothing.
@@ -116,11 +139,14 @@ class Routine:
         wanted: tuple[int, ...],
         once: bool,
         held: Sequence[Variable],
+        step: Step | None,
     ) -> list[Tensor]:
         count = len(self.symbols)
         differentiable = tuple(i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable)
         kept = self._kept(wanted, differentiable, once)
-        results = self._run(self._forward(tuple(x.value for x in kept)), inputs, held)
+        if step is not None:  # the backward pass reads what variables held
+            step.private = [False] * len(step.private)
+        results = self._run(self._forward(tuple(x.value for x in kept)), inputs, held, step)
         outputs = results[:count]
         values = {
             id(x): result
@@ -143,7 +169,11 @@ class Routine:
         return outputs
 
     def _run(
-        self, forward: _Forward, inputs: list[Tensor], held: Sequence[Variable]
+        self,
+        forward: _Forward,
+        inputs: list[Tensor],
+        held: Sequence[Variable],
+        step: Step | None = None,
     ) -> list[Tensor]:
         symbolic = not _WITH_VALUES.issuperset(map(type, inputs)) and innermost(inputs) is not None
         if symbolic or context.tracer is not None:
@@ -152,8 +182,17 @@ class Routine:
             look = getattr(recorder, "look", None)
             if look is not None:  # somebody wants to see every value
                 return self._inlined(forward, inputs, held, look)
-        assigned = [held[i] for i in self._assigned_at] if self._assigned_at else ()
-        return forward.executor.run(inputs, assigned)
+        results = forward.executor.run(inputs, step)
+        if step is not None:
+            for recorder in context.hot[1]:
+                for i in self._assigned_at:
+                    recorder.note("assign", held[i], origins=())
+        elif self._assigned_at:
+            count = len(forward.graph.outputs)
+            for i, new in zip(self._assigned_at, results[count:], strict=True):
+                held[i].assign(new)
+            return results[:count]
+        return results
 
     def _inlined(
         self,

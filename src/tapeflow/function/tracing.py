@@ -1,8 +1,9 @@
 """Tracing: running a Python function on symbolic tensors, to find out which primitives it calls.
 
 A `Tracer` is an interpreter (see `core.interpreter`): primitives that meet its tensors become nodes of its graph. It
-is also the first recorder, so it is told when a variable is read. While a function is traced, its variables hold
-symbolic tensors: reading one gives a symbolic tensor, and what is assigned replaces it, in the order of the program.
+is also the first recorder, so it says what a variable holds while the function is traced: reading one gives a symbolic
+tensor, and what is assigned replaces that, in the order of the program. The variable itself keeps its value, which
+other threads go on reading and assigning.
 
 Tensors from outside (constants, tensors of a function around this one) are *captured*: they become inputs of the graph,
 under the same identity, so that tapes inside and outside agree on which tensor is which.
@@ -198,14 +199,14 @@ class UnknownRank:
 
 
 class CapturedVariable:
-    """A variable that a trace has met: its symbol, what it held before, and symbols of what was assigned to it."""
+    """A variable that a trace has met: its symbol, what it holds now, and symbols of all that was assigned to it."""
 
-    __slots__ = ("held", "later", "symbol", "variable")
+    __slots__ = ("later", "now", "symbol", "variable")
 
-    def __init__(self, variable: Variable, symbol: SymbolicTensor, held: Tensor) -> None:
+    def __init__(self, variable: Variable, symbol: SymbolicTensor) -> None:
         self.variable = variable
         self.symbol = symbol
-        self.held = held
+        self.now: Tensor = symbol
         self.later: list[SymbolicTensor] = []
 
 
@@ -236,6 +237,7 @@ class Tracer(Interpreter):
         self.known: dict[int, SymbolicTensor] = {}  # all that was ever captured
         self.created: list[Variable] = []
         self.creation_allowed = True
+        self.running = False
 
     # Inputs.
 
@@ -273,25 +275,60 @@ class Tracer(Interpreter):
         if symbol.dtype.is_differentiable:
             self.tape._tracked.add(identify(symbol))
 
-    def read(self, variable: Variable) -> None:
-        """Makes a variable an input at its first use."""
-        if isinstance(variable._value, SymbolicTensor):
-            return
-        if self.inline and self.outer is not None:
-            self.outer.read(variable)
-            return
-        held = variable._value
-        symbol = SymbolicTensor(Value(self._variable_shape(variable), variable.dtype), self)
-        symbol._id = identify(held)
-        self._name_sizes(symbol)
-        self.variables[id(variable)] = CapturedVariable(variable, symbol, held)
-        self._watch(symbol)
-        variable._value = symbol
+    # Variables.
 
-    @staticmethod
-    def _variable_shape(variable: Variable) -> tuple[Any, ...]:
+    substitutes = True
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
+        """A reader gets the symbol of what the variable holds."""
+        return self.held(variable)
+
+    def held(self, variable: Variable) -> Tensor:
+        """What a variable holds in this trace. It becomes an input at its first use.
+
+        A backward pass that is made while the function around it is being traced sees what that one does.
+        """
+        found = self.variables.get(id(variable))
+        if found is not None:
+            return found.now
+        around = self.outer
+        while around is not None and not around.running:
+            around = around.outer
+        return self._met(variable).now if around is None else around.held(variable)
+
+    def _met(self, variable: Variable) -> CapturedVariable:
+        value = variable._value
         dims = variable._shape._dims
-        return (None,) * variable._value._array.ndim if dims is None else dims
+        shape = (None,) * value.ndim if dims is None else dims
+        symbol = SymbolicTensor(Value(shape, value.dtype), self)
+        symbol._id = identify(value)
+        self._name_sizes(symbol)
+        captured = self.variables[id(variable)] = CapturedVariable(variable, symbol)
+        self._watch(symbol)
+        return captured
+
+    def assign(self, variable: Variable, value: Tensor) -> None:
+        """Makes `value` what the variable holds from here on."""
+        symbol = SymbolicTensor(self.value_of(value), self)
+        captured = self.variables.get(id(variable)) or self._met(variable)
+        captured.now = symbol
+        # What is read from here on counts as the variable, too, for tapes outside.
+        captured.later.append(symbol)
+        self._watch(symbol)
+
+    @contextlib.contextmanager
+    def holding(self, variables: Sequence[Variable], values: Sequence[Tensor]) -> Iterator[None]:
+        """Within this context variables hold other values. What is assigned meanwhile is forgotten afterwards."""
+        for variable in variables:
+            self.held(variable)
+        saved = {key: captured.now for key, captured in self.variables.items()}
+        for variable, value in zip(variables, values, strict=True):
+            self.variables[id(variable)].now = value
+        try:
+            yield
+        finally:
+            for key, captured in self.variables.items():
+                captured.now = saved.get(key, captured.symbol)
 
     def _name_sizes(self, symbol: SymbolicTensor) -> None:
         """Gives unknown sizes of a tensor atoms without hints: they follow from values."""
@@ -302,17 +339,6 @@ class Tracer(Interpreter):
                 for axis, d in enumerate(shape)
             )
             self._reshaped(symbol, named if type(shape) is tuple else shape.with_sizes(named))
-
-    def assign(self, variable: Variable, value: Tensor) -> None:
-        """Makes `value` what the variable holds from here on."""
-        self.read(variable)
-        variable._value = symbol = SymbolicTensor(self.value_of(value), self)
-        captured = self.variables.get(id(variable))
-        if (
-            captured is not None
-        ):  # what is read from here on counts as the variable, too, for tapes outside
-            captured.later.append(symbol)
-            self._watch(symbol)
 
     def initial_value(self, variable: Variable, value: Any, dtype: Any) -> Any:
         """What a variable that is made while tracing holds at first: made outside of the trace."""
@@ -333,7 +359,9 @@ class Tracer(Interpreter):
             return tensor
         with self.suspended():
             known = {value: x._array for value, x in root.actual.items()}
-            known.update((c.symbol.value, c.held._array) for c in root.variables.values())
+            known.update(
+                (c.symbol.value, c.variable._value._array) for c in root.variables.values()
+            )
             return Tensor(computed(self.value_of(tensor), self.graph, known))
 
     def assignable(self, x: Tensor, assign: Callable[[Any], Variable]) -> Tensor:
@@ -390,53 +418,37 @@ class Tracer(Interpreter):
     def tracing(self) -> Iterator[None]:
         """Within this context primitives become nodes of the graph."""
         saved = context.hot, context.interpreters, context.tracer
-        context.hot = (saved[0][0], (self, self.tape))
-        context.interpreters = (self,)
-        context.tracer = self
         self.tape._records = [] if self.tape._records is None else self.tape._records
         try:
+            self.running = True
+            context.hot = (saved[0][0], (self, self.tape))
+            context.interpreters = (self,)
+            context.tracer = self
             yield
         finally:
             context.hot, context.interpreters, context.tracer = saved
+            self.running = False
 
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
-        """A trace from its beginning to its end: variables get back what they held."""
+        """A trace from its beginning to its end: what variables hold then is what the function assigns."""
         with tracing_lock:
-            try:
-                with self.tracing():
-                    yield
-            finally:
-                self._finish()
-
-    def _finish(self) -> None:
-        for captured in self.variables.values():
-            now = captured.variable._value
-            if now is not captured.symbol:
-                self.graph.assigned[captured.symbol.value] = self.value_of(now)
-            captured.variable._value = captured.held
+            with self.tracing():
+                yield
+            for captured in self.variables.values():
+                if captured.now is not captured.symbol:
+                    value = self.value_of(captured.now)
+                    self.graph.assigned[captured.symbol.value] = value
 
     @contextlib.contextmanager
     def suspended(self) -> Iterator[None]:
-        """Outside of the trace for a while: variables hold what they held, and ops run at once."""
-        chain: list[Tracer] = []
-        tracer: Tracer | None = self
-        while tracer is not None:
-            chain.append(tracer)
-            tracer = tracer.outer
-        held = [c for t in chain for c in t.variables.values()]
-        symbols = [c.variable._value for c in held]
-        for c in held:
-            c.variable._value = c.held
+        """Outside of the trace for a while: variables hold their values, and ops run at once."""
         saved = context.hot, context.interpreters, context.tracer
         context.hot, context.interpreters, context.tracer = (saved[0][0], ()), (), None
         try:
             yield
         finally:
             context.hot, context.interpreters, context.tracer = saved
-            for c, symbol in zip(held, symbols, strict=True):
-                c.held = c.variable._value
-                c.variable._value = symbol
 
     # Interpreting.
 

@@ -53,7 +53,6 @@ class VariableSlice(Tensor):
         """
         variable = self._variable
         value = variable._converted(value)
-        array = np.array(variable._value._array)
         if value.dtype is not variable.dtype:
             raise ValueError(
                 f"slice assign: the variable {variable.name!r} has dtype {variable.dtype.name}, "
@@ -61,14 +60,19 @@ class VariableSlice(Tensor):
             )
         # The Ellipsis makes it a view even of a single element, which has no place for [1.0] otherwise.
         whole = self._index if Ellipsis in self._index else (*self._index, ...)
-        try:
-            array[whole][...] = value._array
-        except ValueError:
-            raise invalid(
-                f"slice assign: Cannot broadcast input shape {list(value.shape)} into the "
-                f"slice's shape {list(self.shape)}"
-            ) from None
-        return variable._replace(array, variable._value, value)
+
+        def changed(held: Any) -> Any:
+            array = np.array(held)
+            try:
+                array[whole][...] = value._array
+            except ValueError:
+                raise invalid(
+                    f"slice assign: Cannot broadcast input shape {list(value.shape)} into the "
+                    f"slice's shape {list(self.shape)}"
+                ) from None
+            return array
+
+        return variable._change(changed, value)
 
 
 def variable_getitem(variable: Variable, key: Any) -> Tensor:

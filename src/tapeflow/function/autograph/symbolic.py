@@ -41,11 +41,8 @@ def scratch() -> Iterator[None]:
 
     block = Block("scratch", tracer)
     block.created = tracer.created
-    try:
-        with block.tracing():
-            yield
-    finally:
-        block._leave()  # variables hold again what they held
+    with block.tracing():
+        yield
 
 
 def read(x: Any) -> Any:

@@ -6,7 +6,8 @@ one it meets: what is assigned in the block has to come out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tapeflow.core.context import context
@@ -23,37 +24,58 @@ class Block(Tracer):
 
     Attributes:
       met: the variables that were read or assigned, with what each held before.
+      now: what each of them holds.
       assigned: after the trace, what the block leaves in those it has assigned.
     """
 
     def __init__(self, name: str, outer: Tracer) -> None:
         super().__init__(name, outer, inline=True)
         self.met: dict[int, tuple[Variable, Tensor]] = {}
+        self.now: dict[int, Tensor] = {}
         self.assigned: dict[int, Tensor] = {}
 
-    def read(self, variable: Variable) -> None:
-        """Takes note of a variable that is used."""
+    def held(self, variable: Variable) -> Tensor:
+        """What a variable holds in this block: at first, what it holds around it."""
+        found = self.now.get(id(variable))
+        if found is None:
+            self.meet(variable)
+            found = self.now[id(variable)] = self._at_first(variable)
+        return found
+
+    def meet(self, variable: Variable) -> None:
+        """Takes note of a variable and of what it holds around the block."""
         if id(variable) not in self.met:
             assert self.outer is not None
-            self.outer.read(variable)
-            self.met[id(variable)] = (variable, variable._value)
+            self.met[id(variable)] = (variable, self.outer.held(variable))
+
+    def _at_first(self, variable: Variable) -> Tensor:
+        return self.met[id(variable)][1]
+
+    def assign(self, variable: Variable, value: Tensor) -> None:
+        """Makes `value` what the variable holds from here on."""
+        self.held(variable)
+        self.now[id(variable)] = SymbolicTensor(self.value_of(value), self)
+
+    @contextlib.contextmanager
+    def holding(self, variables: Sequence[Variable], values: Sequence[Tensor]) -> Iterator[None]:
+        """Within this context variables hold other values. What is assigned meanwhile is forgotten afterwards."""
+        for variable in variables:
+            self.held(variable)
+        saved = dict(self.now)
+        self.now.update(zip(map(id, variables), values, strict=True))
+        try:
+            yield
+        finally:
+            self.now = saved
 
     def run(self, function: Callable[[], Any]) -> Any:
-        """Traces a function without arguments. Variables hold afterwards what they held before."""
-        try:
-            with self.tracing():
-                return function()
-        finally:
-            self._leave()
-
-    def _leave(self) -> None:
-        for key, (variable, before) in self.met.items():
-            if self._changed(variable):
-                self.assigned[key] = variable._value
-            variable._value = before
-
-    def _changed(self, variable: Variable) -> bool:
-        return variable._value is not self.met[id(variable)][1]
+        """Traces a function without arguments."""
+        with self.tracing():
+            result = function()
+        for key, (variable, _) in self.met.items():
+            if self.now[key] is not self._at_first(variable):
+                self.assigned[key] = self.now[key]
+        return result
 
     def routine(self, outputs: Sequence[Tensor]) -> Routine:
         """The finished block, whose graph stands by itself: whatever is from outside is an input."""
@@ -74,12 +96,8 @@ class LoopBlock(Block):
         super().__init__(name, outer)
         self.symbols: dict[int, SymbolicTensor] = {}
 
-    def read(self, variable: Variable) -> None:
-        """Takes note of a variable that is used, and gives it a value for the turn."""
-        super().read(variable)
-        before = self.met[id(variable)][1]
-        if variable._value is before:
-            variable._value = self.symbol(variable)
+    def _at_first(self, variable: Variable) -> Tensor:
+        return self.symbol(variable)
 
     def symbol(self, variable: Variable) -> SymbolicTensor:
         """The argument for a variable."""
@@ -96,10 +114,6 @@ class LoopBlock(Block):
         self._watch(symbol)
         return symbol
 
-    def _changed(self, variable: Variable) -> bool:
-        key = id(variable)
-        return variable._value is not self.met[key][1] and variable._value is not self.symbols[key]
-
     def settle(self, carried: Sequence[Variable]) -> list[SymbolicTensor]:
         """The arguments for variables that change in the loop. Others are captured, as in any block."""
         keys = {id(v) for v in carried}
@@ -107,8 +121,7 @@ class LoopBlock(Block):
             if key not in keys:
                 self.captures[id(symbol)] = (self.met[key][1], symbol)
         for variable in carried:
-            if id(variable) not in self.met:
-                self.met[id(variable)] = (variable, variable._value)
+            self.meet(variable)
         return [self.symbol(v) for v in carried]
 
 

@@ -52,7 +52,7 @@ def choose(
     assigned = {key: block.met[key][0] for block in blocks for key in block.assigned}
     routines = [
         block.routine(
-            [*flat.tensors, *[block.assigned.get(key, v._value) for key, v in assigned.items()]]
+            [*flat.tensors, *[block.assigned.get(key, v._now()) for key, v in assigned.items()]]
         )
         for block, flat in zip(blocks, results, strict=True)
     ]
@@ -179,7 +179,7 @@ class _Attempt:
         variables = [self.body.met[key][0] for key in self.body.assigned]
         for block in (self.test, self.body):
             block.arguments += block.settle(variables)
-        values = [v._value for v in variables]
+        values = [v._now() for v in variables]
         reread([self.test, self.body])
         outputs = [*self.end.tensors, *self.body.assigned.values()]
         count = len(self.start.tensors)
@@ -222,7 +222,7 @@ def sweep(
         shapes = wider
     variables = [block.met[key][0] for key in block.assigned]
     block.arguments = [*mine, *block.settle(variables), *rows]
-    values = [v._value for v in variables]
+    values = [v._now() for v in variables]
     reread([block])
     count, all_ = len(carried), len(carried) + len(variables)
     loop = Loop(

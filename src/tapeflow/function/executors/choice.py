@@ -16,9 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeflow.core.context import recorders
+from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
-from tapeflow.core.variable import Variable
 from tapeflow.function import settings
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.shared_work import is_large
@@ -78,19 +77,16 @@ class Executor:
             self._graph = optimized(self.traced)
         return self._graph
 
-    def run(self, inputs: Sequence[Tensor], assigned: Sequence[Variable]) -> list[Tensor]:
-        """The outputs for these inputs."""
+    def run(self, inputs: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
+        """The outputs for these inputs. The new values of variables go where `step` says, or follow the outputs."""
         tensors = [inputs[i] for i in self._positions]
         if self._decided:
-            results = self._current.program.run(tensors)  # type: ignore[union-attr]
+            results = self._current.program.run(tensors, step)  # type: ignore[union-attr]
         else:
-            results = self._measured(tensors)
-        if assigned:
-            active = recorders()
-            for variable, new in zip(assigned, results[self._count :], strict=True):
-                variable._value = new
-                for recorder in active:
-                    recorder.note("assign", variable, origins=())
+            results = self._measured(tensors, step)
+        if step is None:
+            return results
+        step.commit(results[self._count :])
         return results[: self._count]
 
     def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
@@ -102,7 +98,7 @@ class Executor:
 
     # Choosing.
 
-    def _measured(self, tensors: list[Tensor]) -> list[Tensor]:
+    def _measured(self, tensors: list[Tensor], step: Step | None) -> list[Tensor]:
         if self._current is None:
             self._begin()
         candidate = self._current
@@ -110,7 +106,7 @@ class Executor:
         start = time.perf_counter()
         if candidate.program is None:
             candidate.program = candidate.make()
-        results = candidate.program.run(tensors)
+        results = candidate.program.run(tensors, step)
         if not self._decided:
             candidate.program.finish(results)
             seconds = time.perf_counter() - start

@@ -10,7 +10,7 @@ from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.partition import Stage
 from tapeflow.function.executors.shared_work import computed, is_large
 from tapeflow.function.executors.workers import one_blas_thread
-from tapeflow.function.executors.xla_program import Step, Values, XlaProgram, on_host
+from tapeflow.function.executors.xla_program import StageRun, Values, XlaProgram, on_host
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import needs
 
@@ -28,7 +28,7 @@ class HybridProgram(XlaProgram):
         with one_blas_thread(), np.errstate(all="ignore"):
             super()._run_stages(values)
 
-    def _host_step(self, stage: Stage) -> Step:
+    def _host_step(self, stage: Stage) -> StageRun:
         steps = [self._wave(wave) for wave in _waves(stage.nodes)]
 
         def step(values: Values) -> None:
@@ -37,7 +37,7 @@ class HybridProgram(XlaProgram):
 
         return step
 
-    def _wave(self, nodes: list[Node]) -> Step:
+    def _wave(self, nodes: list[Node]) -> StageRun:
         large = [node for node in nodes if is_large(node)]
         others = [node for node in nodes if not is_large(node)]
         constants = self._graph.constants

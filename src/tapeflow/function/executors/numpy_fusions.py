@@ -54,7 +54,11 @@ def _update_kernel(
         product = np.matmul(a, b)
         product *= w.dtype.type(scale)
         return np.add(w, product, out=product)
-    in_place = out is w and not (np.may_share_memory(w, a) or np.may_share_memory(w, b))
+    in_place = (
+        out is w
+        and w.flags.c_contiguous  # BLAS writes rows
+        and not (np.may_share_memory(w, a) or np.may_share_memory(w, b))
+    )
     result = w if in_place else np.array(w, order="C")
     update(result, a, b, scale)
     return result

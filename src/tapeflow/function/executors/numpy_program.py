@@ -16,20 +16,17 @@ import contextvars
 import linecache
 import re
 from collections.abc import Sequence
-from sys import getrefcount
 from typing import Any
-
-import numpy as np
 
 from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Dim, Ratio
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
 from tapeflow.function.executors.numpy_fusions import fused
 from tapeflow.function.executors.numpy_kernels import SPECIAL, in_float32
-from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, origin
 from tapeflow.primitives.table import KERNEL_FAILURES
@@ -56,21 +53,24 @@ class NumpyProgram:
         linecache.cache[self._file] = (len(self.source), None, self.source.splitlines(True), "")
         self._program = namespace["program"]
 
-    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs, followed by the new values of assigned variables."""
+    def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
+        """The outputs, followed by the new values of the variables that `step` has claimed."""
         arrays = [x._array for x in tensors]
-        for i in self._donations:
-            x = tensors[i]
-            array = x._array
-            # Where nobody but the variable can see the old value, the new one is written over it.
-            alone = (
-                type(x) is Tensor
-                and getrefcount(x) <= _ALONE
-                and getrefcount(array) <= _ARRAY_ALONE
-                and array.flags.owndata
-                and array.flags.writeable
-            )
-            arrays.append(array if alone else None)
+        if (
+            step is not None and not self._has_effects
+        ):  # Python that it calls might look at a variable
+            for i, position in self._donations:
+                x = tensors[i]
+                array = arrays[i]
+                # Where nobody but the variable can see the old value, the new one is written over it, by the one
+                # kernel that makes it: at no moment is a part of it new and a part old.
+                alone = (
+                    step.private[position]
+                    and type(x) is Tensor
+                    and array.flags.owndata
+                    and array.flags.writeable
+                )
+                arrays.append(array if alone else None)
         return [Tensor(array) for array in self.run_arrays(arrays)]
 
     def finish(self, results: Sequence[Tensor]) -> None:
@@ -119,9 +119,6 @@ def told(error: Exception, node: Node) -> Exception:
     return new
 
 
-_ALONE, _ARRAY_ALONE = references_if_alone(lambda: Tensor(np.zeros(1)), "_array", named=True)
-
-
 class _Writer:
     """Writes the code of a graph."""
 
@@ -135,7 +132,8 @@ class _Writer:
         self.atoms: dict[Atom, str] = {}
         self.by_origin: dict[Value, list[Atom]] = {}
         self.donated: dict[Value, str] = {}
-        self.donations: list[int] = []
+        # For each variable whose memory is used: its place among the inputs and among the assigned ones.
+        self.donations: list[tuple[int, int]] = []
 
     def source(self) -> str:
         graph = self.graph
@@ -155,7 +153,8 @@ class _Writer:
         lifetimes = Lifetimes(graph)
         for index, node in enumerate(graph.nodes):
             self._node(index, node, lifetimes)
-        self.donations = [inputs.index(v) for v in self.donated]
+        assigned = list(graph.assigned)
+        self.donations = [(inputs.index(v), assigned.index(v)) for v in self.donated]
         parameters = [
             *(self.names[v] for v in inputs),
             *(f"{o}=None" for o in self.donated.values()),

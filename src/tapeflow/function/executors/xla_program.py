@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from sys import getrefcount
+from itertools import chain
 from typing import Any
 
 import jax
@@ -13,17 +13,19 @@ import numpy as np
 
 import tapeflow.engines.xla  # noqa: F401  # fills the table of lowerings
 from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.dims import Dim
+from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
 from tapeflow.function.control_flow.stacks import Stack
 from tapeflow.function.executors.numpy_program import NumpyProgram
-from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.executors.partition import Stage, stages
+from tapeflow.function.executors.xla_call import Call
 from tapeflow.function.graph import Graph, Node, Value
 
 Values = dict[Value, Any]
-Step = Callable[[Values], None]
+StageRun = Callable[[Values], None]
 
 
 def keep_compiled_programs() -> None:
@@ -61,39 +63,60 @@ class XlaProgram:
         else:
             self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
 
-    def _find_overwritten(self) -> list[int]:
-        """The places of variables that give their memory to their new values."""
+    def _find_overwritten(self) -> list[tuple[int, int]]:
+        """The variables that give their memory to their new values: places among inputs and among assigned ones."""
         assigned = self._graph.assigned
         if len(self._stages) == 1:
-            return [self._inputs.index(v) for v in assigned]
-        return [
-            self._inputs.index(v)
-            for stage in self._stages
-            if not stage.on_host
-            for v in (stage.inputs[i] for i in stage.last_use)
-            if v in assigned and assigned[v] in stage.outputs
-        ]
+            found = list(assigned)
+        else:
+            found = [
+                v
+                for stage in self._stages
+                if not stage.on_host
+                for v in (stage.inputs[i] for i in stage.last_use)
+                if v in assigned and assigned[v] in stage.outputs
+            ]
+        order = list(assigned)
+        return [(self._inputs.index(v), order.index(v)) for v in found]
 
-    def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs, followed by the new values of assigned variables."""
+    def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
+        """The outputs, followed by the new values of the variables that `step` has claimed."""
         with jax.enable_x64(True):
             arrays = [buffer_of(x) for x in tensors]
-            for i in self._overwritten:
+            for i, position in self._overwritten:
                 x = tensors[i]
                 if type(x) is DeviceTensor and not (
-                    x._host is None
-                    and getrefcount(x) <= _ALONE
-                    and getrefcount(x._buffer) <= _BUFFER_ALONE
+                    step is not None and step.private[position] and x._host is None
                 ):
                     # Somebody else can see the old value of the variable, which is to be overwritten.
                     arrays[i] = jnp.array(x._buffer, copy=True)
             if self._whole is not None:
-                return [DeviceTensor(a) for a in self._whole(*arrays)]
+                return self._run_whole(arrays, step)
             values = dict(zip(self._inputs, arrays, strict=True))
             del arrays
+            if step is not None:
+                step.made = self._news_of(values)
             self._run_stages(values)
         constants = self._graph.constants
         return [_tensor(values[v] if v in values else constants[v]) for v in self._outputs]
+
+    def _run_whole(self, arrays: list[Any], step: Step | None) -> list[Tensor]:
+        found: list[Sequence[Any]] = []
+        if step is not None:
+            count = len(self._graph.outputs)
+            step.made = lambda i: DeviceTensor(found[0][count + i]) if found else None
+        found.extend(self._whole.lazily(arrays))
+        return [DeviceTensor(a) for a in found[0]]
+
+    def _news_of(self, values: Values) -> Callable[[int], Tensor | None]:
+        """What gives the new value of a variable from the moment on that it is among `values`."""
+        assigned = list(self._graph.assigned.values())
+
+        def made(i: int) -> Tensor | None:
+            found = values.get(assigned[i])
+            return None if found is None else _tensor(found)
+
+        return made
 
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there."""
@@ -107,7 +130,7 @@ class XlaProgram:
             for i in stage.last_use:
                 del values[stage.inputs[i]]
 
-    def _step(self, stage: Stage, number: int) -> Step:
+    def _step(self, stage: Stage, number: int) -> StageRun:
         """What takes the inputs of a stage from a table of values, and puts its outputs there."""
         if stage.on_host:
             return self._host_step(stage)
@@ -115,29 +138,29 @@ class XlaProgram:
         compiled = self._compiled(stage, number, inputs, outputs)
 
         def step(values: Values) -> None:
-            found = compiled(*[_plain(values[v]) for v in inputs])
-            values.update(zip(outputs, found, strict=True))
+            found = compiled.lazily([_plain(values[v]) for v in inputs])
+            values.update(zip(outputs, chain.from_iterable(found)))  # noqa: B905  # in one instruction
 
         return step
 
     def _compiled(
         self, stage: Stage, number: int, inputs: list[Value], outputs: list[Value]
-    ) -> Callable[..., Any]:
+    ) -> Call:
         """A stage as an XLA program."""
         lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
         constants = self._constants_of(stage.nodes, outputs)
         function = lower(stage.nodes, inputs, outputs, constants)
         function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
-        overwritten = {self._inputs[i] for i in self._overwritten}
+        overwritten = {self._inputs[i] for i, _ in self._overwritten}
         donated = [
             i
             for i, v in enumerate(inputs)
             if v in overwritten and self._graph.assigned[v] in outputs
         ]
-        program = jax.jit(function, donate_argnums=donated)
-        return in_one_loop(program) if stage.in_one_pass else program
+        known = not any(type(d) is Dim for v in inputs for d in v.shape)
+        return Call(function, donated, known, in_one_loop if stage.in_one_pass else None)
 
-    def _host_step(self, stage: Stage) -> Step:
+    def _host_step(self, stage: Stage) -> StageRun:
         part = Graph(self._graph.name)
         part.constants = self._constants_of(stage.nodes)
         part.inputs = [*stage.inputs, *part.constants]
@@ -178,9 +201,6 @@ def on_host(array: Any) -> Any:
 
 def _tensor(array: Any) -> Tensor:
     return DeviceTensor(array) if isinstance(array, jax.Array) else Tensor(array)
-
-
-_ALONE, _BUFFER_ALONE = references_if_alone(lambda: DeviceTensor(object()), "_buffer", named=False)
 
 
 def _identifier(name: str) -> str:

@@ -1,0 +1,38 @@
+"""Whether anybody but a variable can see its value: if not, the memory may be used for the next one.
+
+Python counts the references to an object, and some of them are those of the very code that asks. How many these are
+differs between versions of Python, so they are counted once, by the same code, for a tensor that is known to be alone.
+"""
+
+from __future__ import annotations
+
+from sys import getrefcount
+
+import numpy as np
+
+from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.tensor import Tensor
+
+
+def is_private(values: list[Tensor], i: int) -> bool:
+    """Whether nobody has a tensor, or its memory, but the list `values` and one other list."""
+    tensor, memory = _counts(values, i)
+    return tensor <= _alone[0] and memory <= _alone[1]
+
+
+def _counts(values: list[Tensor], i: int) -> tuple[int, int]:
+    """How many references Python counts to a tensor in a list, and to its memory."""
+    tensor = values[i]
+    memory = tensor._buffer if type(tensor) is DeviceTensor else tensor._array
+    return getrefcount(tensor), getrefcount(memory)
+
+
+def _calibrated() -> tuple[int, int]:
+    values = [Tensor(np.zeros(1))]
+    other = [*values]
+    counts = _counts(values, 0)
+    other.clear()
+    return counts
+
+
+_alone = _calibrated()
