@@ -315,29 +315,36 @@ class Variable(RowUpdates, Operators):
           origins: what else it is computed from, for `explain`.
           in_place: for a value of this shape, `compute` takes as a second argument memory that it may write into.
         """
-        run, active = context.hot
-        for recorder in active:
-            if recorder.substitutes:
-                value = self._read()
-                self._store(Tensor(run(compute, value._array)), value, *origins)
-                return self
+        run = context.hot[0]
+
+        def changed(value: Tensor, private: bool) -> Tensor:
+            held = value._array
+            # Where nobody but this variable can see the old value, it is overwritten: a large one costs as much to
+            # allocate as to compute.
+            if private and in_place == held.shape and _may_be_written(value):
+                return Tensor(run(compute, held, held))
+            return Tensor(run(compute, held))
+
+        self._exchange(changed, *origins)
+        return self
+
+    def _exchange(self, function: Callable[[Tensor, bool], Tensor], *origins: Any) -> Tensor:
+        """The same for a function of the tensor inside, and of whether nobody else has it. Gives what was there."""
+        active = context.hot[1]
+        if any(recorder.substitutes for recorder in active):
+            value = self._read()
+            self.assign(function(value, False))
+            return value
         step = Step()
         with step.lock:
             try:
                 [value] = step.claim((self,), (0,))
-                held = value._array
-                # Where nobody but this variable can see the old value, it is overwritten: a large one costs as much
-                # to allocate as to compute.
-                if in_place == held.shape and step.private[0] and _may_be_written(value):
-                    array = run(compute, held, held)
-                else:
-                    array = run(compute, held)
-                step.commit([Tensor(array)])
+                step.commit([function(value, step.private[0])])
             finally:
                 step.end()
         for recorder in active:
             recorder.note("assign", self, origins=(value, *origins))
-        return self
+        return value
 
     def _store(self, value: Tensor, *origins: Any) -> None:
         """Puts a tensor in the variable. `origins` are the values it was computed from, for `explain`."""

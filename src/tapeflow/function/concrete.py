@@ -6,7 +6,9 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeflow.core import nest
+import numpy as np
+
+from tapeflow.core import nest, steps
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim, holds
@@ -133,6 +135,10 @@ class ConcreteFunction:
             self._only = [leaves[i] for i in self._variable_positions]
         self._own = own
         self._own_ids = {id(v) for v in own}
+        if not by_identity:
+            for i in self._variable_positions:  # a trace keeps no values alive
+                held = steps.settled(stand_ins[i]._value)._array
+                stand_ins[i]._value = Tensor(np.broadcast_to(np.zeros((), held.dtype), held.shape))
 
     # Calling.
 

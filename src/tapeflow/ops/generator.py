@@ -207,12 +207,12 @@ class Generator(Tracked):
         >>> g.skip(2).numpy(), g.state.numpy()
         (array([1, 0, 0]), array([513,   0,   0]))
         """
-        before = self._state_var._read()
-        step = _PER_NUMBER * integer("Generator.skip", "delta", delta)
-        self._state_var.assign(
-            distributions.generator_skip(before, convert_to_tensor(step, dtypes.int64))
+        step = convert_to_tensor(
+            _PER_NUMBER * integer("Generator.skip", "delta", delta), dtypes.int64
         )
-        return before
+        return self._state_var._exchange(
+            lambda before, _: distributions.generator_skip(before, step)
+        )
 
     def _draw(self, shape: tuple[int, ...]) -> Tensor:
         """A state of the primitives to draw from, for as many numbers."""

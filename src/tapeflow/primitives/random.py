@@ -202,7 +202,7 @@ class Streams:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may draw numbers, too
         self._replay = _Replay()
         self.set_seed(None)
 
