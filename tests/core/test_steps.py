@@ -83,8 +83,9 @@ class TestSteps:
             try:
                 step.claim([v], [0])
                 raise KeyboardInterrupt
-            finally:
-                step.end()
+            except BaseException:
+                step.give_up()
+                raise
         np.testing.assert_array_equal(v, [1.0, 2.0])
 
     def test_one_that_was_left_behind_settles_by_itself(self):
@@ -114,7 +115,7 @@ class TestSteps:
             before._array[0] = 5.0  # as a program that writes over the old value does
             np.testing.assert_array_equal(seen, [1.0])
             step.commit([before])
-            step.end()
+            step.give_up()
         np.testing.assert_array_equal(v, [5.0])
 
     def test_another_thread_waits(self):
@@ -128,7 +129,7 @@ class TestSteps:
             reader.join(0.05)
             assert not seen
             step.commit([Tensor(np.array([2.0], np.float32))])
-            step.end()
+            step.give_up()
         reader.join()
         np.testing.assert_array_equal(seen, [[2.0]])
 
@@ -138,7 +139,7 @@ class TestSteps:
         with step.lock:
             step.claim([v], [0])
             in_threads(1, lambda: (v.dtype, v.shape))
-            step.end()
+            step.give_up()
 
 
 class TestOwnership:
@@ -151,7 +152,7 @@ class TestOwnership:
         step = steps.Step()
         with step.lock:
             step.claim([v], [0])
-            step.end()
+            step.give_up()
         del kept
         return step.private[0]
 
@@ -187,9 +188,9 @@ class TestOwnership:
     def test_one_more_reference_is_one_more(self):
         values = [Tensor(np.zeros(1))]
         other = [*values]
-        assert ownership._counts(values, 0) == ownership._alone
+        assert ownership.references(values, 0) == ownership.IF_ALONE
         third = values[0]
-        assert ownership._counts(values, 0) > ownership._alone
+        assert ownership.references(values, 0) > ownership.IF_ALONE
         del other, third
 
 

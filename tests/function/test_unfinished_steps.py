@@ -82,8 +82,8 @@ def test_interrupts_lose_nothing(program):
     previous = signal.signal(signal.SIGALRM, interrupt)
     try:
         for turn in range(60):
-            signal.setitimer(signal.ITIMER_REAL, 2e-4 + 5e-5 * (turn % 20))
             try:
+                signal.setitimer(signal.ITIMER_REAL, 2e-4 + 5e-5 * (turn % 20))
                 while True:
                     step(one)
                     at += 1.0
@@ -235,5 +235,3 @@ def test_python_that_a_step_calls_sees_the_value_before(program):
         step(tf.ones([SIZE, SIZE]))
         assert np.all(seen[-1] == seen[-1][0, 0]) and seen[-1][0, 0] in (turn, turn + 1)
     np.testing.assert_array_equal(v, np.full([SIZE, SIZE], 3.0))
-
-

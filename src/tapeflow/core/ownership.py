@@ -14,25 +14,24 @@ from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.tensor import Tensor
 
 
-def is_private(values: list[Tensor], i: int) -> bool:
-    """Whether nobody has a tensor, or its memory, but the list `values` and one other list."""
-    tensor, memory = _counts(values, i)
-    return tensor <= _alone[0] and memory <= _alone[1]
-
-
-def _counts(values: list[Tensor], i: int) -> tuple[int, int]:
+def references(values: list[Tensor], i: int) -> int:
     """How many references Python counts to a tensor in a list, and to its memory."""
     tensor = values[i]
     memory = tensor._buffer if type(tensor) is DeviceTensor else tensor._array
-    return getrefcount(tensor), getrefcount(memory)
+    return getrefcount(tensor) + getrefcount(memory)
 
 
-def _calibrated() -> tuple[int, int]:
+def is_private(values: list[Tensor], i: int) -> bool:
+    """Whether nobody has a tensor, or its memory, but the list `values` and one other list."""
+    return references(values, i) <= IF_ALONE
+
+
+def _calibrated() -> int:
     values = [Tensor(np.zeros(1))]
     other = [*values]
-    counts = _counts(values, 0)
+    count = references(values, 0)
     other.clear()
-    return counts
+    return count
 
 
-_alone = _calibrated()
+IF_ALONE = _calibrated()

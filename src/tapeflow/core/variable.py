@@ -293,55 +293,66 @@ class Variable(RowUpdates, Operators):
     def _combine(self, op: str, ufunc: Any, delta: Any) -> None:
         array = self._operand(op, delta)
         run, active = context.hot
-        if active or array.nbytes >= _WORTH_REUSING:
-            self._change(
-                lambda held, out=None: ufunc(held, array, out), delta, in_place=array.shape
-            )
-            return
-        with steps.claims:
-            value = self._value
-            if type(value) is Tensor:
-                self._value = Tensor(run(ufunc, value._array, array))
-                return
-        self._change(lambda held: ufunc(held, array), delta)
+        if active:
+            self._change(lambda held: ufunc(held, array), delta)
+        elif array.nbytes >= _WORTH_REUSING:
+            self._combine_large(run, ufunc, array)
+        else:
+            with steps.claims:
+                value = self._value
+                if type(value) is Tensor:
+                    self._value = Tensor(run(ufunc, value._array, array))
+                    return
+            self._change(lambda held: ufunc(held, array))
 
-    def _change(
-        self, compute: Callable[..., Any], *origins: Any, in_place: tuple[int, ...] | None = None
-    ) -> Variable:
+    def _combine_large(self, run: Callable[..., Any], ufunc: Any, array: Any) -> None:
+        step = Step()
+        with step.lock:
+            try:
+                value = step.claim_one(self)
+                held = value._array
+                # Where nobody but this variable can see the old value, it is overwritten: a large one costs as much
+                # to allocate as to compute.
+                if (
+                    step.private[0]
+                    and held.shape == array.shape
+                    and type(value) is Tensor
+                    and held.flags.owndata
+                    and held.flags.writeable
+                ):
+                    self._value = Tensor(run(ufunc, held, array, held))
+                else:
+                    self._value = Tensor(run(ufunc, held, array))
+            except BaseException:
+                step.give_up()
+                raise
+
+    def _change(self, compute: Callable[[Any], Any], *origins: Any) -> Variable:
         """Replaces the value by what is computed from it, with nobody coming in between.
 
         Args:
           compute: makes an array of the array that the variable holds.
           origins: what else it is computed from, for `explain`.
-          in_place: for a value of this shape, `compute` takes as a second argument memory that it may write into.
         """
         run = context.hot[0]
-
-        def changed(value: Tensor, private: bool) -> Tensor:
-            held = value._array
-            # Where nobody but this variable can see the old value, it is overwritten: a large one costs as much to
-            # allocate as to compute.
-            if private and in_place == held.shape and _may_be_written(value):
-                return Tensor(run(compute, held, held))
-            return Tensor(run(compute, held))
-
-        self._exchange(changed, *origins)
+        self._exchange(lambda value: Tensor(run(compute, value._array)), *origins)
         return self
 
-    def _exchange(self, function: Callable[[Tensor, bool], Tensor], *origins: Any) -> Tensor:
-        """The same for a function of the tensor inside, and of whether nobody else has it. Gives what was there."""
+    def _exchange(self, function: Callable[[Tensor], Tensor], *origins: Any) -> Tensor:
+        """The same for a function of the tensor inside. Gives what was there before."""
         active = context.hot[1]
         if any(recorder.substitutes for recorder in active):
             value = self._read()
-            self.assign(function(value, False))
+            self.assign(function(value))
             return value
         step = Step()
         with step.lock:
             try:
-                [value] = step.claim((self,), (0,))
-                step.commit([function(value, step.private[0])])
-            finally:
-                step.end()
+                value = step.claim_one(self)
+                step.commit([function(value)])
+            except BaseException:
+                step.give_up()
+                raise
         for recorder in active:
             recorder.note("assign", self, origins=(value, *origins))
         return value
@@ -428,7 +439,3 @@ def _unpickle(value: Tensor, trainable: bool, name: str, shape: TensorShape) -> 
     variable = Variable(value, trainable, shape=shape)
     variable._name = name
     return variable
-
-
-def _may_be_written(value: Tensor) -> bool:
-    return type(value) is Tensor and value._array.flags.owndata and value._array.flags.writeable

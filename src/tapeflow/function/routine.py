@@ -98,8 +98,9 @@ class Routine:
                     for v, value in zip(held, values, strict=True):
                         recorder.read(v, value)
                 return self._called([*map(settled, arguments), *values, *others], held, step)
-            finally:
-                step.end()
+            except BaseException:
+                step.give_up()
+                raise
 
     def _called(
         self, inputs: list[Tensor], held: Sequence[Variable], step: Step | None

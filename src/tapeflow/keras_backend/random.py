@@ -141,7 +141,7 @@ def _state(seed: Any) -> Tensor:
         # What `SeedGenerator.next` does, in one op: this is on the way of every dropout.
         variable = seed.state._value
         if type(variable) is TapeflowVariable:
-            return random.stateless(variable._exchange(lambda now, _: now + _NEXT))
+            return random.stateless(variable._exchange(lambda now: now + _NEXT))
     return random.stateless(seed if isinstance(seed, Tensor) else draw_seed(seed))
 
 

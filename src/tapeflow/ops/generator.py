@@ -210,9 +210,7 @@ class Generator(Tracked):
         step = convert_to_tensor(
             _PER_NUMBER * integer("Generator.skip", "delta", delta), dtypes.int64
         )
-        return self._state_var._exchange(
-            lambda before, _: distributions.generator_skip(before, step)
-        )
+        return self._state_var._exchange(lambda before: distributions.generator_skip(before, step))
 
     def _draw(self, shape: tuple[int, ...]) -> Tensor:
         """A state of the primitives to draw from, for as many numbers."""
