@@ -4,12 +4,12 @@ import threading
 
 import numpy as np
 import pytest
+from tests.tools import in_threads
 
 import tapeflow as tf
 from tapeflow.core import ownership, steps
 from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.tensor import Tensor
-from tests.tools import in_threads
 
 THREADS = 16
 LARGE = 50_000

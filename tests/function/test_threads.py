@@ -4,10 +4,10 @@ import threading
 
 import numpy as np
 import pytest
-
-import tapeflow as tf
 from tests.function.tools import PROGRAMS, run_all_on
 from tests.tools import in_threads
+
+import tapeflow as tf
 
 THREADS = 16
 

@@ -6,9 +6,9 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.function.tools import PROGRAMS, run_all_on
 
 import tapeflow as tf
-from tests.function.tools import PROGRAMS, run_all_on
 
 SIZE = 200
 

@@ -75,3 +75,10 @@ def test_a_value_that_was_read_before_stays():
     function(X)
     np.testing.assert_array_equal(before.numpy(), copy)
     assert not np.array_equal(w.numpy(), copy)
+
+
+def test_complex_matrices():
+    v = tf.Variable(np.full((2, 3), 1 + 1j))
+    step = tf.function(lambda p: v.assign_sub(1.0 * tf.matmul(v, p)), jit_compile=False)
+    step(np.ones((3, 3)) + 0j)
+    np.testing.assert_allclose(v, np.full((2, 3), -2 - 2j))

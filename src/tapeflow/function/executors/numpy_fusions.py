@@ -91,6 +91,8 @@ def _matrix_update(
     if node.primitive.name not in ("subtract", "add") or len(node.outputs[0].shape) != 2:
         return None
     w, change = node.inputs
+    if w.dtype.np_dtype.char not in "fd":
+        return None
     if w not in graph.assigned or graph.assigned[w] is not node.outputs[0] or uses[change] != 1:
         return None
     sign = 1.0 if node.primitive.name == "add" else -1.0
@@ -111,7 +113,7 @@ def _matrix_update(
     values = (*scaled.inputs, *scaled.outputs, w)
     if any(len(v.shape) != 2 or any(type(d) is Dim for d in v.shape) for v in values):
         return None
-    if w.dtype.np_dtype.char not in "fd" or w.shape != scaled.outputs[0].shape:
+    if w.shape != scaled.outputs[0].shape:
         return None
     replaced.append(scaled)
     attrs = {"scale": sign, **scaled.attrs}

@@ -42,12 +42,12 @@ class NumpyProgram:
     name = "numpy"
 
     def __init__(self, graph: Graph) -> None:
+        self._file = f"<tapeflow {graph.name} {id(self):x}>"
         writer = _Writer(fused(graph))
         self.source = writer.source()
         self._nodes = writer.lines
         self._donations = writer.donations
         self._has_effects = any(node.has_effect for node in graph.nodes)
-        self._file = f"<tapeflow {graph.name} {id(self):x}>"
         namespace = writer.namespace
         exec(compile(self.source, self._file, "exec"), namespace)
         linecache.cache[self._file] = (len(self.source), None, self.source.splitlines(True), "")
