@@ -60,17 +60,19 @@ _RETURNS = ("RETURN_VALUE", "RETURN_CONST")
 
 
 class Places:
-    """A trace function that counts places, and raises at one of them.
+    """A trace function that counts places, and raises at one of them. As a context it is in force.
 
     Args:
       at: the number of the place, from 1; 0 for none.
+      handler: what happens there, in place of an interruption.
 
     Attributes:
       passed: for each instruction the numbers of the places at which it was passed.
     """
 
-    def __init__(self, at: int = 0) -> None:
+    def __init__(self, at: int = 0, handler: Callable[[], Any] | None = None) -> None:
         self.at = at
+        self.handler = handler
         self.count = 0
         self.passed: dict[tuple[CodeType, int, str], list[int]] = {}
         self.where = "nowhere"
@@ -108,17 +110,22 @@ class Places:
         if self.count == self.at:
             sys.settrace(None)
             self.where = f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
-            raise KeyboardInterrupt(self.where)
+            if self.handler is None:
+                raise KeyboardInterrupt(self.where)
+            self.handler()
+
+    def __enter__(self) -> None:
+        sys.settrace(self)
+
+    def __exit__(self, *exception: Any) -> None:
+        sys.settrace(None)
 
 
 def places_of(action: Callable[[], Any]) -> list[list[int]]:
     """The numbers of the places that an action passes, those of the same instruction together."""
     places = Places()
-    sys.settrace(places)
-    try:
+    with places:
         action()
-    finally:
-        sys.settrace(None)
     return list(places.passed.values())
 
 
@@ -137,14 +144,12 @@ class Interrupted:
 def at_place(action: Callable[[], Any], number: int) -> Interrupted:
     """Interrupts an action at a place."""
     places = Places(number)
-    sys.settrace(places)
     try:
-        action()
+        with places:
+            action()
     except BaseException as error:
         _check_is_interrupt(error)
         return Interrupted(True, f"place {number}, {places.where}")
-    finally:
-        sys.settrace(None)
     return Interrupted(False, f"place {number}, {places.where}")
 
 
