@@ -24,12 +24,14 @@ class Entry:
       cold: whether only the first time counts: then each interruption gets a new object.
       turns: how often it is interrupted in one case.
       times: how often a run adds one.
+      in_this_process: whether the run is interrupted from here; otherwise it sees to it by itself.
     """
 
     engines: tuple[str, ...] = ()
     cold = False
     turns = 30
     times = 1
+    in_this_process = True
 
     def __init__(self, dice: Dice, engine: str = "") -> None:
         self.dice = dice

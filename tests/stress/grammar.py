@@ -58,10 +58,7 @@ def _matrices(dice: Dice, a: np.ndarray, b: np.ndarray) -> dict[str, Any] | None
     if a.ndim != 2 or b.ndim != 2 or a.dtype.itemsize == 1:
         return None
     fitting = [
-        (ta, tb)
-        for ta in (False, True)
-        for tb in (False, True)
-        if a.shape[not ta] == b.shape[tb]
+        (ta, tb) for ta in (False, True) for tb in (False, True) if a.shape[not ta] == b.shape[tb]
     ]
     if not fitting:
         return None
@@ -119,9 +116,7 @@ def _axis_in_matrix(dice: Dice, a: np.ndarray, b: np.ndarray) -> dict[str, Any] 
     if a.ndim != b.ndim or not a.ndim:
         return None
     axes = [
-        i
-        for i in range(a.ndim)
-        if a.shape[:i] + a.shape[i + 1 :] == b.shape[:i] + b.shape[i + 1 :]
+        i for i in range(a.ndim) if a.shape[:i] + a.shape[i + 1 :] == b.shape[:i] + b.shape[i + 1 :]
     ]
     return {"axis": dice.choice(axes)} if axes else None
 
@@ -226,7 +221,11 @@ def _update(dice: Dice, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> dict[str
 def _model(dice: Dice, v: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, Any] | None:
     if not v.ndim == x.ndim == y.ndim == 2:
         return None
-    return _rate(dice) if (x.shape[0], v.shape[0], v.shape[1]) == (*y.shape[:1], x.shape[1], y.shape[1]) else None
+    return (
+        _rate(dice)
+        if (x.shape[0], v.shape[0], v.shape[1]) == (*y.shape[:1], x.shape[1], y.shape[1])
+        else None
+    )
 
 
 def _gradient(v: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -250,6 +249,8 @@ def _row_updates(dice: Dice, v: np.ndarray, a: np.ndarray) -> dict[str, Any] | N
 
 
 def _add_rows(v: np.ndarray, a: np.ndarray, rows: list[int]) -> np.ndarray:
+    if len(rows) != len(a):
+        raise Unclear("another number of rows")
     v = v.copy()
     for i, row in enumerate(rows):
         v[row] = v[row] + a[i]
@@ -257,6 +258,8 @@ def _add_rows(v: np.ndarray, a: np.ndarray, rows: list[int]) -> np.ndarray:
 
 
 def _set_rows(v: np.ndarray, a: np.ndarray, rows: list[int]) -> np.ndarray:
+    if len(rows) != len(a):
+        raise Unclear("another number of rows")
     v = v.copy()
     for i, row in enumerate(rows):
         v[row] = a[i]
@@ -346,7 +349,7 @@ ASSIGNMENTS: dict[str, Op] = {
         _chosen,
     ),
     "loop": Op(
-        "for _ in tf.range({turns}):\n    {0}.assign({0} * 0.5 + {1})",
+        "x = tf.convert_to_tensor({1})\nfor _ in tf.range({turns}):\n    {0}.assign({0} * 0.5 + x)",
         _repeated,
         2,
         "fc",
@@ -389,8 +392,15 @@ GIVEN: dict[str, Op] = {
 """How a value is handed over, to a function or an assignment."""
 
 
+_PROBE = Dice("probe", 0, 0)
+
+
 def meaning(op: Op, operands: list[np.ndarray], attrs: dict[str, Any]) -> np.ndarray:
     """What a row gives, in the dtype it has in tapeflow: that of the first operand, but for casts."""
+    if (
+        op.attrs(_PROBE, *operands) is None
+    ):  # they were drawn for other shapes, and NumPy takes more than TensorFlow
+        raise Unclear("not for these operands")
     wide = [_wide(a) for a in operands]
     with np.errstate(all="ignore"):
         result = np.asarray(op.meaning(*wide, **attrs))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from typing import Any
 
 import numpy as np
 from tests.stress.engines import compiled
 from tests.stress.entries import Entry
+from tests.stress.run import counts
 from tests.stress.scenarios import expect
 
 import tapeflow as tf
@@ -99,7 +102,10 @@ class SavedModels(_InFolder):
         if os.path.exists(self.path):
             found = tf.saved_model.load(self.path).f(tf.zeros([2, 100])).numpy()
             now = self.module.v.numpy()[0]
-            expect(bool(np.isin(found, (now, now - 1)).all()), f"loaded {np.unique(found)}, it is {now}")
+            expect(
+                bool(np.isin(found, (now, now - 1)).all()),
+                f"loaded {np.unique(found)}, it is {now}",
+            )
 
     def check_results(self) -> None:
         expect(bool((self.found == self.module.v.numpy()).all()), f"loaded {self.found[0, :3]}")
@@ -264,4 +270,24 @@ class KerasFiles(_InFolder):
         expect(np.allclose(loaded(self.x).numpy(), self.model(self.x).numpy()), "another model")
 
     def check_results(self) -> None:
-        expect(np.allclose(self.loaded(self.x).numpy(), self.model(self.x).numpy()), "another model")
+        expect(
+            np.allclose(self.loaded(self.x).numpy(), self.model(self.x).numpy()), "another model"
+        )
+
+
+class ImportingJax(Entry):
+    """A process that is interrupted while jax is imported goes on training, and ends well."""
+
+    engines = ("xla", "default", "hybrid")
+    turns = 1
+    in_this_process = False
+
+    def run(self) -> None:
+        seconds = self.dice.random() * 4.0
+        command = [sys.executable, "-m", "tests.stress.cold", self.engine, str(seconds)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=150)
+        expect(
+            done.returncode == 0 and "Exception ignored" not in done.stderr,
+            f"status {done.returncode} after {seconds} s:\n{done.stdout}\n{done.stderr[-3000:]}",
+        )
+        counts["imports interrupted"] += "interrupted: True" in done.stdout

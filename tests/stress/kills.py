@@ -72,7 +72,9 @@ def _kill(kind: type[Writer], dice: Dice, folder: str) -> None:
         try:
             found = kind(place).load()
         except Exception:
-            raise Broken(f"{what}, {saved} was saved before. It does not load:\n{traceback.format_exc()}") from None
+            raise Broken(
+                f"{what}, {saved} was saved before. It does not load:\n{traceback.format_exc()}"
+            ) from None
         allowed = {saved, saved + 1} if saved else {None, 1}
         expect(found in allowed, f"{what}: {found} was loaded, {saved} was saved before")
         last = found or 0
@@ -133,7 +135,10 @@ def _victim(kind: type[Writer], folder: str, last: int, seconds: float | None, l
     os.close(read)
     os.waitpid(child, 0)
     lines = text.decode().splitlines()
-    expect(not any(line.startswith("error") for line in lines), f"saving fails: {lines[-1] if lines else ''}")
+    expect(
+        not any(line.startswith("error") for line in lines),
+        f"saving fails: {lines[-1] if lines else ''}",
+    )
     numbers = [int(line) for line in lines if line.isdigit()]
     return numbers[-1] if numbers else 0
 

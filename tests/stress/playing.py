@@ -79,9 +79,11 @@ def _difference(
     for name, expected in world.values.items():
         if name[0] == "v" and not look:
             continue
-        # Not np.asarray, of a variable: a view of its value is a reference that stays for a moment.
         found = namespace[name]
-        found = found if isinstance(found, np.ndarray) else found.numpy()
+        if isinstance(found, (tf.Tensor, tf.Variable)):
+            found = (
+                found.numpy()
+            )  # not np.asarray: a view of a variable's value is a reference to it
         found = np.asarray(found)
         if found.dtype.newbyteorder("=") != expected.dtype.newbyteorder("="):
             return f"{name} has dtype {found.dtype}, expected {expected.dtype}"

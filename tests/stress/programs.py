@@ -25,5 +25,7 @@ def run_case(seed: int, case: int) -> str | None:
         lines = [f"On the engine {engine!r}:", failure]
         if again is None:  # it does not fail every time
             small, again = program, "It did not fail again: the whole program is below."
-        return "\n".join([*lines, "", "As small as it gets:", "", small.script(decorator), "", again])
+        return "\n".join(
+            [*lines, "", "As small as it gets:", "", small.script(decorator), "", again]
+        )
     return None

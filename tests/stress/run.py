@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import importlib
 import itertools
 import json
@@ -66,7 +67,9 @@ def _inside(part: str, seed: int, start: int, minutes: float, cases: int | None)
 
     faulthandler.enable()
     unraisable: list[str] = []
-    sys.unraisablehook = lambda u: unraisable.append(f"{u.err_msg or ''} {u.object!r}: {u.exc_value!r}")
+    sys.unraisablehook = lambda u: unraisable.append(
+        f"{u.err_msg or ''} {u.object!r}: {u.exc_value!r}"
+    )
     run_case: Any = importlib.import_module(f"tests.stress.{part}").run_case
     end = time.monotonic() + 60.0 * minutes
     for case in itertools.count(start):
@@ -162,7 +165,9 @@ class _Part:
     def _failed(self, case: int, text: list[str], what: str) -> None:
         self.failures += 1
         print(f"\nFAILED {self.name} {case}. {what}\n" + "".join(text[-200:]).rstrip())
-        command = f"python -m tests.stress --only {self.name} --seed {self.options.seed} --case {case}"
+        command = (
+            f"python -m tests.stress --only {self.name} --seed {self.options.seed} --case {case}"
+        )
         print(f"to repeat: {command}\n", flush=True)
 
 
@@ -197,8 +202,6 @@ def _lines(child: subprocess.Popen[str]) -> Iterator[str | None]:
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     child.wait()

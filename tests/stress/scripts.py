@@ -130,7 +130,9 @@ class Program(NamedTuple):
             given = [g.text for g in event.given]
             if eager:  # what a function does with arrays by itself
                 given = [
-                    text if g.name[0] == "v" and g.form == "itself" else f"tf.convert_to_tensor({text})"
+                    text
+                    if g.name[0] == "v" and g.form == "itself"
+                    else f"tf.convert_to_tensor({text})"
                     for g, text in zip(event.given, given, strict=True)
                 ]
             out = "".join(f"{event.name}_{i}, " for i in range(len(self.returns)))
@@ -405,7 +407,15 @@ class _Drawing:
             name = dice.choice(variables)
             held = world.values[name]
             op = dice.choice(
-                ["assign", "assign", "assign", "assign_add", "assign_sub", "scatter_add", "scatter_update"]
+                [
+                    "assign",
+                    "assign",
+                    "assign",
+                    "assign_add",
+                    "assign_sub",
+                    "scatter_add",
+                    "scatter_update",
+                ]
             )
             found = self.given(world, held, None)
             if found is None:

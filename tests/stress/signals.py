@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from tests.stress.dice import Dice
 from tests.stress.engines import compiled, running
-from tests.stress.interrupting import places_of, surroundings
-from tests.stress.interrupting import Places
+from tests.stress.interrupting import Places, places_of, surroundings
 from tests.stress.run import counts
 from tests.stress.scenarios import Broken, expect
 
@@ -130,12 +129,21 @@ class _Work:
 
     def check(self) -> None:
         """At the end, all steps and all that handlers have done is there."""
-        expect(not self.problems, f"{len(self.problems)} problems, the first: " + "\n".join(self.problems[:2]))
+        expect(
+            not self.problems,
+            f"{len(self.problems)} problems, the first: " + "\n".join(self.problems[:2]),
+        )
         for i, v in enumerate(self.variables):
             found = v.numpy()
-            expect(bool((found == self.done).all()), f"variable {i}: {np.unique(found)} after {self.done} steps")
+            expect(
+                bool((found == self.done).all()),
+                f"variable {i}: {np.unique(found)} after {self.done} steps",
+            )
         found = self.extra.numpy()
-        expect(bool((found == self.added).all()), f"{np.unique(found)} after {self.added} additions of handlers")
+        expect(
+            bool((found == self.added).all()),
+            f"{np.unique(found)} after {self.added} additions of handlers",
+        )
 
 
 def run_case(seed: int, case: int) -> str | None:

@@ -1,15 +1,7 @@
 """A short slice of `make stress`, always the same, and what can be said of the harness itself."""
 
-import contextlib
-import sys
-import threading
-
 import pytest
-from tests.stress.dice import Dice
-from tests.stress.interrupting import Places, places_of
-from tests.stress.playing import play
 from tests.stress.run import main
-from tests.stress.scripts import draw_program, is_valid
 
 SLICE = {"programs": 12, "threads": 18, "interrupts": 13, "signals": 5, "kills": 8}
 

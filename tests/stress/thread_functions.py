@@ -65,7 +65,9 @@ def others_while_tracing(dice: Dice) -> None:
                     try:
                         found = others[kind]()
                     except BaseException as error:
-                        error.add_note(f"while another thread traces; what it did has number {kind}")
+                        error.add_note(
+                            f"while another thread traces; what it did has number {kind}"
+                        )
                         raise
                     if isinstance(found, np.ndarray) and found.shape == (size,):
                         expect(bool((found == found[0]).all()), f"half a value: {found[:4]}...")
@@ -85,7 +87,8 @@ def others_while_tracing(dice: Dice) -> None:
             found = variable.numpy()
             expect(
                 bool((found == added).all()),
-                f"on {engine}, turn {turn}: {np.unique(found)[:5]} instead of {added} additions; the others did {kinds}",
+                f"on {engine}, turn {turn}: {np.unique(found)[:5]} instead of {added} additions; "
+                f"the others did {kinds}",
             )
 
 

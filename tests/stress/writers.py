@@ -205,6 +205,8 @@ class DatasetCache(Writer):
     def save(self, number: int) -> None:
         for x in self.dataset(number):
             expect(int(x) == number, f"{int(x)} in the cache of {number}")
+        left = glob.glob(f"{self.path}-{number}*")
+        expect(len(left) == 1, f"files of killed writers stay for ever: {left}")
 
     def load(self) -> int | None:
         last = None
@@ -214,7 +216,10 @@ class DatasetCache(Writer):
             if not os.path.exists(f"{self.path}-{number}.data"):
                 break  # it was not finished
             found = [int(x) for x in self.dataset(number)]
-            expect(found == [number] * 200, f"the cache of {number} has {len(found)} elements: {found[:4]}")
+            expect(
+                found == [number] * 200,
+                f"the cache of {number} has {len(found)} elements: {found[:4]}",
+            )
             last = number
         return last
 
