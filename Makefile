@@ -4,24 +4,27 @@
 #   make test     lint, type check, tests and doctests, and a selection of Keras's own tests
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
 #   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
+#   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
 #   make docs     write the lists in docs/compatibility.md
 #
 # Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1",
-# make differential DIFFERENTIAL_ARGS="--ops math.* --seed 3", make keras-suite SUITE_ARGS="layers/rnn".
+# make differential DIFFERENTIAL_ARGS="--ops math.* --seed 3", make stress STRESS_ARGS="--seed 3",
+# make keras-suite SUITE_ARGS="layers/rnn".
 
 PYTHON ?= python3
 VENV ?= .venv
 PEERS ?= .venv-peers
 BENCH_ARGS ?=
 DIFFERENTIAL_ARGS ?=
+STRESS_ARGS ?=
 SUITE_ARGS ?=
 
 BIN := $(VENV)/bin
 TORCH := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench differential keras-suite docs clean
+.PHONY: help demo test lint format bench differential stress keras-suite docs clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -48,6 +51,9 @@ bench: $(VENV)/.installed-xla $(PEERS)/.installed
 
 differential: $(PEERS)/.installed-tapeflow
 	$(PEERS)/bin/python -m tests.differential $(DIFFERENTIAL_ARGS)
+
+stress: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.stress $(STRESS_ARGS)
 
 keras-suite: $(PEERS)/.installed-tapeflow
 	$(PEERS)/bin/python -m tests.keras_suite $(SUITE_ARGS)

@@ -1,0 +1,61 @@
+"""The ways to run a step: eagerly, or as a function on each executor.
+
+Which executor a default function takes depends on sizes and times. Here it must not, so two things are set: for
+`hybrid` there is no other candidate and every product is large enough for it; for `default` all candidates are
+measured in the first calls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+import tapeflow as tf
+from tapeflow.function.executors import choice, shared_work
+
+DECORATORS = {
+    "eager": "",
+    "numpy": "@tf.function(jit_compile=False)",
+    "xla": "@tf.function(jit_compile=True)",
+    "hybrid": "@tf.function",
+    "default": "@tf.function",
+}
+ENGINES = tuple(DECORATORS)
+
+
+def compiled(engine: str, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """The function as this engine runs it. Inside `running` only, for `hybrid` and `default`."""
+    if engine == "eager":
+        return function
+    jit = {"numpy": False, "xla": True}.get(engine)
+    return tf.function(function, jit_compile=jit, **options)
+
+
+@contextlib.contextmanager
+def running(engine: str) -> Iterator[None]:
+    """Within this context functions that are not told otherwise run on the engine."""
+    with contextlib.ExitStack() as stack:
+        if engine == "hybrid":
+            stack.enter_context(mock.patch.object(shared_work, "_WORTH_IT", 1))
+            stack.enter_context(mock.patch.object(choice.Executor, "_begin", _only_hybrid))
+        elif engine == "default":
+            stack.enter_context(mock.patch.object(shared_work, "_WORTH_IT", 1))
+            for name in ("_IMPORT_SECONDS", "_COMPILE_SECONDS", "_COMPILE_SECONDS_A_NODE"):
+                stack.enter_context(mock.patch.object(choice, name, 0.0))
+            stack.enter_context(mock.patch.object(choice, "_CALLS", 2))
+            stack.enter_context(mock.patch.object(choice, "_FEW", 2))
+        yield
+
+
+_begin = choice.Executor._begin
+
+
+def _only_hybrid(self: Any) -> None:
+    if self._jit_compile is not None:
+        _begin(self)
+        return
+    graph = self.graph
+    self._candidates = [choice.Candidate("hybrid", lambda: choice._hybrid(graph))]
+    self._current = self._candidates[0]
