@@ -22,7 +22,7 @@ from tapeflow.train.saving import snapshot
 
 FILE = "saved_model.safetensors"
 DEFAULT = "serving_default"
-VERSION = 1
+VERSION = 2
 
 
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:

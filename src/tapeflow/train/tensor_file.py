@@ -148,6 +148,8 @@ class TensorFile:
       DataLossError: if it is not as it was written.
     """
 
+    instead = "an earlier one: tf.train.latest_checkpoint(folder) finds the newest checkpoint that is whole"
+
     def __init__(self, path: str) -> None:
         self.path = path
         self._lock = threading.Lock()
@@ -222,8 +224,7 @@ class TensorFile:
         raise DataLossError(
             None,
             None,
-            f"{self.path} cannot be used: {reason}. Copy the file again if it was copied, or use an earlier one: "
-            "tf.train.latest_checkpoint(folder) finds the newest checkpoint that is whole.",
+            f"{self.path} cannot be used: {reason}. Copy the file again if it was copied, or use {self.instead}.",
         )
 
     def _header(self) -> tuple[dict[str, str], dict[str, Any]]:
