@@ -24,7 +24,6 @@ from tapeflow.saved_model.damage import Damage
 from tapeflow.saved_model.saving import FILE
 from tapeflow.train import tensor_file
 
-
 NO_NAMES = [*CODES, "class", "1a", "a b", ""]
 
 

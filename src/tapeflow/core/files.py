@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import glob
 import itertools
 import os
 import re
@@ -113,7 +112,7 @@ def checked_path(path: Any) -> str:
 _numbers = itertools.count()
 _ours: set[str] = set()  # what this process is writing now
 _HOST = re.sub(r"[^\w-]", "_", os.uname().nodename if hasattr(os, "uname") else "host")[:40]
-_NAME = re.compile(r"\.([\w-]+)\.(\d+)\.(\d+)\.tapeflow\.tmp$")
+_NAME = re.compile(r"\.([\w-]+)\.(\d+)\.(\d+)\.tapeflow\.tmp(\.weights)?(\.h5)?$")
 _LONGEST = 255  # bytes in a name, on nearly every file system
 _FORGOTTEN = 3600.0  # after as many seconds a file that nobody holds is written to by nobody
 _LONG_FORGOTTEN = 24 * 3600.0  # the same where nobody can tell whether somebody holds it
@@ -125,33 +124,40 @@ class Replacement:
 
     Args:
       path: what it will be called. A link is followed; a device or a pipe is written to as it is.
+      folders: whether folders that are missing are made.
+      suffix: for who writes by the name and not to `file`: what that has to end with.
 
     Attributes:
       file: what to write to.
+      temporary: its name for the time being, None if the file is written to as it is.
     """
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: Any, folders: bool = True, suffix: str = "") -> None:
         self.path = checked_path(path)
         with told(self.path):
             self._goal = os.path.realpath(self.path) if os.path.islink(self.path) else self.path
             folder, name = os.path.split(self._goal)
             self._folder = folder or "."
-            _make_folder(self._folder)
+            if folders:
+                _make_folder(self._folder)
             mode = self._mode_of_old()
-            self._temporary: str | None = None
+            self.temporary: str | None = None
             if mode is not None and not stat.S_ISREG(mode):
                 self.file: BinaryIO = open(self._goal, "wb")  # noqa: SIM115
                 return
             _tidy(self._folder)
-            ending = f".{_HOST}.{os.getpid()}.{next(_numbers)}.tapeflow.tmp"
+            ending = f".{_HOST}.{os.getpid()}.{next(_numbers)}.tapeflow.tmp{suffix}"
+            if suffix:  # who looks for files that end so must not find it
+                name = f".{name}"
             begin = os.fsencode(name)[: _LONGEST - len(ending)].decode(errors="ignore")
-            self._temporary = os.path.join(folder, begin + ending)
-            _ours.add(self._temporary)
+            self.temporary = os.path.join(folder, begin + ending)
+            _ours.add(self.temporary)
             try:
-                self.file = open(self._temporary, "xb")  # noqa: SIM115
-                _hold(self.file)
+                self.file = open(self.temporary, "xb")  # noqa: SIM115
+                if not suffix:  # HDF5 holds its files itself
+                    _hold(self.file)
                 if mode is not None:
-                    os.chmod(self._temporary, stat.S_IMODE(mode))
+                    os.chmod(self.temporary, stat.S_IMODE(mode))
             except BaseException:
                 self.discard()
                 raise
@@ -169,12 +175,12 @@ class Replacement:
         """Brings it to the disk and gives it its name. If that fails, the old file stays, and nothing else."""
         try:
             self.file.flush()
-            if self._temporary is not None:
+            if self.temporary is not None:
                 os.fsync(self.file.fileno())
             self.file.close()
-            if self._temporary is not None:
-                os.replace(self._temporary, self._goal)
-                _ours.discard(self._temporary)
+            if self.temporary is not None:
+                os.replace(self.temporary, self._goal)
+                _ours.discard(self.temporary)
                 _bring_to_disk(self._folder)
         except BaseException as error:
             self.discard()
@@ -188,17 +194,17 @@ class Replacement:
         if file is not None:
             with contextlib.suppress(OSError):  # what is still in its buffer is not wanted
                 file.close()
-        if self._temporary is not None:
+        if self.temporary is not None:
             with contextlib.suppress(OSError):
-                os.unlink(self._temporary)
-            _ours.discard(self._temporary)
+                os.unlink(self.temporary)
+            _ours.discard(self.temporary)
 
     def told(self, error: OSError) -> Exception:
         """What went wrong, with what is there now."""
-        if isinstance(error, errors.OpError) or error.filename not in (None, self._temporary):
+        if isinstance(error, errors.OpError) or error.filename not in (None, self.temporary):
             return error  # about another file
         note = ""
-        if self._temporary is not None:
+        if self.temporary is not None:
             there = os.path.lexists(self.path)
             note = "The file that was there is as it was" if there else "No file was made"
             note += ", and nothing else was left behind."
@@ -206,9 +212,9 @@ class Replacement:
 
 
 @contextlib.contextmanager
-def replacing(path: Any) -> Iterator[BinaryIO]:
+def replacing(path: Any, folders: bool = True) -> Iterator[BinaryIO]:
     """A file to write to, which takes the place of `path` when the block ends without an exception."""
-    new = Replacement(path)
+    new = Replacement(path, folders)
     try:
         yield new.file
     except BaseException as error:
@@ -241,10 +247,17 @@ def _bring_to_disk(folder: str) -> None:
 
 def remove_leftovers(prefix: str) -> None:
     """Removes what killed processes have left of files whose names begin with `prefix`."""
-    for path in glob.glob(f"{glob.escape(prefix)}*.tapeflow.tmp"):
-        if path not in _ours and _is_forgotten(path):
-            with contextlib.suppress(OSError):
-                os.unlink(path)
+    folder, begin = os.path.split(prefix)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return
+    for name in names:
+        if name.startswith((begin, f".{begin}")) and _NAME.search(name):
+            path = os.path.join(folder, name)
+            if path not in _ours and _is_forgotten(path):
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
 
 
 def _tidy(folder: str) -> None:
