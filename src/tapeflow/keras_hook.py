@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 # Whoever imports tapeflow imports this file. What only Keras needs is imported when Keras is.
@@ -78,7 +78,12 @@ _WITH_TENSORFLOW = (
 )
 """Modules for which TensorFlow's shapes, dtypes, datasets and ops are tapeflow's."""
 
-_LEGACY = "keras.src.legacy.backend"
+_CHANGED = (
+    "keras.src.callbacks.backup_and_restore",
+    "keras.src.legacy.backend",
+    "keras.src.legacy.saving.legacy_h5_format",
+    "keras.src.saving.saving_lib",
+)
 _TRACEBACKS = "keras.src.utils.traceback_utils"
 
 _CONFIG = "keras.src.backend.config"
@@ -253,18 +258,13 @@ either = _Library(lambda: sys.modules.get("tensorflow") or sys.modules[NAME])
 """TensorFlow in programs that use it beside tapeflow, and may give its datasets to Keras."""
 
 
-class _LegacyLoader(SourceFileLoader):
-    """Lets the functions of Keras 2's `tf.keras.backend` use tapeflow's ops."""
+class _ChangedLoader(SourceFileLoader):
+    """Changes a module when it is there, unless Keras uses another backend: see `keras_changes`."""
 
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
         if _is_active():
-            legacy: Any = module
-            library: Any = _Library(lambda: sys.modules[NAME])
-            library.compat = SimpleNamespace(v1=library)
-            library.RaggedTensor = type("RaggedTensor", (), {})  # asked about; there are none
-            legacy.tf = library
-            legacy.is_sparse = lambda tensor: False
+            importlib.import_module("tapeflow.keras_changes").change(module)
 
 
 class _BoardLoader(_EditingLoader):
@@ -308,7 +308,7 @@ _loaders: dict[str, type[SourceFileLoader]] = {
     **dict.fromkeys(_HASTY, _LazyLoader),
     **dict.fromkeys(_WITH_TENSORFLOW, _TensorFlowLoader),
     _BOARD: _BoardLoader,
-    _LEGACY: _LegacyLoader,
+    **dict.fromkeys(_CHANGED, _ChangedLoader),
     _TRACEBACKS: _TracebackLoader,
 }
 

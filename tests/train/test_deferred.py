@@ -1,6 +1,7 @@
 """A checkpoint that is restored before its objects are made."""
 
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -245,3 +246,39 @@ def test_layers_of_a_model_that_is_built_when_it_is_called(tmp_path):
     status = tf.train.Checkpoint(net=traced).restore(saved)
     np.testing.assert_allclose(tf.function(traced)(x), y, rtol=1e-6)
     status.assert_consumed()
+
+
+def test_a_checkpoint_that_shrinks_before_its_objects_are_made_is_refused(tmp_path):
+    """The file was whole when it was restored, and is not when the variable is made: no crash, and no wrong value."""
+    saved = tf.train.Checkpoint(w=tf.Variable(np.ones(300_000))).write(tmp_path / "ck")
+    net = tf.train.Checkpoint()
+    status = net.read(saved).expect_partial()
+    os.truncate(f"{saved}.safetensors", 4096)
+    variable = tf.Variable(np.zeros(300_000))
+    with pytest.raises(tf.errors.DataLossError, match=r"ck\.safetensors.*truncated"):
+        net.w = variable
+    assert not variable.numpy().any()
+    with pytest.raises(AssertionError, match="was not used"):
+        status.assert_consumed()
+
+
+def test_a_checkpoint_that_is_altered_before_its_objects_are_made_is_refused(saved):
+    net = tf.Module()
+    tf.train.Checkpoint(net=net).restore(saved).expect_partial()
+    path = f"{saved}.safetensors"
+    with open(path, "rb") as file:
+        data = file.read()
+    with open(path, "r+b") as file:  # in place
+        file.write(data.replace(np.float32([1.0, 2.0]).tobytes(), np.float32([1.0, 3.0]).tobytes()))
+    with pytest.raises(tf.errors.DataLossError, match=r"the tensor 'net/w/\.ATTRIBUTES"):
+        net.w = tf.Variable([0.0, 0.0])
+    net.pair = (tf.Variable(0.0),)  # what was not altered is restored
+    assert net.pair[0].numpy() == 5.0
+
+
+def test_a_checkpoint_that_is_removed_before_its_objects_are_made_is_restored(saved):
+    net = tf.Module()
+    tf.train.Checkpoint(net=net).restore(saved).expect_partial()
+    os.unlink(f"{saved}.safetensors")
+    net.w = tf.Variable([0.0, 0.0])
+    assert net.w.numpy().tolist() == [1.0, 2.0]

@@ -1,6 +1,7 @@
 """`tf.train.CheckpointManager` and `tf.train.latest_checkpoint`."""
 
 import os
+import threading
 
 import pytest
 
@@ -185,3 +186,70 @@ def test_moving_averages(tmp_path):
         averages.apply([tf.constant(1.0)])
     path = tf.train.Checkpoint(ema=averages).write(tmp_path / "ck")
     assert len(tf.train.list_variables(path)) == 2
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"\x00\xff nonsense",
+        b"model_checkpoint_path: [",
+        b'model_checkpoint_path: "ckpt-2',
+        b"model_checkpoint_path: []",
+        b'model_checkpoint_path: ""',
+        b'model_checkpoint_path: "a\\u0000b"',
+    ],
+    ids=repr,
+)
+def test_a_damaged_state_is_not_a_fresh_start(checkpoint, step, tmp_path, damage, caplog):
+    manager = tf.train.CheckpointManager(checkpoint, tmp_path, 2)
+    for number in range(3):
+        step.assign(number)
+        newest = manager.save()
+    (tmp_path / "checkpoint").write_bytes(damage)
+    assert tf.train.latest_checkpoint(tmp_path) == newest
+    assert str(tmp_path / "checkpoint") in caplog.text
+    resumed = tf.train.CheckpointManager(checkpoint, tmp_path, 2)
+    step.assign(77)
+    assert resumed.restore_or_initialize() == newest
+    assert step.numpy() == 2
+    assert resumed.save() == str(tmp_path / "ckpt-4")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "last_preserved_timestamp: [",
+        "last_preserved_timestamp: []",
+        "last_preserved_timestamp: NaN",
+        'last_preserved_timestamp: "x"',
+        "all_model_checkpoint_timestamps: {}",
+        "all_model_checkpoint_timestamps: oops",
+        "all_model_checkpoint_paths: 5",
+        "all_model_checkpoint_paths: " + "[" * 100_000,
+        "all_model_checkpoint_timestamps: " + "9" * 5_000,
+    ],
+    ids=lambda line: line[:40],
+)
+def test_a_damaged_line_of_the_state_is_left_out(checkpoint, tmp_path, line):
+    newest = tf.train.CheckpointManager(checkpoint, tmp_path, 2).save()
+    (tmp_path / "checkpoint").write_text(f'model_checkpoint_path: "ckpt-1"\n{line}\n')
+    assert tf.train.latest_checkpoint(tmp_path) == newest
+    assert tf.train.CheckpointManager(checkpoint, tmp_path, 2).latest_checkpoint == newest
+
+
+def test_threads_that_save_get_numbers_of_their_own(checkpoint, tmp_path):
+    """In the background of each other, and each file is there."""
+    saved: list[str] = []
+
+    def save():
+        for _ in range(5):
+            saved.append(checkpoint.save(tmp_path / "ck"))
+
+    threads = [threading.Thread(target=save) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(saved) == sorted(str(tmp_path / f"ck-{n}") for n in range(1, 21))
+    assert all(os.path.exists(f"{path}.safetensors") for path in saved)

@@ -10,7 +10,8 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.train
-from tapeflow.train import atomic, tensor_file
+from tapeflow.core import files
+from tapeflow.train import tensor_file
 
 safetensors = pytest.importorskip("safetensors")
 
@@ -142,7 +143,7 @@ def test_objects_that_make_no_sense_are_refused(tmp_path, objects):
 
 
 def test_a_failed_write_leaves_the_file_before_and_nothing_else(saved, tmp_path):
-    with pytest.raises(RuntimeError, match="no more"), atomic.replacing(saved) as file:
+    with pytest.raises(RuntimeError, match="no more"), files.replacing(saved) as file:
         file.write(b"half")
         raise RuntimeError("no more")
     assert os.listdir(tmp_path) == ["ck.safetensors"]
@@ -150,15 +151,15 @@ def test_a_failed_write_leaves_the_file_before_and_nothing_else(saved, tmp_path)
 
 
 def test_leftovers_of_the_dead_are_removed_and_others_are_not(saved, tmp_path):
-    host = atomic._HOST
+    host = files._HOST
     dead, living, foreign = (
-        tmp_path / f"ck.safetensors.{host}.{2**22 + 5}.0.tmp",
-        tmp_path / f"ck.safetensors.{host}.{os.getppid()}.0.tmp",
+        tmp_path / f"ck.safetensors.{host}.{2**22 + 5}.0.tapeflow.tmp",
+        tmp_path / f"ck.safetensors.{host}.{os.getppid()}.0.tapeflow.tmp",
         tmp_path / "ck.notes.tmp",
     )
     for path in (dead, living, foreign):
         path.write_bytes(b"half")
-    atomic.remove_leftovers(str(tmp_path / "ck"))
+    files.remove_leftovers(str(tmp_path / "ck"))
     assert [path.exists() for path in (dead, living, foreign)] == [False, True, True]
 
 
@@ -166,3 +167,97 @@ def test_nothing_is_read_twice_to_find_the_latest(saved, monkeypatch):
     tensor_file.opened(saved)
     monkeypatch.setattr(tensor_file.TensorFile, "verify", lambda self: pytest.fail("read again"))
     tensor_file.opened(saved)
+
+
+def test_a_file_that_shrinks_after_it_was_opened_is_refused(tmp_path):
+    path = str(tmp_path / "x.safetensors")
+    tensor_file.write(path, {"x": np.ones(300_000), "y": np.ones(4)}, {})
+    file = tensor_file.opened(path)
+    os.truncate(path, 5000)
+    with pytest.raises(tf.errors.DataLossError, match=r"x\.safetensors.*somebody has truncated it"):
+        file.read("x")
+
+
+def test_what_is_read_is_what_was_written_even_if_the_file_was_found_whole_before(saved):
+    file = tensor_file.opened(saved)
+    with open(saved, "r+b") as other:
+        other.seek(-1, os.SEEK_END)
+        other.write(b"\xff")
+    assert file.read("a/.ATTRIBUTES/VARIABLE_VALUE")[1, 2] == 5.0
+    with pytest.raises(tf.errors.DataLossError, match="checksum"):
+        file.read("b/.ATTRIBUTES/VARIABLE_VALUE")
+
+
+def test_a_file_that_is_replaced_or_removed_is_read_as_it_was_opened(saved):
+    file = tensor_file.opened(saved)
+    tensor_file.write(saved, {"other": np.zeros(3)}, {})
+    os.unlink(saved)
+    np.testing.assert_array_equal(
+        file.read("a/.ATTRIBUTES/VARIABLE_VALUE"), np.arange(6.0).reshape(2, 3)
+    )
+
+
+def test_the_checksum_is_that_of_the_bytes_that_were_written(tmp_path, monkeypatch):
+    """An array that another thread writes to in the meantime makes a file that can be read."""
+    array = np.zeros(3 * tensor_file._PIECE // 8)
+    copied = tensor_file._copied
+
+    def meanwhile(content, file):
+        array[:] += 1.0
+        return copied(content, file)
+
+    monkeypatch.setattr(tensor_file, "_copied", meanwhile)
+    path = str(tmp_path / "x.safetensors")
+    tensor_file.write(path, {"a": array}, {})
+    monkeypatch.undo()
+    np.testing.assert_array_equal(tensor_file.opened(path).read("a"), 1.0)
+
+
+def _table(path, change):
+    """Alters the table of tensors, and makes its checksum anew."""
+
+    def altered(header):
+        notes = header["__metadata__"]
+        table = json.loads(notes["tensors"])
+        change(table)
+        notes["tensors"] = json.dumps(table)
+        notes["checksum"] = str(tensor_file._checksum(notes))
+        for name, said in table.items():
+            header[name]["data_offsets"] = said[2:4]
+
+    _with_header(path, altered)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["float64", [2, 3], 0, 48],
+        ["float64", [2, 2**70], 0, 48, 0],
+        ["float64", [0, 2**70], 0, 0, 0],
+        ["float64", [1] * 40 + [6], 0, 48, 0],
+        ["float64", [2.0, 3], 0, 48, 0],
+        ["float64", [True, 6], 0, 48, 0],
+        ["float64", [-2, -3], 0, 48, 0],
+        ["float64", "ab", 0, 48, 0],
+        ["resource", [6], 0, 48, 0],
+        ["os.system", [6], 0, 48, 0],
+        [["float64"], [6], 0, 48, 0],
+        ["string", [6], 0, 4, 0],
+        ["float64", [2, 3], -8, 40, 0],
+        ["float64", [2, 3], 8, 56, 0],
+        None,
+    ],
+)
+def test_a_table_that_makes_no_sense_is_refused(saved, said):
+    key = "a/.ATTRIBUTES/VARIABLE_VALUE"
+    _table(saved, lambda table: table.update({key: said or [[]] * 5}))
+    with pytest.raises(tf.errors.DataLossError, match=r"ck\.safetensors"):
+        _restore(saved)
+
+
+def test_tensors_that_share_bytes_are_refused(saved):
+    """A small file cannot ask for a large memory."""
+    first, second = "a/.ATTRIBUTES/VARIABLE_VALUE", "b/.ATTRIBUTES/VARIABLE_VALUE"
+    _table(saved, lambda table: table.update({second: table[first]}))
+    with pytest.raises(tf.errors.DataLossError, match="overlap"):
+        _restore(saved)

@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype, string
 from tapeflow.core.errors import DataLossError, invalid
+from tapeflow.core.files import replacing
 from tapeflow.core.tensor import Tensor
 from tapeflow.io import gfile
 from tapeflow.io.host import bytes_array, each, on_host
@@ -44,6 +45,8 @@ def read_file(filename: Any, name: str | None = None) -> Tensor:
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
     """Writes a string to a file. Folders that are missing are made.
 
+    Whatever happens in the meantime, the file holds what it held before, or all of the string.
+
     >>> import tempfile
     >>> tf.io.write_file(tempfile.mkdtemp() + "/a/b.txt", "text")
 
@@ -54,9 +57,7 @@ def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
     """
 
     def run(path: Any, data: Any) -> list[Any]:
-        where = os.fsdecode(path[()])
-        os.makedirs(os.path.dirname(where) or ".", exist_ok=True)
-        with gfile.GFile(where, "wb") as file:
+        with replacing(gfile._path(path[()])) as file:
             file.write(data[()])
         return []
 

@@ -5,49 +5,23 @@ Paths are texts, bytes or `pathlib` paths. Addresses such as `gs://` are not und
 
 from __future__ import annotations
 
-import errno as _errno
 import os as _os
 import stat as _stat
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
-from tapeflow.core import errors as _errors
+from tapeflow.core import errors as _errors, files as _files
 from tapeflow.core.missing import Missing as _Missing
-
-_KINDS: dict[int, type[_errors._CodedError]] = {
-    _errno.ENOENT: _errors.NotFoundError,
-    _errno.EEXIST: _errors.AlreadyExistsError,
-    _errno.EACCES: _errors.PermissionDeniedError,
-    _errno.EPERM: _errors.PermissionDeniedError,
-    _errno.EISDIR: _errors.FailedPreconditionError,
-    _errno.ENOTDIR: _errors.FailedPreconditionError,
-    _errno.ENOTEMPTY: _errors.FailedPreconditionError,
-}
 
 
 def _path(path: Any) -> str:
     value = path.numpy() if hasattr(path, "numpy") else path
-    text = _os.fsdecode(value)
+    text = _files.checked_path(value)
     if "://" in text:
         raise _errors.UnimplementedError(
             None, None, f"tf.io.gfile reads and writes local files, and {text!r} is an address"
         )
     return text
-
-
-class _told:
-    """Makes the errors of the operating system those of `tf.errors`."""
-
-    def __init__(self, path: Any) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, OSError):
-            found = _KINDS.get(error.errno or 0, _errors.UnknownError)
-            raise found(None, None, f"{self._path}; {error.strerror or error}") from error
 
 
 class GFile:
@@ -89,7 +63,7 @@ class GFile:
         if self._file is None:
             encoding = None if "b" in self._mode else "utf-8"
             newline = None if "b" in self._mode else ""
-            with _told(self._name):
+            with _files.told(self._name):
                 self._file = open(self._name, self._mode, encoding=encoding, newline=newline)  # noqa: SIM115
         return self._file
 
@@ -105,29 +79,34 @@ class GFile:
 
     def read(self, n: int = -1) -> Any:
         """As many characters, or bytes; by default all that are left."""
-        return self._readable().read(n)
+        with _files.told(self._name):
+            return self._readable().read(n)
 
     def readline(self) -> Any:
         """The next line, empty at the end."""
-        return self._readable().readline()
+        with _files.told(self._name):
+            return self._readable().readline()
 
     def readlines(self) -> list[Any]:
         """The lines that are left."""
-        return self._readable().readlines()
+        with _files.told(self._name):
+            return self._readable().readlines()
 
     def write(self, file_content: Any) -> None:
         """Adds a text, or bytes."""
         file = self._opened() if "a" in self._mode else self._allowed("w", "writing")
         if "b" in self._mode and isinstance(file_content, str):
             file_content = file_content.encode()
-        file.write(file_content)
+        with _files.told(self._name):
+            file.write(file_content)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Goes to a place in the file."""
         offset = position if offset is None else offset
         if offset is None:
             raise TypeError("GFile.seek: the offset is missing")
-        self._opened().seek(offset, whence)
+        with _files.told(self._name):
+            self._opened().seek(offset, whence)
 
     def tell(self) -> int:
         """The place in the file."""
@@ -139,27 +118,30 @@ class GFile:
 
     def size(self) -> int:
         """How many bytes the file has."""
-        if self._file is not None and self._mode[0] != "r":
-            self._file.flush()
-        with _told(self._name):
+        with _files.told(self._name):
+            if self._file is not None and self._mode[0] != "r":
+                self._file.flush()
             return _os.path.getsize(self._name)
 
     def flush(self) -> None:
         """Hands what was written to the operating system."""
         if self._file is not None:
-            self._file.flush()
+            with _files.told(self._name):
+                self._file.flush()
 
     def close(self) -> None:
         """Ends the use of the file."""
         file, self._file = self._file, None
         if file is not None:
-            file.close()
+            with _files.told(self._name):
+                file.close()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._readable())
 
     def __next__(self) -> Any:
-        return next(self._readable())
+        with _files.told(self._name):
+            return next(self._readable())
 
     def next(self) -> Any:
         """The next line."""
@@ -220,7 +202,7 @@ def listdir(path: Any) -> list[str]:
     >>> tf.io.gfile.listdir(tempfile.mkdtemp())
     []
     """
-    with _told(path):
+    with _files.told(path):
         return _os.listdir(_path(path))
 
 
@@ -231,7 +213,7 @@ def mkdir(path: Any) -> None:
     >>> tf.io.gfile.mkdir(tempfile.mkdtemp() + "/a")
     """
     if not isdir(path):
-        with _told(path):
+        with _files.told(path):
             _os.mkdir(_path(path))
 
 
@@ -241,7 +223,7 @@ def makedirs(path: Any) -> None:
     >>> import tempfile
     >>> tf.io.gfile.makedirs(tempfile.mkdtemp() + "/a/b")
     """
-    with _told(path):
+    with _files.told(path):
         _os.makedirs(_path(path), exist_ok=True)
 
 
@@ -263,8 +245,10 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     import shutil
 
     _refuse_existing(dst, overwrite)
-    with _told(src):
-        shutil.copyfile(_path(src), _path(dst))
+    with _files.told(dst):
+        _os.stat(_os.path.dirname(_path(dst)) or ".")
+    with _files.told(src), open(_path(src), "rb") as file, _files.replacing(_path(dst)) as new:
+        shutil.copyfileobj(file, new)
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
@@ -283,7 +267,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
       overwrite: whether it may take the place of another file.
     """
     _refuse_existing(dst, overwrite)
-    with _told(src):
+    with _files.told(src):
         _os.replace(_path(src), _path(dst))
 
 
@@ -302,7 +286,7 @@ def remove(path: Any) -> None:
     >>> tf.io.write_file(folder + "/a", "text")
     >>> tf.io.gfile.remove(folder + "/a")
     """
-    with _told(path):
+    with _files.told(path):
         _os.remove(_path(path))
 
 
@@ -317,7 +301,7 @@ def rmtree(path: Any) -> None:
     """
     import shutil
 
-    with _told(path):
+    with _files.told(path):
         shutil.rmtree(_path(path))
 
 
@@ -338,7 +322,7 @@ def stat(path: Any) -> _Statistics:
     >>> tf.io.gfile.stat(folder + "/a").length
     4
     """
-    with _told(path):
+    with _files.told(path):
         found = _os.stat(_path(path))
     return _Statistics(found.st_size, found.st_mtime_ns, _stat.S_ISDIR(found.st_mode))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -12,11 +11,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tapeflow.core.errors import DataLossError, FailedPreconditionError, invalid
+from tapeflow.core.files import checked_path, told
 
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, with the lowest bit first
 _STRETCH = (
     32  # a long record is cut into stretches of this many bytes, which are summed side by side
 )
+_PIECE = 2**24
 
 
 @functools.cache
@@ -110,11 +111,20 @@ def records(file: BinaryIO, name: str = "the file") -> Iterator[bytes]:
         if len(header) < 12 or _masked(header[:8]) != header[8:]:
             raise _lost(name, at)
         (size,) = struct.unpack("<Q", header[:8])
-        record, check = file.read(size), file.read(4)
+        record, check = _exactly(file, size), file.read(4)
         if len(record) < size or _masked(record) != check:
             raise _lost(name, at)
         yield record
         at += size + 16
+
+
+def _exactly(file: BinaryIO, size: int) -> bytes:
+    """As many bytes, or all there are: no memory is taken for what a file only claims to have."""
+    parts = []
+    while size > 0 and (part := file.read(min(size, _PIECE))):
+        parts.append(part)
+        size -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _lost(name: str, at: int) -> DataLossError:
@@ -179,7 +189,9 @@ class TFRecordWriter:
     def __init__(self, path: Any, options: TFRecordOptions | str | None = None) -> None:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(options)
-        self._file: BinaryIO | None = open(os.fspath(path), "wb")  # noqa: SIM115
+        self._path = checked_path(path)
+        with told(self._path):
+            self._file: BinaryIO | None = open(self._path, "wb")  # noqa: SIM115
         self._squeeze: Any = None
         if options.compression_type:
             level = -1 if options.compression_level is None else options.compression_level
@@ -192,19 +204,21 @@ class TFRecordWriter:
         if not isinstance(data, bytes):
             raise invalid(f"TFRecordWriter.write: a record is bytes, got {type(record).__name__}")
         data = framed(data)
-        self._open().write(self._squeeze.compress(data) if self._squeeze else data)
+        with told(self._path):
+            self._open().write(self._squeeze.compress(data) if self._squeeze else data)
 
     def flush(self) -> None:
         """Hands what was written to the operating system."""
-        if self._squeeze:
-            self._open().write(self._squeeze.flush(zlib.Z_SYNC_FLUSH))
-        self._open().flush()
+        with told(self._path):
+            if self._squeeze:
+                self._open().write(self._squeeze.flush(zlib.Z_SYNC_FLUSH))
+            self._open().flush()
 
     def close(self) -> None:
         """Ends the file."""
         file, self._file = self._file, None
         if file is not None:
-            with file:
+            with told(self._path), file:
                 if self._squeeze:
                     file.write(self._squeeze.flush())
 

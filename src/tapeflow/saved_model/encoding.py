@@ -7,6 +7,9 @@ makes tuples, slices and numbers of it, and never runs anything.
 from __future__ import annotations
 
 import collections
+import functools
+import keyword
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,6 +20,7 @@ from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
+from tapeflow.saved_model.damage import Damage, index
 
 
 class CannotEncode(ValueError):
@@ -138,12 +142,21 @@ def decoded(
         return IndexedSlices(*inside(held))
     if kind == "named":
         name, fields, values = held
-        return collections.namedtuple(name, fields)(*inside(values))
+        return _named_tuple(name, tuple(fields))(*inside(values))
     if kind == "dict":
         return dict(map(inside, held))
-    raise ValueError(
-        f"a saved model cannot hold {kind!r}: it was saved by another version of tapeflow"
-    )
+    raise Damage(f"it holds {kind!r}, which this version of tapeflow does not know")
+
+
+@functools.lru_cache(64)
+def _named_tuple(name: str, fields: tuple[str, ...]) -> Any:
+    # A named tuple is made of source code: what is not a plain name never gets there.
+    for word in (name, *fields):
+        if not word.isidentifier() or keyword.iskeyword(word) or len(word) > 100:
+            raise Damage(f"a named tuple cannot have the name {word[:100]!r}")
+    if len(fields) > 1000:
+        raise Damage(f"a named tuple has {len(fields)} fields")
+    return collections.namedtuple(name, fields)
 
 
 # Sizes that are known only when the function runs.
@@ -168,7 +181,11 @@ def encoded_size(dim: Dim, number: Callable[[Any], int]) -> Any:
 def decoded_size(data: Any, tensors: Mapping[int, Tensor]) -> Any:
     """The size that data stands for, where values are these tensors: a number, or a `Dim` of another trace."""
     total: Any = 0
+    if len(data) > _MOST_TERMS:
+        raise Damage(f"a size has {len(data)} terms")
     for factor, *atoms in data:
+        if type(factor) is not int or len(atoms) > _MOST_TERMS:
+            raise Damage(f"a size is {str(data)[:100]}")
         term: Any = factor
         for atom in atoms:
             term = term * _decoded_atom(atom, tensors)
@@ -176,13 +193,25 @@ def decoded_size(data: Any, tensors: Mapping[int, Tensor]) -> Any:
     return total
 
 
+_MOST_TERMS = 64
+
+
 def _decoded_atom(atom: Any, tensors: Mapping[int, Tensor]) -> Any:
     first, second, third = atom
     if isinstance(first, str):
         a, b = (decoded_size(x, tensors) if isinstance(x, list) else x for x in (second, third))
-        return a // b if first == "//" else a % b
+        if first not in _RATIOS:
+            raise Damage(f"it has a size of the kind {first[:50]!r}, which is not known")
+        return _RATIOS[first](a, b)
+    tensor = tensors[first]
     if second is not None:
-        return tensors[first]._array.shape[second]
+        return tensor._array.shape[index(second, tensor._array.ndim, "the dimension of a size")]
     from tapeflow.ops.arguments import element
 
-    return element(tensors[first], third)
+    if tensor._array.ndim > 1 or tensor._array.size > _MOST_ELEMENTS:
+        raise Damage(f"a size is an element of a tensor of shape {tensor._array.shape}")
+    return element(tensor, index(third, tensor._array.size, "the place of a size"))
+
+
+_RATIOS: dict[str, Callable[[Any, Any], Any]] = {"//": operator.floordiv, "%": operator.mod}
+_MOST_ELEMENTS = 1024  # in a tensor of sizes

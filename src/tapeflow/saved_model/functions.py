@@ -9,6 +9,7 @@ from typing import Any
 from tapeflow.core import nest
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import logger
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
@@ -16,6 +17,7 @@ from tapeflow.core.variable import Variable
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.polymorphic import Function
 from tapeflow.function.signature import TensorKey, flattened, form_of, key_of, keys_of
+from tapeflow.saved_model.damage import UNTOLD, Damage, index, sound
 from tapeflow.saved_model.encoding import Arrays, CannotEncode, decoded, encoded
 from tapeflow.saved_model.graphs import graph_data
 from tapeflow.saved_model.replay import Read, replay, results
@@ -43,7 +45,6 @@ class Functions:
             data = graph_data(routine.graph, self.arrays)
             data["variables"] = [self.variable(v) for v in routine.variables]
             data["captured"] = [self.arrays.add(x._array) for x in routine.captured]
-            data["constants"] = {}  # they are among what is captured
             self._numbers[id(concrete)] = len(self.graphs)
             self._alive.append(concrete)
             self.graphs.append(data)
@@ -131,6 +132,20 @@ class _Trace:
         leaves = flattened(self.takes)
         self.key = (form_of(self.takes), *keys_of(leaves))
 
+    def check(self, arguments: Sequence[TensorSpec], outputs: int) -> None:
+        """Whether it takes what its graph takes, and returns what that gives. Damage if not."""
+        args, kwargs = self.takes
+        if not isinstance(args, tuple) or not isinstance(kwargs, dict):
+            raise Damage(f"a trace takes {str(self.takes)[:100]}")
+        specs = [x for x in flattened(self.takes) if isinstance(x, TensorSpec)]
+        if self.order is not None:
+            if sorted(self.order) != list(range(len(specs))):
+                raise Damage(f"a trace takes its arguments in the order {str(self.order)[:100]}")
+            specs = [specs[i] for i in self.order]
+        if len(specs) != len(arguments) or not all(map(_is_part, specs, arguments)):
+            raise Damage(f"a trace takes {specs}, and its graph {arguments}")
+        _filled(self.gives, range(outputs))
+
     def covers(self, key: Any) -> bool:
         """Whether it is for such arguments."""
         return len(key) == len(self.key) and all(
@@ -147,15 +162,22 @@ class LoadedFunction(Function):
       graphs: the graphs of the model.
       variables: its variables.
       read: gives arrays by name.
+      file: that of the model, for telling that it is damaged.
     """
 
     def __init__(
-        self, data: dict[str, Any], graphs: list[Any], variables: Sequence[Variable], read: Read
+        self,
+        data: dict[str, Any],
+        graphs: list[Any],
+        variables: Sequence[Variable],
+        read: Read,
+        file: Any,
     ) -> None:
         self._saved = [_Trace(trace, read) for trace in data["traces"]]
         self._graphs = graphs
         self._held = variables
         self._read = read
+        self._file = file
 
         def run(*args: Any, **kwargs: Any) -> Any:
             return self._replayed(args, kwargs)
@@ -177,6 +199,12 @@ class LoadedFunction(Function):
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self  # an attribute, and not a method
+
+    def check(self, arguments: Sequence[Sequence[TensorSpec]]) -> None:
+        """Whether the traces fit their graphs, of which `arguments` tells what they take. Damage if not."""
+        for trace in self._saved:
+            graph = self._graphs[index(trace.graph, len(arguments), "the graph of a trace")]
+            trace.check(arguments[trace.graph], len(graph["outputs"]))
 
     @property
     def saved_signatures(self) -> list[tuple[Any, Any]]:
@@ -241,7 +269,8 @@ class LoadedFunction(Function):
             tensors = [tensors[i] for i in trace.order]
         held = [self._held[number] for number in data["variables"]]
         constants = [Tensor(self._read(name)) for name in data["captured"]]
-        values = replay(data, [*tensors, *[v._read() for v in held], *constants], self._read)
+        with sound(self._file, UNTOLD):
+            values = replay(data, [*tensors, *[v._read() for v in held], *constants], self._read)
         by_input = dict(zip([n for n, _, _ in data["inputs"]][len(tensors) :], held, strict=False))
         for number, new in data["assigned"]:
             by_input[number].assign(values[new])
@@ -260,18 +289,29 @@ _KINDS = {
 }
 
 
-def _filled(structure: Any, tensors: Sequence[Tensor]) -> Any:
+def _filled(structure: Any, tensors: Sequence[Any]) -> Any:
     """The structure of a result, with tensors in the place of their numbers."""
     if structure is None:
         return None
     return nest.map_structure(lambda i: None if i is None else _leaf(i, tensors), structure)
 
 
-def _leaf(place: Any, tensors: Sequence[Tensor]) -> Any:
-    if isinstance(place, int):
-        return tensors[place]
-    parts = (place._values, place._indices, place._dense_shape)  # tf.IndexedSlices
-    return type(place)(*[None if i is None else tensors[i] for i in parts])
+def _leaf(place: Any, tensors: Sequence[Any]) -> Any:
+    if not isinstance(place, IndexedSlices):
+        return tensors[index(place, len(tensors), "an output")]
+    parts = (place._values, place._indices, place._dense_shape)
+    return IndexedSlices(*[None if i is None else _leaf(i, tensors) for i in parts])
+
+
+def _is_part(spec: TensorSpec, of: TensorSpec) -> bool:
+    """Whether every tensor of a spec is one of another."""
+    return spec.dtype is of.dtype and (
+        spec.shape.rank is None
+        or (
+            spec.shape.rank == of.shape.rank
+            and all(a == b or b is None for a, b in zip(spec.shape, of.shape, strict=True))
+        )
+    )
 
 
 def _fitted(wanted: Any, value: Any) -> Any:

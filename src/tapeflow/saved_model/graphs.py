@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core.dims import Dim
+from tapeflow.core.dims import Dim, hint_of
 from tapeflow.core.log import logger
 from tapeflow.function.control_flow.stacks import StackShape
 from tapeflow.function.graph import Graph, Node, Value
@@ -18,9 +18,9 @@ _DISPENSABLE = ("print", "assert")
 def graph_data(graph: Graph, arrays: Arrays) -> dict[str, Any]:
     """A graph as data.
 
-    Values have numbers. Inputs keep their order, also those that are constants: these have names of arrays.
+    Values have numbers, and shapes and dtypes by which damage is noticed. Inputs keep their order. For sizes that are
+    not known there are those for which the graph was traced: it can be checked for them before it is called.
     """
-    constants = graph.constants
     inputs = list(graph.inputs)
     graph = without_dead_code(graph)
     numbers: dict[Value, int] = {}
@@ -30,8 +30,8 @@ def graph_data(graph: Graph, arrays: Arrays) -> dict[str, Any]:
 
     return {
         "name": graph.name,
-        "inputs": [[number(v), _shape(v), v.dtype.name] for v in inputs],
-        "constants": {str(number(v)): arrays.add(constants[v]) for v in inputs if v in constants},
+        "inputs": [_value(v, number) for v in inputs],
+        "hints": [_hints(v) for v in inputs],
         "nodes": [data for node in graph.nodes for data in _node(node, arrays, number)],
         "outputs": [number(v) for v in graph.outputs],
         "assigned": [[number(v), number(new)] for v, new in graph.assigned.items()],
@@ -58,7 +58,8 @@ def _node(node: Node, arrays: Arrays, number: Any) -> list[Any]:
             raise ValueError(
                 f"tf.saved_model.save: the attribute {key!r} of {name}{_where(node)} cannot be saved: it is {error}"
             ) from None
-    return [[name, [number(v) for v in node.inputs], attrs, [number(v) for v in node.outputs]]]
+    taken = [number(v) for v in node.inputs]
+    return [[name, taken, attrs, [_value(v, number) for v in node.outputs]]]
 
 
 def _attribute(value: Any, arrays: Arrays, number: Any) -> Any:
@@ -67,6 +68,15 @@ def _attribute(value: Any, arrays: Arrays, number: Any) -> Any:
     if isinstance(value, tuple) and value and all(isinstance(each, Graph) for each in value):
         return {"graphs": [graph_data(each, arrays) for each in value]}
     return encoded(value, arrays, lambda dim: encoded_size(dim, number))
+
+
+def _value(value: Value, number: Any) -> list[Any]:
+    return [number(value), _shape(value), value.dtype.name]
+
+
+def _hints(value: Value) -> Any:
+    shape: Any = value.shape
+    return None if shape is None else [hint_of(d) for d in shape]
 
 
 def _shape(value: Value) -> Any:

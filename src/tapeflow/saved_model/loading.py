@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from tapeflow.core.module import Module
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.concrete import ConcreteFunction
+from tapeflow.saved_model.damage import Damage, index, sound
 from tapeflow.saved_model.functions import LoadedFunction
+from tapeflow.saved_model.rehearsal import rehearse
 from tapeflow.saved_model.saving import FILE, VERSION
 from tapeflow.train import tensor_file
 
@@ -101,6 +103,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
             hint = " There is one in TensorFlow's own format, which tapeflow does not read."
         raise OSError(f"SavedModel file does not exist at: {path}.{hint}")
     file = tensor_file.opened(path)
+    file.instead = "tf.saved_model.save again"
     try:
         data = json.loads(file.texts["saved_model"])
         version = data["version"]
@@ -108,9 +111,10 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
         file.refuse("it has tensors, but is not a saved model")
     if version != VERSION:
         file.refuse(
-            f"it is a saved model of version {version!r}, and this tapeflow reads {VERSION}"
+            f"it is a saved model of version {str(version)[:20]!r}, and this tapeflow reads {VERSION}"
         )
-    return _Loader(file, data).root()
+    with sound(file):
+        return _Loader(file, data).root()
 
 
 class _Loader:
@@ -118,29 +122,30 @@ class _Loader:
         self._file = file
         self._data = data
         self._arrays: dict[str, np.ndarray] = {}
-        self._variables = [
-            Variable(
-                Tensor(file.read(f"variables/{i}")),
-                trainable=said["trainable"],
-                name=said["name"],
-                shape=said["shape"],
-            )
-            for i, said in enumerate(data["variables"])
+        self._variables = [self._variable(i, said) for i, said in enumerate(data["variables"])]
+        # Functions are made of graphs that were found to work.
+        self._arguments = [
+            rehearse(graph, self._variables, file.entries, self._read) for graph in data["graphs"]
         ]
-        self._made: dict[int, Any] = {}
 
     def root(self) -> Any:
         """The object, with everything inside it."""
-        root = self._object(0)
-        for name, said in self._data["signatures"].items():
-            self._signatures[name] = self._function(said)
+        root = self._objects()[0]
+        signatures = {name: self._function(said) for name, said in self._data["signatures"].items()}
         if isinstance(root, Module):
             there = {id(v) for v in root.variables}
             others = [v for v in self._variables if id(v) not in there]
             if others:  # variables that only functions know
                 root._other_variables = others
-            object.__setattr__(root, "signatures", SignatureMap(self._signatures))
+            object.__setattr__(root, "signatures", SignatureMap(signatures))
         return root
+
+    def _variable(self, number: int, said: dict[str, Any]) -> Variable:
+        name, trainable = said["name"], said["trainable"]
+        if not isinstance(name, str) or not isinstance(trainable, bool):
+            raise Damage(f"variable {number} is called {str(name)[:100]!r}")
+        value = Tensor(self._file.read(f"variables/{number}"))
+        return Variable(value, trainable=trainable, name=name, shape=said["shape"])
 
     def _read(self, name: str) -> np.ndarray:
         """An array of the model: the same one each time, so that constants are shared."""
@@ -149,33 +154,63 @@ class _Loader:
             self._arrays[name] = array if array.ndim else array[()]
         return self._arrays[name]
 
-    _signatures: dict[str, LoadedFunction]
-
-    def _object(self, number: int) -> Any:
-        if number == 0:
-            self._signatures = {}
-        if number in self._made:
-            return self._made[number]
-        said = self._data["objects"][number]
-        kind = said["kind"]
-        if kind == "variable":
-            self._made[number] = self._variables[said["number"]]
-            return self._made[number]
-        made: Any = {"list": list, "dict": dict, "tuple": list}.get(kind, LoadedModule)()
-        self._made[number] = made  # before its parts are made: one of them may contain it
-        parts = {name: self._object(inner) for name, inner in said["children"].items()}
-        if kind in ("list", "tuple"):
-            made += [parts[name] for name in sorted(parts, key=int)]
-            if kind == "tuple":
-                made = self._made[number] = tuple(made)
-        elif kind == "dict":
-            made.update(parts)
-        else:
-            for name, part in parts.items():
-                object.__setattr__(made, name, part)
-            for name, function in said.get("functions", {}).items():
-                object.__setattr__(made, name, self._function(function))
+    def _objects(self) -> list[Any]:
+        """All objects. They are made first and filled then, because one may contain another that contains it."""
+        said = self._data["objects"]
+        made = [self._empty(each) for each in said]
+        for number, each in enumerate(said):
+            if each["kind"] == "tuple":
+                made[number] = self._tuple(number, made, ())
+        for whole, each in zip(made, said, strict=True):
+            kind = each["kind"]
+            if kind in ("variable", "tuple"):
+                continue
+            parts = {k: made[index(i, len(made), "an object")] for k, i in each["children"].items()}
+            if kind == "list":
+                whole += _in_order(parts)
+            elif kind == "dict":
+                whole.update(parts)
+            else:
+                for name, function in each.get("functions", {}).items():
+                    parts[name] = self._function(function)
+                if "_expecting" in parts:  # where objects keep what a checkpoint has for them
+                    raise Damage("an object has an attribute called '_expecting'")
+                vars(whole).update(parts)
         return made
 
+    def _empty(self, said: dict[str, Any]) -> Any:
+        kind = said["kind"]
+        if kind == "variable":
+            return self._variables[index(said["number"], len(self._variables), "a variable")]
+        return _EMPTY[kind]()
+
+    def _tuple(self, number: int, made: list[Any], around: tuple[int, ...]) -> tuple[Any, ...]:
+        if isinstance(made[number], tuple):
+            return made[number]
+        if number in around or len(around) > 100:
+            raise Damage("a tuple contains itself, or is nested too deeply")
+        parts = {}
+        for name, inner in self._data["objects"][number]["children"].items():
+            index(inner, len(made), "an object")
+            if self._data["objects"][inner]["kind"] == "tuple":
+                made[inner] = self._tuple(inner, made, (*around, number))
+            parts[name] = made[inner]
+        return tuple(_in_order(parts))
+
     def _function(self, said: dict[str, Any]) -> LoadedFunction:
-        return LoadedFunction(said, self._data["graphs"], self._variables, self._read)
+        graphs = self._data["graphs"]
+        function = LoadedFunction(said, graphs, self._variables, self._read, self._file)
+        function.check(self._arguments)
+        return function
+
+
+_EMPTY: dict[str, Callable[[], Any]] = {
+    "list": list,
+    "dict": dict,
+    "tuple": list,  # until its elements are known
+    "object": LoadedModule,
+}
+
+
+def _in_order(parts: dict[str, Any]) -> list[Any]:
+    return [parts[name] for name in sorted(parts, key=int)]

@@ -11,16 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow.function.control_flow.cond import COND, conditional
-from tapeflow.function.control_flow.loop_kernel import WHILE, Plan
+from tapeflow.function.control_flow.loop_kernel import WHILE
 from tapeflow.function.control_flow.loops import Loop
 from tapeflow.function.control_flow.rows import spec_from
 from tapeflow.function.control_flow.stacks import UNLISTED
+from tapeflow.function.control_flow.trips import known_trips
 from tapeflow.function.routine import Routine
+from tapeflow.function.tracing import UnknownRank
 from tapeflow.primitives.table import TABLE
+from tapeflow.saved_model import blocks
+from tapeflow.saved_model.attributes import checked
+from tapeflow.saved_model.damage import Damage
 from tapeflow.saved_model.encoding import decoded, decoded_size
 
 Read = Callable[[str], np.ndarray]
@@ -28,7 +34,8 @@ Read = Callable[[str], np.ndarray]
 
 def replay(data: dict[str, Any], inputs: Sequence[Tensor], read: Read) -> dict[int, Tensor]:
     """Calls the primitives of a graph inside a traced function, and gives all values by number."""
-    values = {number: x for (number, _, _), x in zip(data["inputs"], inputs, strict=True)}
+    values: dict[int, Tensor] = {}
+    _defined(values, data["inputs"], inputs, "the graph")
     for name, taken, attrs_data, given in data["nodes"]:
         attrs = {k: _attribute(v, values, read) for k, v in attrs_data.items()}
         tensors = [values[number] for number in taken]
@@ -37,22 +44,67 @@ def replay(data: dict[str, Any], inputs: Sequence[Tensor], read: Read) -> dict[i
         elif name == "while":
             outputs = _while(tensors, attrs, read)
         else:
-            row = TABLE.get(name) or UNLISTED.get(name)
-            if row is None:
-                raise ValueError(
-                    f"The saved model uses the primitive {name!r}, which this version of tapeflow does not have. "
-                    "Install the version that it was saved with, or a newer one."
-                )
-            outputs = row.call(*tensors, **attrs)
-            if row.outputs == 1:
-                outputs = (outputs,)
-        values.update(zip(given, outputs, strict=False))
+            outputs = _called(name, tensors, attrs, len(given))
+        _defined(values, given, outputs, name)
     return values
 
 
 def results(data: dict[str, Any], values: dict[int, Tensor]) -> list[Tensor]:
     """The outputs of a graph that was replayed."""
     return [values[number] for number in data["outputs"]]
+
+
+def _called(
+    name: Any, tensors: list[Tensor], attrs: dict[str, Any], count: int
+) -> Sequence[Tensor]:
+    row = TABLE.get(name) or UNLISTED.get(name)
+    if row is None:
+        raise Damage(
+            f"it uses the primitive {str(name)[:100]!r}, which this version of tapeflow does not have. Install the "
+            "version that it was saved with, or a newer one"
+        )
+    if len(tensors) != len(row.inputs) if not row.variadic else not tensors:
+        raise Damage(f"{name} has {len(tensors)} inputs, and takes {len(row.inputs)}")
+    if name == "unstack" and count != _length(tensors[0], checked(row, attrs)["axis"]):
+        raise Damage(f"{name} has {count} outputs")  # before there are as many as it says
+    outputs = row.call(*tensors, **checked(row, attrs))
+    return (outputs,) if row.outputs == 1 else outputs
+
+
+def _length(x: Tensor, axis: Any) -> Any:
+    return x._array.shape[axis] if -x._array.ndim <= axis < x._array.ndim else None
+
+
+def _defined(
+    values: dict[int, Tensor], said: Sequence[Any], tensors: Sequence[Tensor], name: str
+) -> None:
+    """Gives tensors their numbers, if they are what the file says they are."""
+    if len(said) != len(tensors):
+        raise Damage(f"{name} gives {len(tensors)} values, and {len(said)} were noted")
+    for (number, shape, dtype), x in zip(said, tensors, strict=True):
+        if type(number) is not int or number in values:
+            raise Damage(f"a value of {name} has the number {str(number)[:50]}, which is taken")
+        if not is_like(x, shape, dtype):
+            raise Damage(
+                f"{name} gives {x.dtype.name} of shape {_shape(x)}, and {dtype} of shape {shape} was noted"
+            )
+        values[number] = x
+
+
+def is_like(x: Tensor, shape: Any, dtype: Any) -> bool:
+    """Whether a tensor is of a dtype, and as far as they are known of a shape."""
+    if x.dtype is not as_dtype(dtype):
+        return False
+    there = _shape(x)
+    if shape is None or type(there) is not tuple:  # of unknown rank, or a stack
+        return shape is None
+    return len(there) == len(shape) and all(
+        d is None or type(own) is Dim or own == d for own, d in zip(there, shape, strict=True)
+    )
+
+
+def _shape(x: Tensor) -> Any:
+    return None if isinstance(x._array, UnknownRank) else x._array.shape
 
 
 def _attribute(data: Any, values: dict[int, Tensor], read: Read) -> Any:
@@ -69,14 +121,15 @@ def _traced(block: Block, data: dict[str, Any], inputs: Sequence[Tensor], read: 
 
 
 def _cond(tensors: list[Tensor], attrs: dict[str, Any], read: Read) -> Sequence[Tensor]:
+    places, kept, shapes = blocks.conditional_of(attrs, len(tensors))
     index, *pool = tensors
-    places, kept, shapes = attrs["places"], attrs["kept"], attrs["shapes"]
     routines = [
         _traced(Block("branch", current()), data, [pool[p] for p in own], read)
         for data, own in zip(attrs["branches"], places, strict=True)
     ]
     if not any(kept):
         return conditional(routines, index, [[]] * len(routines))
+    blocks.check_branches(routines, kept, shapes)
     # Its derivative is in the function, too: the node keeps what that needs, and has no derivative of its own.
     more: list[Tensor] = []
     own_places = []
@@ -93,11 +146,11 @@ def _cond(tensors: list[Tensor], attrs: dict[str, Any], read: Read) -> Sequence[
 
 
 def _while(tensors: list[Tensor], attrs: dict[str, Any], read: Read) -> Sequence[Tensor]:
-    plan, shapes = Plan(*attrs["plan"]), attrs["shapes"]
+    plan, shapes = blocks.loop_of(attrs, len(tensors))
     first, n = plan.first, plan.carried
     carried = tensors[first : first + n]
     scanned = tensors[first + n : first + n + plan.scanned]
-    blocks: list[Routine] = []
+    routines: list[Routine] = []
     for name, places, rows in (("body", plan.body, scanned), ("condition", plan.condition, [])):
         if name not in attrs:
             continue
@@ -118,9 +171,10 @@ def _while(tensors: list[Tensor], attrs: dict[str, Any], read: Read) -> Sequence
                 data, replay(data, [*mine, *[tensors[p] for p in places]], read)
             )
         )
-        blocks.append(block.routine(found))
-    body = blocks[0]
-    condition = blocks[1] if "condition" in attrs else None
+        routines.append(block.routine(found))
+    body = routines[0]
+    condition = routines[1] if "condition" in attrs else None
+    blocks.check_loop(plan, shapes, body, condition)
     if not plan.kept:
         loop = Loop(
             body,
@@ -146,6 +200,7 @@ def _while(tensors: list[Tensor], attrs: dict[str, Any], read: Read) -> Sequence
     if condition is not None:
         plan = plan._replace(condition=_added(given, condition.captured))
         new["condition"] = condition.graph
+        plan = plan._replace(trips=known_trips(condition.graph, body.graph, plan, given))
     return WHILE.node(given, {**attrs, **new, "plan": plan})[1]
 
 

@@ -8,9 +8,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 import tapeflow
+from tapeflow.core.files import remove_leftovers
 from tapeflow.core.module import Module
 from tapeflow.core.variable import Variable
 from tapeflow.function.concrete import ConcreteFunction
@@ -18,12 +17,12 @@ from tapeflow.function.polymorphic import Function
 from tapeflow.saved_model.encoding import Arrays
 from tapeflow.saved_model.functions import Functions, LoadedFunction
 from tapeflow.train import tensor_file
-from tapeflow.train.atomic import remove_leftovers
 from tapeflow.train.object_graph import is_tracked, variable_of, walk
+from tapeflow.train.saving import snapshot
 
 FILE = "saved_model.safetensors"
 DEFAULT = "serving_default"
-VERSION = 1
+VERSION = 2
 
 
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
@@ -90,7 +89,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
         "graphs": functions.graphs,
         "variables": [_variable(v) for v in held],
     }
-    tensors = {f"variables/{i}": np.asarray(v._value._array) for i, v in enumerate(held)}
+    tensors = {f"variables/{i}": snapshot(v) for i, v in enumerate(held)}
     path = os.path.join(os.fspath(export_dir), FILE)
     remove_leftovers(path)
     tensor_file.write(path, {**tensors, **arrays.named}, {"saved_model": json.dumps(description)})

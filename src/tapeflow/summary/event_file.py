@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import socket
@@ -10,6 +11,7 @@ import time
 import weakref
 from typing import Any
 
+from tapeflow.core.files import told
 from tapeflow.io import wire
 from tapeflow.io.records import framed
 from tapeflow.io.tensor_proto import tensor_proto
@@ -47,7 +49,8 @@ class EventFile:
     """
 
     def __init__(self, folder: str, max_queue: int, flush_millis: int, suffix: str) -> None:
-        os.makedirs(folder, exist_ok=True)
+        with told(folder):
+            os.makedirs(folder, exist_ok=True)
         now = time.time()
         name = f"events.out.tfevents.{int(now):010d}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}{suffix}"
         self.path = os.path.join(folder, name)
@@ -57,7 +60,8 @@ class EventFile:
         self._queue: list[bytes] = []
         self._flushed = time.monotonic()
         # Without a buffer: what was flushed is the operating system's, even if the process is killed.
-        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
+        with told(self.path):
+            self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
         version = wire.text(3, "brain.Event:2") + wire.data(10, wire.text(1, "tapeflow"))
         self._queue.append(wire.double(1, now) + version)
         self.flush()
@@ -83,7 +87,8 @@ class EventFile:
         """Writes what waits in the queue."""
         with self._lock:
             if not self._file.closed:
-                _write(self._queue, self._file)
+                with told(self.path):
+                    _write(self._queue, self._file)
                 self._flushed = time.monotonic()
 
     def close(self) -> None:
@@ -96,8 +101,14 @@ def _write(queue: list[bytes], file: Any) -> None:
     if queue:
         left = memoryview(b"".join(map(framed, queue)))
         queue.clear()
-        while left:
-            left = left[file.write(left) :]
+        begin = os.fstat(file.fileno()).st_size
+        try:
+            while left:
+                left = left[file.write(left) :]
+        except OSError:  # a disk that is full: half an event would hide those that follow
+            with contextlib.suppress(OSError):
+                file.truncate(begin)
+            raise
 
 
 def _finish(process: int, queue: list[bytes], file: Any, lock: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -37,6 +38,9 @@ class CheckpointOptions:
         self.enable_async = enable_async
         self.experimental_skip_slot_variables = experimental_skip_slot_variables
         self.experimental_sharding_callback = experimental_sharding_callback
+
+
+_counting = threading.RLock()  # a signal handler may save while its thread does
 
 
 class _Parts:
@@ -102,6 +106,11 @@ class Checkpoint(Tracked):
             parts.counter = counter
         return parts.counter
 
+    def _next_number(self) -> int:
+        """Counts one more save. No two threads get the same number."""
+        with _counting:
+            return int(self._counter().assign_add(1))
+
     @property
     def _top(self) -> Any:
         return self if self._parts.root is None else self._parts.root
@@ -125,7 +134,7 @@ class Checkpoint(Tracked):
           The path without `.safetensors`, which `restore` takes.
         """
         prefix = os.fspath(file_prefix)
-        number = int(self._counter().assign_add(1))
+        number = self._next_number()
         path = self.write(f"{prefix}-{number}", options)
         write_state(os.path.dirname(path), CheckpointState(path, [path]))
         return path

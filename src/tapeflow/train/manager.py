@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core.files import told
 from tapeflow.core.variable import Variable
 from tapeflow.train.checkpoint import Checkpoint, CheckpointOptions
 from tapeflow.train.state_file import (
     CheckpointState,
-    get_checkpoint_state,
     newest_whole,
+    state_or_files,
     write_state,
 )
 from tapeflow.train.tensor_file import SUFFIX
@@ -77,7 +78,7 @@ class CheckpointManager:
         self._kept: dict[str, float] = {}  # paths and times of saving, oldest first
         now = time.time()
         self._last_preserved = now - 1.0
-        state = get_checkpoint_state(self._directory)
+        state = state_or_files(self._directory)
         if state is not None:
             paths = state.all_model_checkpoint_paths or [state.model_checkpoint_path]
             times = state.all_model_checkpoint_timestamps
@@ -148,9 +149,9 @@ class CheckpointManager:
             ):
                 return None
             self._last_step = step
-        counter = self._checkpoint.save_counter
-        counter.assign_add(1)
-        number = int(counter if checkpoint_number is None else checkpoint_number)
+        number = self._checkpoint._next_number()
+        if checkpoint_number is not None:
+            number = int(checkpoint_number)
         path = self._checkpoint.write(f"{self._prefix}-{number}", options)
         self._kept.pop(path, None)
         self._kept[path] = time.time()
@@ -159,7 +160,7 @@ class CheckpointManager:
         # an older one is forgotten only when it is gone.
         self._write_state()
         for old in surplus:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileNotFoundError), told(old + SUFFIX):
                 os.unlink(old + SUFFIX)
         if surplus or preserved:
             for old in (*surplus, *preserved):

@@ -94,13 +94,25 @@ class Restoration:
             self.numbers[identity(value)] = number
         else:
             self.bound[number] = value
-        for kind, key in self.nodes[number].values.items():
-            self._restore(kind, key, value, number)
+        try:
+            for kind, key in self.nodes[number].values.items():
+                self._restore(kind, key, value, number)
+        except BaseException:  # nobody is to take it for restored
+            self.bound.pop(number, None)
+            self.numbers.pop(identity(value), None)
+            raise
         return True
 
     def _restore(self, kind: str, key: str, value: Any, number: int) -> None:
         if kind == ITERATOR and hasattr(value, "_restore_state"):
-            value._restore_state(state_of(key, self.file.read))
+            try:
+                state = state_of(key, self.file.read)
+            except (ValueError, *_NONSENSE) as error:
+                self.file.refuse(f"{key!r} is not the state of an iterator ({error!r})")
+            try:
+                value._restore_state(state)
+            except _NONSENSE as error:
+                self.file.refuse(f"{key!r} does not say where the iterator was ({error!r})")
             return
         variable = variable_of(value)
         if kind != VARIABLE or variable is None:
@@ -199,6 +211,7 @@ class Restoration:
             self.complain()
 
 
+_NONSENSE = (LookupError, TypeError, AttributeError, RecursionError)
 _WORDS = {VARIABLE: "variable", ITERATOR: "dataset iterator"}
 
 

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeflow.core.context import context
+from tapeflow.core.context import context, no_recorders
 from tapeflow.core.errors import NotFoundError
+from tapeflow.core.files import remove_leftovers
+from tapeflow.core.variable import Variable
 from tapeflow.train import tensor_file
-from tapeflow.train.atomic import remove_leftovers
 from tapeflow.train.iterator_state import arrays_of
 from tapeflow.train.object_graph import (
     ITERATOR,
@@ -44,14 +45,14 @@ def write(prefix: str, root: Any, more: dict[str, Any]) -> str:
         raise NotImplementedError(
             "A checkpoint cannot be saved inside tf.function, where variables have no values. Call save() outside."
         )
-    tensors: dict[str, Any] = {}
+    tensors: dict[str, np.ndarray] = {}
     nodes: list[Node] = []
     for found, named in walk(root, more):
         values: dict[str, str] = {}
         variable = variable_of(found.value)
         if variable is not None:
             values[VARIABLE] = key_of(found.path, VARIABLE)
-            tensors[values[VARIABLE]] = np.asarray(variable._value._array)
+            tensors[values[VARIABLE]] = snapshot(variable)
         elif is_iterator(found.value):
             values[ITERATOR] = key_of(found.path, ITERATOR)
             tensors |= arrays_of(values[ITERATOR], found.value._checkpoint_state())
@@ -60,6 +61,12 @@ def write(prefix: str, root: Any, more: dict[str, Any]) -> str:
     remove_leftovers(_family(prefix))
     tensor_file.write(prefix + SUFFIX, tensors, {"objects": graph})
     return prefix
+
+
+def snapshot(variable: Variable) -> np.ndarray:
+    """What a variable holds at this moment, read once: training may go on in another thread while it is written."""
+    with no_recorders():
+        return np.asarray(variable.value()._array)
 
 
 def _family(prefix: str) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from tapeflow.core.errors import DataLossError
+from tapeflow.core.files import remove_leftovers, replacing
 from tapeflow.core.log import logger
-from tapeflow.train.atomic import remove_leftovers, replacing
 from tapeflow.train.tensor_file import SUFFIX, flaw
 
 
@@ -45,6 +47,27 @@ class CheckpointState:
             self.all_model_checkpoint_timestamps,
             self.last_preserved_timestamp,
         )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError
+    return value
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    "model_checkpoint_path": _text,
+    "all_model_checkpoint_paths": _text,
+    "all_model_checkpoint_timestamps": _number,
+    "last_preserved_timestamp": _number,
+}
 
 
 def write_state(folder: str, state: CheckpointState) -> None:
@@ -87,19 +110,38 @@ def get_checkpoint_state(
     values: dict[str, list[Any]] = {}
     for name, value in re.findall(r"^(\w+): (.+)$", said, re.MULTILINE):
         try:
-            values.setdefault(name, []).append(json.loads(value))
-        except ValueError:
+            found = _FIELDS[name](json.loads(value)) if name in _FIELDS else None
+        except (ValueError, TypeError, RecursionError):
             logger.warning("%s: the line of %s cannot be read, and is left out.", path, name)
+        else:
+            values.setdefault(name, []).append(found)
     if not values.get("model_checkpoint_path"):
         logger.warning("%s does not say which checkpoint is the newest.", path)
         return None
     state = CheckpointState(
-        str(values["model_checkpoint_path"][0]),
-        list(map(str, values.get("all_model_checkpoint_paths", []))),
-        list(map(float, values.get("all_model_checkpoint_timestamps", []))),
-        float(values.get("last_preserved_timestamp", [0.0])[0]),
+        values["model_checkpoint_path"][0],
+        values.get("all_model_checkpoint_paths", []),
+        values.get("all_model_checkpoint_timestamps", []),
+        values.get("last_preserved_timestamp", [0.0])[0],
     )
     return state.mapped(lambda p: p if os.path.isabs(p) else os.path.join(folder, p))
+
+
+def state_or_files(
+    checkpoint_dir: Any, latest_filename: str | None = None
+) -> CheckpointState | None:
+    """The same, or if the file is damaged, what the folder itself tells: a training is not begun anew for that."""
+    folder = os.fspath(checkpoint_dir)
+    state = get_checkpoint_state(folder, latest_filename)
+    path = os.path.join(folder, latest_filename or "checkpoint")
+    if state is not None or not os.path.isfile(path):
+        return state
+    numbered = re.compile(rf"-\d+{re.escape(SUFFIX)}$")
+    files = [os.path.join(folder, name) for name in os.listdir(folder) if numbered.search(name)]
+    paths = [f.removesuffix(SUFFIX) for f in sorted(files, key=lambda f: os.stat(f).st_mtime_ns)]
+    if paths:
+        logger.warning("The newest of the %d checkpoints beside it is looked for.", len(paths))
+    return CheckpointState(paths[-1], paths) if paths else None
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
@@ -120,7 +162,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     Raises:
       DataLossError: if there are checkpoints, and all of them are damaged.
     """
-    state = get_checkpoint_state(checkpoint_dir, latest_filename)
+    state = state_or_files(checkpoint_dir, latest_filename)
     if state is None:
         return None
     return newest_whole([*state.all_model_checkpoint_paths, state.model_checkpoint_path])

@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import json
 import math
-import mmap
 import os
+import threading
 import zlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 
 from tapeflow.core.dtypes import DType, as_dtype, from_numpy, int64, string
 from tapeflow.core.errors import DataLossError, NotFoundError
-from tapeflow.train.atomic import replacing
+from tapeflow.core.files import checked_path, replacing, told
 
 SUFFIX = ".safetensors"
 _FORMAT = "tapeflow"
 _VERSION = "1"
 _LARGEST_HEADER = 2**28
+_LARGEST_SUM = 2**32 - 1
+_LARGEST_RANK = 32
+_LARGEST_COUNT = 2**48  # elements, more than any memory holds
+_PIECE = 2**22  # so many bytes are read or written at a time
 
 # What the format calls the dtypes. A complex one is stored as pairs of its parts.
 _STORED_AS: dict[str, tuple[str, tuple[int, ...]]] = {
@@ -66,32 +70,51 @@ def write(path: str, tensors: Mapping[str, Any], texts: Mapping[str, str]) -> No
       tensors: arrays by name.
       texts: what else to keep, by name.
     """
-    dtypes = {name: from_numpy(np.asarray(x).dtype) for name, x in tensors.items()}
-    contents = {name: _bytes_of(tensors[name], dtypes[name]) for name in tensors}
-    header: dict[str, Any] = {}
-    table: dict[str, Any] = {}
-    position = 0
+    arrays = {name: np.asarray(x) for name, x in tensors.items()}
+    dtypes = {name: from_numpy(x.dtype) for name, x in arrays.items()}
+    contents = {name: _bytes_of(arrays[name], dtypes[name]) for name in arrays}
     # The widest elements come first, so that each tensor begins where its elements may.
     order = sorted(contents, key=lambda name: (-dtypes[name].size, name))
+    table: dict[str, list[Any]] = {}
+    position = 0
     for name in order:
-        content, dtype = contents[name], dtypes[name]
-        shape = list(np.shape(tensors[name]))
-        end = position + content.nbytes
-        stored, more = _STORED_AS.get(dtype.name, ("U8", ()))
-        listed = [content.nbytes] if dtype is string else [*shape, *more]
-        header[name] = {"dtype": stored, "shape": listed, "data_offsets": [position, end]}
-        table[name] = [dtype.name, shape, position, end, zlib.crc32(content)]
+        end = position + contents[name].nbytes
+        table[name] = [dtypes[name].name, list(arrays[name].shape), position, end, _LARGEST_SUM]
         position = end
+    room = len(_head(table, texts))
+    with replacing(path) as file:
+        # The checksums are those of the bytes that went to the file, so the header comes last, into the room left for
+        # it: a file that was written can be read, whatever happens to the memory in the meantime.
+        file.write(bytes(room))
+        for name in order:
+            table[name][4] = _copied(contents[name], file)
+        file.seek(0)
+        file.write(_head(table, texts, room))
+
+
+def _head(table: Mapping[str, list[Any]], texts: Mapping[str, str], room: int = 0) -> bytes:
+    """The beginning of a file: its length, and the header, filled up with blanks."""
+    header: dict[str, Any] = {}
+    for name, (dtype, shape, begin, end, _) in table.items():
+        stored, more = _STORED_AS.get(dtype, ("U8", ()))
+        listed = [end - begin] if dtype == string.name else [*shape, *more]
+        header[name] = {"dtype": stored, "shape": listed, "data_offsets": [begin, end]}
     notes = {**texts, "tensors": json.dumps(table)}
-    notes["checksum"] = str(_checksum(notes))
+    notes["checksum"] = f"{_checksum(notes):010}"
     header["__metadata__"] = {"format": _FORMAT, "version": _VERSION, **notes}
     head = json.dumps(header).encode()
-    head += b" " * (-len(head) % 8)
-    with replacing(path) as file:
-        file.write(len(head).to_bytes(8, "little"))
-        file.write(head)
-        for name in order:
-            file.write(contents[name])
+    head += b" " * max(-len(head) % 8, room - 8 - len(head))
+    return len(head).to_bytes(8, "little") + head
+
+
+def _copied(content: memoryview, file: BinaryIO) -> int:
+    """Writes bytes. Returns the checksum of what was written."""
+    checksum = 0
+    for begin in range(0, content.nbytes, _PIECE):
+        piece = bytes(content[begin : begin + _PIECE])
+        checksum = zlib.crc32(piece, checksum)
+        file.write(piece)
+    return checksum
 
 
 def _bytes_of(array: Any, dtype: DType) -> memoryview:
@@ -114,7 +137,8 @@ def _checksum(notes: Mapping[str, str]) -> int:
 class TensorFile:
     """A file that `write` has written, open for reading.
 
-    The file is mapped into memory: it can be replaced or removed, and what was opened can be read all the same.
+    What is read is checked when it is read, so that nothing is given out that was altered in the meantime. The file can
+    be replaced or removed by its name, and what was opened can be read all the same.
 
     Args:
       path: of the file.
@@ -124,50 +148,83 @@ class TensorFile:
       DataLossError: if it is not as it was written.
     """
 
+    instead = "an earlier one: tf.train.latest_checkpoint(folder) finds the newest checkpoint that is whole"
+
     def __init__(self, path: str) -> None:
         self.path = path
+        self._lock = threading.Lock()
         try:
-            with open(path, "rb") as file:
-                status = os.fstat(file.fileno())
-                self._size = status.st_size
-                self.identity = (status.st_ino, status.st_size, status.st_mtime_ns)
-                self._map: Any = b""
-                if self._size:
-                    self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            with told(path):
+                # Without a buffer, and not mapped: memory that is backed by a file which shrinks kills the process.
+                self._file = open(checked_path(path), "rb", buffering=0)  # noqa: SIM115  # until `__del__`
+                status = os.fstat(self._file.fileno())
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             raise NotFoundError(None, None, f"There is no file {path}.") from None
+        self._size = status.st_size
+        self.identity = (status.st_ino, status.st_size, status.st_mtime_ns)
         self.texts, table = self._header()
         self.entries = {name: self._entry(name, said) for name, said in table.items()}
         self._check_size()
 
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
+
     def read(self, name: str) -> np.ndarray:
-        """The tensor of a name, as an array of its own."""
-        dtype, shape, begin, end, _ = self.entries[name]
-        if dtype is string:
-            return self._strings(name)
-        content = bytearray(self._map[self._data + begin : self._data + end])
-        return np.frombuffer(content, dtype.np_dtype).reshape(shape)
+        """The tensor of a name, as an array of its own. DataLossError if its bytes are not those that were written."""
+        entry = self.entries[name]
+        content = np.empty(entry.end - entry.begin, np.uint8)
+        self._fill(content.data, self._data + entry.begin)
+        self._check(name, zlib.crc32(content))
+        if entry.dtype is string:
+            return self._strings(name, content.tobytes())
+        return content.view(entry.dtype.np_dtype).reshape(entry.shape)
 
     def verify(self) -> TensorFile:
         """Checks that every byte is as it was written."""
-        view = memoryview(self._map)
-        for name, entry in self.entries.items():
-            with view[self._data + entry.begin : self._data + entry.end] as content:
-                found = zlib.crc32(content)
-            if found != entry.checksum:
-                self.refuse(
-                    f"the {entry.end - entry.begin} bytes of the tensor {name!r} are not those that were written "
-                    f"(checksum {found:08x}, and {entry.checksum:08x} was noted): the file was altered or damaged"
-                )
+        piece = memoryview(bytearray(_PIECE))
+        for name, (_, _, begin, end, _) in self.entries.items():
+            checksum = 0
+            for at in range(begin, end, _PIECE):
+                part = piece[: min(_PIECE, end - at)]
+                self._fill(part, self._data + at)
+                checksum = zlib.crc32(part, checksum)
+            self._check(name, checksum)
         return self
+
+    def _fill(self, memory: Any, at: int) -> None:
+        """Reads the bytes at a place in the file."""
+        view = memoryview(memory)
+        done = 0
+        while done < len(view):
+            with told(self.path):
+                if hasattr(os, "preadv"):  # which leaves the position alone: a fork shares it
+                    count = os.preadv(self._file.fileno(), [view[done:]], at + done)
+                else:
+                    with self._lock:
+                        self._file.seek(at + done)
+                        count = self._file.readinto(view[done:]) or 0
+            if not count:
+                self.refuse(
+                    f"it ends at byte {at + done}, and had {self._size} bytes when it was opened: somebody has "
+                    "truncated it since"
+                )
+            done += count
+
+    def _check(self, name: str, found: int) -> None:
+        entry = self.entries[name]
+        if found != entry.checksum:
+            self.refuse(
+                f"the {entry.end - entry.begin} bytes of the tensor {name!r} are not those that were written "
+                f"(checksum {found:08x}, and {entry.checksum:08x} was noted): the file was altered or damaged"
+            )
 
     def refuse(self, reason: str) -> NoReturn:
         """Says why the file cannot be used, and what to do."""
         raise DataLossError(
             None,
             None,
-            f"{self.path} cannot be used: {reason}. Copy the file again if it was copied, or use an earlier one: "
-            "tf.train.latest_checkpoint(folder) finds the newest checkpoint that is whole.",
+            f"{self.path} cannot be used: {reason}. Copy the file again if it was copied, or use {self.instead}.",
         )
 
     def _header(self) -> tuple[dict[str, str], dict[str, Any]]:
@@ -175,7 +232,9 @@ class TensorFile:
             self.refuse(
                 f"it has {self._size} bytes, and a header begins with 8: the file is truncated"
             )
-        length = int.from_bytes(self._map[:8], "little")
+        begin = bytearray(8)
+        self._fill(begin, 0)
+        length = int.from_bytes(begin, "little")
         if length > _LARGEST_HEADER:
             self.refuse(
                 f"its header would have {length} bytes: the file is damaged, or it is of another kind"
@@ -185,8 +244,10 @@ class TensorFile:
             self.refuse(
                 f"it has {self._size} bytes, and its header alone needs {self._data}: the file is truncated"
             )
+        head = bytearray(length)
+        self._fill(head, 8)
         try:
-            header = json.loads(self._map[8 : self._data])
+            header = json.loads(head)
             texts = header.pop("__metadata__")
             kind, version = texts.pop("format"), texts.pop("version")
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
@@ -213,9 +274,14 @@ class TensorFile:
     def _entry(self, name: str, said: Any) -> Entry:
         try:
             dtype, shape, begin, end, checksum = said
-            entry = Entry(
-                as_dtype(dtype), tuple(map(int, shape)), int(begin), int(end), int(checksum)
-            )
+            if dtype not in _STORED_AS and dtype != string.name:
+                raise ValueError
+            entry = Entry(as_dtype(dtype), tuple(shape), begin, end, checksum)
+            sizes = (*entry.shape, begin, end, checksum)
+            if any(type(n) is not int for n in sizes) or len(entry.shape) > _LARGEST_RANK:
+                raise ValueError
+            if math.prod(n or 1 for n in entry.shape) > _LARGEST_COUNT:
+                raise ValueError
         except (TypeError, ValueError):
             self.refuse(f"its header does not say what the tensor {name!r} is")
         needed = math.prod(entry.shape) * (entry.dtype.size or int64.size)
@@ -231,6 +297,8 @@ class TensorFile:
 
     def _check_size(self) -> None:
         needed = max((entry.end for entry in self.entries.values()), default=0)
+        if needed != sum(entry.end - entry.begin for entry in self.entries.values()):
+            self.refuse("its tensors overlap, or have gaps between them: the file was altered")
         there = self._size - self._data
         if there < needed:
             cut = [name for name, entry in self.entries.items() if entry.end > there]
@@ -246,9 +314,8 @@ class TensorFile:
                 f"it has {there - needed} bytes more than its {len(self.entries)} tensors need: the file was altered"
             )
 
-    def _strings(self, name: str) -> np.ndarray:
-        _, shape, begin, end, _ = self.entries[name]
-        content = self._map[self._data + begin : self._data + end]
+    def _strings(self, name: str, content: bytes) -> np.ndarray:
+        shape = self.entries[name].shape
         count = math.prod(shape)
         lengths = np.frombuffer(content, "<i8", count).tolist()
         if min(lengths, default=0) < 0 or 8 * count + sum(lengths) != len(content):

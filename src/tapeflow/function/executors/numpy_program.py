@@ -13,6 +13,7 @@ is written into it.
 from __future__ import annotations
 
 import contextvars
+import keyword
 import linecache
 import re
 from collections.abc import Sequence
@@ -20,7 +21,6 @@ from typing import Any
 
 from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Dim, Ratio
-from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
@@ -42,7 +42,7 @@ class NumpyProgram:
     name = "numpy"
 
     def __init__(self, graph: Graph) -> None:
-        self._file = f"<tapeflow {graph.name} {id(self):x}>"
+        self._file = f"<tapeflow {_word(graph.name)} {id(self):x}>"
         writer = _Writer(fused(graph))
         self.source = writer.source()
         self._nodes = writer.lines
@@ -119,6 +119,14 @@ def told(error: Exception, node: Node) -> Exception:
     return new
 
 
+_PARAMETER = re.compile(r"[a-z_][a-z0-9_]{0,60}")
+
+
+def _word(name: str) -> str:
+    """A name as it may stand in code."""
+    return re.sub(r"\W", "_", name, flags=re.ASCII)[:60]
+
+
 class _Writer:
     """Writes the code of a graph."""
 
@@ -169,9 +177,11 @@ class _Writer:
             assert atom.origin is not None
             _, axis, position = atom.origin
             name = self.names[value]
-            right = f"{name}.shape[{axis}]" if axis is not None else f"int({name}.flat[{position}])"
-            if axis is None and not value.shape:
-                right = f"int({name})"
+            right = f"int({name})"
+            if axis is not None:
+                right = f"{name}.shape[{self.constant(axis)}]"
+            elif value.shape:
+                right = f"int({name}.flat[{self.constant(position)}])"
             self.text.append(f"    {self.atoms[atom]} = {right}")
 
     def _node(self, index: int, node: Node, lifetimes: Lifetimes) -> None:
@@ -201,21 +211,29 @@ class _Writer:
         if found is not None:
             function, attributes = found
             arguments += [] if out is None else [out]
-            arguments += [f"{k}={self.attribute(v)}" for k, v in attributes.items()]
+            arguments += self.keywords(attributes)
             return f"{self.function(node.primitive.name, function)}({', '.join(arguments)})"
         converted = in_float32(node)
         ufunc = ufunc_of(node)
         if ufunc is not None and converted is None:
             arguments += [] if out is None else [f"out={out}"]
             return f"{self.function(ufunc.__name__, ufunc)}({', '.join(arguments)})"
-        arguments += [f"{key}={self.attribute(value)}" for key, value in node.attrs.items()]
+        arguments += self.keywords(node.attrs)
         function = self.function(node.primitive.name, converted or node.primitive.kernel)
         return f"{function}({', '.join(arguments)})"
 
-    # Names for what code cannot spell.
+    # Code holds names of our own, and names of parameters. Whatever has a value is an object in the namespace, and not
+    # text: a graph may come from a file.
 
     def function(self, name: str, function: Any) -> str:
-        return self._named(re.sub(r"\W", "_", f"f_{name}_"), function)
+        return self._named(f"f_{_word(name)}_", function)
+
+    def keywords(self, attributes: dict[str, Any]) -> list[str]:
+        """The code that passes attributes."""
+        for name in attributes:
+            if not _PARAMETER.fullmatch(name) or keyword.iskeyword(name):
+                raise ValueError(f"an attribute cannot be called {name!r}")
+        return [f"{name}={self.attribute(value)}" for name, value in attributes.items()]
 
     def constant(self, value: Any) -> str:
         return self._named("c", value)
@@ -231,24 +249,22 @@ class _Writer:
         """The code for an attribute."""
         if type(value) is Dim:
             return self.size(value)
-        if value is None or type(value) in (bool, int, str):
+        if value is None or type(value) is bool:
             return repr(value)
         if isinstance(value, tuple) and any(True for _ in atoms_in(value)):
             return f"({''.join(f'{self.attribute(v)}, ' for v in value)})"
         if isinstance(value, slice) and any(True for _ in atoms_in(value)):
             parts = (value.start, value.stop, value.step)
             return f"slice({', '.join(map(self.attribute, parts))})"
-        if isinstance(value, DType):
-            return self._named(f"{value.name}_", value)
         return self.constant(value)
 
     def size(self, dim: Any) -> str:
         """The code for a size."""
         if type(dim) is not Dim:
-            return repr(dim)
+            return self.constant(dim)
         terms = []
         for product, factor in dim.terms.items():
-            factors = [] if factor == 1 and product else [str(factor)]
+            factors = [] if factor == 1 and product else [self.constant(factor)]
             terms.append("*".join([*factors, *map(self._atom, product)]))
         return f"({' + '.join(terms)})"
 

@@ -1,0 +1,28 @@
+"""A process that is killed while it saves a model leaves the one before, or the new one, and nothing else."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.keras_backend import crash_nursery
+
+KILLS = 15
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on Windows")
+def test_a_process_killed_at_any_moment_leaves_files_that_can_be_read(tmp_path):
+    run = subprocess.run(
+        [sys.executable, crash_nursery.__file__, str(tmp_path), str(KILLS)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert run.returncode == 0, run.stderr
+    report = json.loads(run.stdout.splitlines()[-1])
+    assert report.keys() == crash_nursery.WRITERS.keys()
+    for name, found in report.items():
+        assert found["flaws"] == [], name
+        assert found["left"] == [], name
+    assert sum(found["interrupted"] for found in report.values()) >= 10, "hardly any was writing"
