@@ -343,7 +343,7 @@ def scalar(value: Any, dtype: np.dtype) -> Tensor:
 
 
 def _is_key(value: Any) -> bool:
-    """Whether no other number is equal to it: 0.0 equals -0.0, also as a part of a complex number; NaN not even itself."""
+    """Whether no other number is equal to it: 0.0 equals -0.0, also as a part of a complex number, and NaN nothing."""
     if isinstance(value, (complex, np.complexfloating)):
         return _is_key(value.real) and _is_key(value.imag)
     return bool(value) and value == value
