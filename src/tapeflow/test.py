@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy as _copy
 import tempfile as _tempfile
 import unittest as _unittest
 from collections.abc import Callable, Sequence
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as _np
 
 import tapeflow as _tf
-from tapeflow.autodiff.check import _differences
 from tapeflow.core import nest as _nest
 from tapeflow.core.missing import Missing as _Missing
 from tapeflow.sysconfig import get_build_info as _get_build_info
@@ -254,23 +254,60 @@ def compute_gradient(
       delta: how far elements are moved for a difference, by default 1/1024.
 
     Returns:
-      Two tuples with a matrix for each input: a row for each element of the result, a column for each of the input.
+      Two tuples with a matrix for each input: a row for each element of the result, a column for each of the input. A
+      complex number is two of them, its real and its imaginary part.
     """
     if not isinstance(x, (list, tuple)):
         raise ValueError(f"compute_gradient: x must be a list of tensors, got {x!r}")
-    inputs = [_tf.convert_to_tensor(value) for value in x]
+    inputs = [_copy.copy(_tf.convert_to_tensor(value)) for value in x]  # one twice is two inputs
     with _tf.GradientTape(persistent=True) as tape:
-        tape.watch(inputs)
+        tape.watch([value for value in inputs if value.dtype.is_differentiable])
         y = _tf.convert_to_tensor(f(*inputs))
-    theoretical, numerical = [], []
-    for position, value in enumerate(inputs):
-        jacobian = tape.jacobian(
-            y, value, unconnected_gradients="zero", experimental_use_pfor=False
-        )
-        theoretical.append(_np.asarray(jacobian).reshape(_np.size(y), _np.size(value)))
-        (found,) = _differences(f, inputs, position, 1 / 1024 if delta is None else delta)
-        numerical.append(found.astype(value.dtype.np_dtype))
-    return tuple(theoretical), tuple(numerical)
+    for what, value in (*((f"argument {i}", v) for i, v in enumerate(inputs)), ("the result", y)):
+        if not value.dtype.is_differentiable:
+            raise AssertionError(
+                f"compute_gradient: {what} is of dtype {value.dtype.name}, which has no gradients. Use a floating or "
+                "complex one, and leave other tensors to `f` itself."
+            )
+    step = 1 / 1024 if delta is None else delta
+    theoretical = tuple(_by_tape(tape, y, value) for value in inputs)
+    return theoretical, tuple(_by_differences(f, inputs, i, step) for i in range(len(inputs)))
+
+
+def _reals(array: Any) -> _np.ndarray:
+    """A writable vector of real numbers, two for each complex one."""
+    flat = _np.array(array).reshape(-1)
+    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+
+
+def _by_tape(tape: Any, y: Any, x: Any) -> _np.ndarray:
+    unit = _reals(_np.zeros_like(y))
+    rows = []
+    for i in range(unit.size):
+        unit[i] = 1
+        seed = _tf.constant(unit.view(y.dtype.np_dtype).reshape(_np.shape(y)))
+        found = tape.gradient(y, x, output_gradients=seed, unconnected_gradients="zero")
+        rows.append(_reals(_tf.convert_to_tensor(found)))
+        unit[i] = 0
+    return _np.stack(rows) if rows else _np.zeros((0, _reals(x).size), _reals(x).dtype)
+
+
+def _by_differences(f: Any, inputs: list[Any], position: int, step: float) -> _np.ndarray:
+    x = inputs[position]
+    columns = []
+    for i, number in enumerate(_reals(x)):
+        sides = []
+        for by in (step, -step):
+            moved = _reals(x)
+            moved[i] = number + moved.dtype.type(by)
+            there = _tf.constant(moved.view(x.dtype.np_dtype).reshape(_np.shape(x)))
+            y = _reals(f(*inputs[:position], there, *inputs[position + 1 :]))
+            sides.append((float(moved[i]), y.astype(_np.float64)))
+        (above, high), (below, low) = sides
+        columns.append((high - low) / ((above - below) or 2 * step))  # as far as it has moved
+    rows = _reals(f(*inputs)).size
+    jacobian = _np.stack(columns, 1) if columns else _np.zeros((rows, 0))
+    return jacobian.astype(x.dtype.real_dtype.np_dtype)
 
 
 def is_gpu_available(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core.convert import scalar
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,20 @@ def test_python_numbers_never_narrow():
         with pytest.raises((TypeError, ValueError)):
             tf.constant(value, dtype)
     assert tf.constant(float("inf")).numpy() == np.inf
+
+
+def test_constants_that_are_kept_tell_signed_zeros_apart():
+    """Small constants are kept between calls, and 0.0 == -0.0, also as a part of a complex number."""
+    zeros = [0.0, -0.0]
+    numbers = [*zeros, *(complex(a, b) for a in (*zeros, 1.0) for b in (*zeros, -1.0))]
+    numbers += [True, 1, 1.0, np.float32(-0.0), np.complex64(complex(-1, -0.0)), float("nan")]
+    for _ in range(2):
+        for number in numbers:
+            kept = scalar(number, np.dtype(np.complex128)).numpy()
+            assert kept.tobytes() == np.complex128(number).tobytes(), number
+
+
+def test_negative_zeros_of_complex_numbers_stay_where_they_are():
+    above, below = complex(-1, 0.0), complex(-1, -0.0)
+    for function in (tf.convert_to_tensor, tf.constant, tf.Variable):
+        assert [tf.sqrt(function(c)).numpy() for c in (above, below, above)] == [1j, -1j, 1j]

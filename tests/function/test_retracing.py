@@ -3,6 +3,7 @@
 import collections
 import enum
 import gc
+import math
 import weakref
 
 import numpy as np
@@ -304,3 +305,35 @@ def test_functions_made_in_a_loop_warn():
             tf.function(lambda x: x)(tf.constant(1.0))
     assert len(messages) == 2
     assert "outside of the loop" in messages[0]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        (0.0, -0.0),
+        (complex(-1, 0.0), complex(-1, -0.0)),
+        (complex(0.0, 1), complex(-0.0, 1)),
+        (1, True, 1.0, 1 + 0j),
+    ],
+)
+def test_numbers_that_are_equal_and_not_the_same_have_traces_of_their_own(numbers):
+    given = tf.function(lambda number: tf.convert_to_tensor(number))
+    for _ in range(2):
+        for number in numbers:
+            got, wanted = given(number).numpy(), tf.convert_to_tensor(number).numpy()
+            assert (got.dtype, got.tobytes()) == (wanted.dtype, wanted.tobytes())
+    assert traces(given) == len(numbers)
+
+
+def test_nan_is_one_number():
+    given = tf.function(lambda number: tf.convert_to_tensor(number))
+    for nan in (complex("nan"), complex(math.nan, 0)):
+        given(nan)
+    assert traces(given) == 1
+
+
+def test_keys_of_dictionaries_that_are_equal_and_not_the_same():
+    scaled = tf.function(lambda parts: [x / number for number, x in parts.items()])
+    for number in (0.0, -0.0):
+        (result,) = scaled({number: tf.constant(1.0)})
+        assert result.numpy() == math.copysign(math.inf, number)

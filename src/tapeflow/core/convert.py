@@ -335,12 +335,18 @@ def scalar(value: Any, dtype: np.dtype) -> Tensor:
     found = _scalars.get(key)
     if found is None:
         found = Tensor(_from_python(value, from_numpy(dtype)))
-        if value:  # 0.0 and -0.0 are equal as keys, and nan is not equal to itself
+        if _is_key(value):
             if len(_scalars) > 1000:
                 _scalars.clear()
-            if value == value:
-                _scalars[key] = found
+            _scalars[key] = found
     return found
+
+
+def _is_key(value: Any) -> bool:
+    """Whether no other number is equal to it: 0.0 equals -0.0, also as a part of a complex number, and NaN nothing."""
+    if isinstance(value, (complex, np.complexfloating)):
+        return _is_key(value.real) and _is_key(value.imag)
+    return bool(value) and value == value
 
 
 def constant(

@@ -142,7 +142,7 @@ class ObjectKey:
         return f"<{self.text}>"
 
 
-_VALUES = frozenset({bool, int, str, bytes, type(None), complex})
+_VALUES = frozenset({bool, int, str, bytes, type(None)})
 
 
 def key_of(leaf: Any) -> Any:
@@ -154,6 +154,8 @@ def key_of(leaf: Any) -> Any:
         return (kind, leaf)
     if kind is float:
         return (kind, leaf.hex())  # tells 0.0 from -0.0, and nan equals itself
+    if kind is complex:
+        return (kind, leaf.real.hex(), leaf.imag.hex())
     if isinstance(leaf, Tensor):
         return TensorKey(tuple(leaf.shape), leaf.dtype)
     if isinstance(leaf, TensorSpec):
@@ -220,10 +222,14 @@ def form_of(structure: Any) -> Any:
         return None
     if isinstance(structure, dict):
         keys = sorted(structure, key=repr)
-        return (type(structure), *((key, form_of(structure[key])) for key in keys))
+        return (type(structure), *((_of_dict(key), form_of(structure[key])) for key in keys))
     if isinstance(structure, (list, tuple)):
         return (type(structure), *map(form_of, structure))
     return (type(structure), len(nest.flatten(structure)))
+
+
+def _of_dict(key: Any) -> Any:
+    return key if type(key) is str else key_of(key)  # 1 and True, 0.0 and -0.0 are two keys
 
 
 # Signatures.

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
@@ -21,6 +21,7 @@ from tapeflow.primitives import (
     linalg,
     ordering,
     reduction,
+    unary,
 )
 from tapeflow.primitives.matrices import (
     adjoint,
@@ -30,6 +31,7 @@ from tapeflow.primitives.matrices import (
     lower,
     upper,
 )
+from tapeflow.primitives.rules import invalid
 from tapeflow.primitives.solvers import triangular_solve
 from tapeflow.primitives.table import ArraySpec
 
@@ -225,8 +227,9 @@ def matrix_rank(
 
     Args:
       a: matrices, in the last two dimensions.
-      tol: the size up to which a singular value counts as zero. By default it follows from the
-        precision of the dtype.
+      tol: the size up to which a singular value counts as zero: a number, or a tensor that broadcasts with the
+        singular values, the last dimension of which goes through them. By default it follows from the precision of the
+        dtype.
       validate_args: accepted for compatibility.
       name: the same.
     """
@@ -240,9 +243,8 @@ def matrix_rank(
         tol = reduction.max_(s, axis=(last,), keepdims=True) * precision
     else:
         tol = convert_to_tensor(tol, s.dtype)
-        tol = array.reshape(tol, shape=(*tol._array.shape, 1))
     significant = array.cast_to_discrete(binary.greater(s, tol), dtype=dtypes.int32)
-    return reduction.sum_(significant, axis=(last,), keepdims=False)
+    return reduction.sum_(significant, axis=(significant._array.ndim - 1,), keepdims=False)
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -310,13 +312,18 @@ def eigh_tridiagonal(
       beta: the diagonals above them, one element shorter. Those below are their conjugates.
       eigvals_only: whether to return the eigenvalues alone, or `(values, vectors)`.
       select: `"a"` for all eigenvalues, `"i"` for those with an index in `select_range`, ends
-        included, `"v"` for those in the interval `(select_range[0], select_range[1]]`.
+        included, `"v"` for those in the interval from `select_range[0]` to `select_range[1]`.
       select_range: the two ends of the range.
       tol: accepted for compatibility: the result is always as precise as the dtype.
       name: the same.
     """
     main = convert_to_tensor(alpha)
     side = convert_to_tensor(beta, dtype_hint=main.dtype)
+    if main.dtype is not side.dtype:
+        raise ValueError(
+            "eigh_tridiagonal: 'alpha' and 'beta' must have the same type, got "
+            f"{main.dtype.name} and {side.dtype.name}. Use tf.cast to change one of them."
+        )
     n = main._array.shape[-1]
     matrix = linalg.diag(main, rows=n, columns=n, k=0)
     if n > 1:
@@ -332,6 +339,11 @@ def eigh_tridiagonal(
         values = _along_the_last(values, chosen)
         vectors = None if vectors is None else _along_the_last(vectors, chosen)
     return values if vectors is None else (values, vectors)
+
+
+def _end(x: Any, dtype: DType) -> Tensor:
+    """An end of an interval. A Python number is not rounded to float32 on the way, as it would be in a cast."""
+    return cast(x, dtype) if isinstance(x, Tensor) else convert_to_tensor(x, dtype)
 
 
 def _along_the_last(x: Tensor, chosen: slice | Tensor) -> Tensor:
@@ -353,15 +365,26 @@ def _selected(values: Tensor, select: str, span: Any) -> slice | Tensor | None:
     if select == "i":
         first, last = (integer("eigh_tridiagonal", "select_range", end) for end in span)
         if first > last:
-            raise ValueError(f"eigh_tridiagonal: select_range {span} ends before it begins.")
+            raise invalid(f"eigh_tridiagonal: Got empty index range in select_range {span}.")
+        count = values._array.shape[-1]
+        if first < 0 or last >= count:
+            raise invalid(
+                f"eigh_tridiagonal: select_range {span} is not within the {count} eigenvalues, which have the numbers "
+                f"0 to {count - 1}."
+            )
         return slice(first, last + 1)
     if values._array.ndim > 1:
         raise ValueError(
             "eigh_tridiagonal: select='v' takes one matrix, as several may have different numbers "
             f"of eigenvalues in the range; got {list(values._array.shape[:-1])} of them."
         )
-    first, last = (cast(end, values.dtype) for end in span)
-    if type(first) is Tensor and type(last) is Tensor and first._array > last._array:
-        raise ValueError(f"eigh_tridiagonal: select_range {span} ends before it begins.")
-    inside = binary.logical_and(binary.greater(values, first), binary.less_equal(values, last))
+    first, last = (_end(end, values.dtype) for end in span)
+    if type(first) is Tensor and type(last) is Tensor and first._array >= last._array:
+        raise invalid(f"eigh_tridiagonal: Got empty interval in select_range {span}.")
+    # An eigenvalue on an end is in, to whichever side of it rounding has brought it.
+    size = convert_to_tensor(values._array.shape[-1], values.dtype)
+    precision = size * (2.0 * float(np.finfo(values.dtype.np_dtype).eps))
+    slack = reduction.max_(unary.abs_(values), axis=(0,), keepdims=False) * precision
+    above, below = binary.greater(values, first - slack), binary.less_equal(values, last + slack)
+    inside = binary.logical_and(above, below)
     return indexing.getitem(ordering.nonzero(inside), index=(slice(None), 0))

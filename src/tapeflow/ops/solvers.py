@@ -12,6 +12,7 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, decompositions, linalg, reduction, solvers, unary
 from tapeflow.primitives.matrices import adjoint as turned, identity, product
 from tapeflow.primitives.rules import invalid
+from tapeflow.primitives.truncated_inverse import truncated_inverse
 
 
 class LogMatrixDeterminant(NamedTuple):
@@ -213,8 +214,8 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     real = x.dtype.real_dtype
     if rcond is None:
         size = convert_to_tensor(max(x._array.shape[-2:]), real)
-        rcond = size * (10.0 * float(np.finfo(real.np_dtype).eps))
-    return solvers.pseudo_inverse(x, convert_to_tensor(rcond, real))
+        return solvers.pseudo_inverse(x, size * (10.0 * float(np.finfo(real.np_dtype).eps)))
+    return truncated_inverse(x, convert_to_tensor(rcond, real))
 
 
 def det(input: Any, name: str | None = None) -> Tensor:

@@ -97,7 +97,11 @@ def tridiagonal_matmul(
             f"{list(x._array.shape)}"
         )
     above, main, below = (d[..., i, :, None] for i in range(3))
-    return main * x + above * solvers.shifted_rows(x, 1) + below * solvers.shifted_rows(x, -1)
+    # A diagonal is moved to the rows of x that it meets, and the products back: so the last element above and the
+    # first below are in none of them, be they NaN.
+    products = [(solvers.shifted_rows(y, -by) * x, by) for y, by in ((above, 1), (below, -1))]
+    upper, lower = (solvers.shifted_rows(y, by) for y, by in products)
+    return main * x + upper + lower
 
 
 def _transposed(x: Tensor) -> Tensor:

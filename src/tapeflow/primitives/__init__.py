@@ -38,6 +38,7 @@ from tapeflow.primitives import (
     special_functions,
     storage,
     table,
+    truncated_inverse,
     unary,
     windows,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "special_functions",
     "storage",
     "table",
+    "truncated_inverse",
     "unary",
     "windows",
 ]

@@ -174,7 +174,7 @@ def _pseudo_inverse_result(x: ArraySpec, rcond: ArraySpec) -> ArraySpec:
     return ArraySpec((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
 
 
-def _pseudo_inverse_gradient(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
+def pseudo_inverse_gradient(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """Golub and Pereyra's derivative: defined wherever the rank does not change.
 
     Singular values may coincide, which the derivative of the SVD itself does not allow.
@@ -194,7 +194,7 @@ pseudo_inverse = primitive(
     "x rcond",
     _pseudo_inverse_kernel,
     result=_pseudo_inverse_result,
-    gradients={"x": _pseudo_inverse_gradient},
+    gradients={"x": pseudo_inverse_gradient},
 )
 
 # Determinants.

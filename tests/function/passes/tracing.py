@@ -42,11 +42,12 @@ def check_same(before: Graph, after: Graph, *arrays: Any) -> None:
         x, y = np.asarray(x), np.asarray(y)
         assert x.dtype == y.dtype
         assert x.shape == y.shape
-        np.testing.assert_array_equal(_bits(x), _bits(y), f"{before}\n{after}")
+        np.testing.assert_array_equal(bits(x), bits(y), f"{before}\n{after}")
 
 
-def _bits(x: np.ndarray) -> np.ndarray:
-    if x.dtype.kind == "V":  # bfloat16
+def bits(x: np.ndarray) -> np.ndarray:
+    """What to compare: numbers, and their signs, so that there are two zeros; of NaN there is one."""
+    if x.dtype.kind == "V":  # bfloat16 and smaller
         x = x.astype(np.float32)
     if x.dtype.kind in "fc":
         flat = np.ascontiguousarray(x).reshape(-1)

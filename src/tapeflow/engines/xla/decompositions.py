@@ -95,7 +95,7 @@ def _singular_values(x: Any) -> Any:
     return nan_where(bad, lax.linalg.svd(_cleared(bad, x), compute_uv=False))
 
 
-@lowering("pseudo_inverse")
+@lowering("pseudo_inverse", "truncated_inverse")
 def _pseudo_inverse(x: Any, rcond: Any) -> Any:
     """NaN for a matrix with NaN in it, where the kernel raises an error."""
     if not x.size:

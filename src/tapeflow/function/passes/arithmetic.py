@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
+from tapeflow.core.dtypes import DType
 from tapeflow.function.graph import Node, Value
 from tapeflow.function.passes.simplification import Known, alike, instead, rule
 
@@ -140,7 +142,7 @@ def _few_terms(node: Node, known: Known) -> Node | Value | None:
 
 @rule("cast", "cast_to_discrete")
 def _cast(node: Node, known: Known) -> Value | None:
-    """A cast to the dtype that is there, or back from a wider one."""
+    """A cast to the dtype that is there, or back from one that holds all of its numbers."""
     (x,) = node.inputs
     dtype = node.outputs[0].dtype
     if x.dtype is dtype:
@@ -148,4 +150,18 @@ def _cast(node: Node, known: Known) -> Value | None:
     inner = known.producer(x, "cast", "cast_to_discrete")
     if inner is None or inner.inputs[0].dtype is not dtype:
         return None
-    return inner.inputs[0] if np.can_cast(dtype.np_dtype, x.dtype.np_dtype, "safe") else None
+    return inner.inputs[0] if _holds_all(x.dtype, dtype) else None
+
+
+def _holds_all(wide: DType, narrow: DType) -> bool:
+    """Whether each number of one dtype is a number of the other.
+
+    What NumPy calls a safe cast is less: an integer of 64 bits has more digits than a double, and one of 8 bits more
+    than a float of 8 bits.
+    """
+    if not np.can_cast(narrow.np_dtype, wide.np_dtype, "safe"):
+        return False
+    if not narrow.is_integer or wide.is_integer:
+        return True
+    real = wide.real_dtype.np_dtype
+    return 8 * narrow.size <= ml_dtypes.finfo(real).nmant + 1

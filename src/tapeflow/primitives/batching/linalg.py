@@ -10,6 +10,7 @@ from typing import Any
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, einsum, linalg, solvers
 from tapeflow.primitives.batching.batch import Batch, rule
+from tapeflow.primitives.truncated_inverse import truncated_inverse
 
 Call = Callable[..., Any]
 
@@ -69,3 +70,8 @@ def _triangular_solve(batch: Batch, matrix: Tensor, rhs: Tensor, **attrs: Any) -
 @rule("pseudo_inverse")
 def _pseudo_inverse(batch: Batch, x: Tensor, rcond: Tensor) -> Tensor:
     return solvers.pseudo_inverse(batch.full(x), batch.lifted(rcond, len(x._array.shape) - 2))
+
+
+@rule("truncated_inverse")
+def _truncated_inverse(batch: Batch, x: Tensor, rcond: Tensor) -> Tensor:
+    return truncated_inverse(batch.full(x), batch.lifted(rcond, len(x._array.shape) - 2))
