@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.differential.calls import Call, Entry
-from tests.differential.catalogue import CATALOGUE
 from tests.differential.draw import Dice
 from tests.hostile.oddities import anything, spoiled
 from tests.hostile.targets import find
@@ -29,10 +28,11 @@ def draw(label: str, entry: Entry, seed: int, number: int) -> Call:
     dice = Dice(seed, zlib.crc32(label.encode()), number, 1)
     arguments = entry.draw(seed, number, bad=0.0).arguments
     arguments = arguments | more(dice, entry, arguments)
-    names = [name for name in arguments if name not in ("self", "more")]
+    kept = ("self", "more", "n") if "while_loop" in label else ("self", "more")
+    names = [name for name in arguments if name not in kept]  # not how often a loop turns
     if names:
         count = dice.one((1, 1, 1, 1, 1, 2, 2, len(names)))
-        like = entry.expression is not None and label in CATALOGUE
+        like = entry.expression == entry.name  # whose arrays have methods and operators
         for name in sorted({dice.one(names) for _ in range(count)}):
             arguments[name] = spoiled(dice, arguments[name], name, like)
     return Call(entry, arguments, seed + number, is_bad=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 BUILT_IN = {
     "TypeError",
     "ValueError",
@@ -12,16 +10,27 @@ BUILT_IN = {
     "UnicodeEncodeError",
 }
 
-ELSEWHERE: dict[str, set[str]] = {}
-"""Others, for the names that may raise them, as TensorFlow's do."""
+ELSEWHERE = {
+    "tf.GradientTape": {"RuntimeError"},
+    "tf.gradients": {"RuntimeError"},
+    "tf.hessians": {"RuntimeError"},
+    "tf.TensorShape(y)[y]": {"IndexError"},
+    "x.shape[y]": {"IndexError"},
+    "tf.io.gfile.GFile.next": {"StopIteration"},
+    "tf.saved_model.load": {"OSError"},
+    "tf.train.": {"OSError"},
+    "tf.summary.": {"OSError"},
+}
+"""Others, for names that begin so, as those of TensorFlow and Python raise them."""
+
+OURS = {"OpError", "TypeError", "ValueError", "NotImplementedError", "RuntimeError"}
 
 
 def is_documented(label: str, kinds: list[tuple[str, str]]) -> bool:
-    """Whether a call may end with an exception of a class and those above it."""
+    """Whether a call may end with an exception, given its class and those above it, by module and name."""
     module, name = kinds[0]
     names = {name for _, name in kinds}
-    if name == "InternalError":
-        return False
     if module == "builtins":
-        return name in BUILT_IN or name in ELSEWHERE.get(label, ())
-    return module.startswith("tapeflow.") and bool(names & {"OpError", "TypeError", "ValueError", "NotImplementedError"})
+        allowed = [kinds for start, kinds in ELSEWHERE.items() if label.startswith(start)]
+        return name in BUILT_IN or any(names & each for each in allowed)
+    return module.startswith("tapeflow.") and name != "InternalError" and bool(names & OURS)

@@ -81,7 +81,11 @@ def anything(dice: Dice) -> Any:
 def odd(dice: Dice) -> str:
     """The text of a value of any kind, which may stand before a dot or an operator."""
     text = dice.one(dice.one(FAMILIES))
-    return text if text.isidentifier() or text[-1] in ")]}'" and "lambda" not in text else f"({text})"
+    return (
+        text
+        if text.isidentifier() or (text[-1] in ")]}'" and "lambda" not in text)
+        else f"({text})"
+    )
 
 
 def tensor(dice: Dice, near: tuple[int, ...] = ()) -> Array:

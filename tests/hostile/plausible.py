@@ -30,13 +30,19 @@ PLAUSIBLE: dict[str, Draw] = {
     **dict.fromkeys(("initializer", "initial_state", "tensors", "inputs", "loop_vars"), X),
     **dict.fromkeys(("query", "key", "input_tensor", "element", "structure", "components"), X),
     **dict.fromkeys(("f", "func", "fn", "map_func", "loss", "key_func", "generator"), FUNCTION),
-    **dict.fromkeys(("body", "true_fn", "false_fn", "default", "entity", "python_function"), FUNCTION),
+    **dict.fromkeys(
+        ("body", "true_fn", "false_fn", "default", "entity", "python_function"), FUNCTION
+    ),
     **dict.fromkeys(("reduce_func", "scan_func", "window_size_func", "transformation_func"), FOLD),
     **dict.fromkeys(("cond", "predicate", "element_length_func"), code("lambda *a: True")),
     **dict.fromkeys(("dataset", "choice_dataset", "dataset_or_iterator"), DATASET),
     **dict.fromkeys(("datasets",), DATASETS),
-    **dict.fromkeys(("shape", "element_shape", "padded_shapes", "fft_length"), code("[2]", "[2, 3]")),
-    **dict.fromkeys(("dtype", "out_type", "Tout", "output_types", "type_value"), dtypes("float32", "int64")),
+    **dict.fromkeys(
+        ("shape", "element_shape", "padded_shapes", "fft_length"), code("[2]", "[2, 3]")
+    ),
+    **dict.fromkeys(
+        ("dtype", "out_type", "Tout", "output_types", "type_value"), dtypes("float32", "int64")
+    ),
     **dict.fromkeys(("axis", "axes", "batch_dims", "count", "num", "size", "start", "stop"), INT),
     **dict.fromkeys(("step", "index", "buffer_size", "batch_size", "num_shards", "n"), INT),
     **dict.fromkeys(("cycle_length", "block_length", "num_parallel_calls", "depth"), INT),
@@ -52,7 +58,9 @@ PLAUSIBLE: dict[str, Draw] = {
     "sparse_delta": code("tf.IndexedSlices(tf.ones([1, 2]), [0], [2, 2])"),
     "contents": CONTENTS,
     "image": IMAGE,
-    "serialized": code("tf.io.serialize_tensor([1.0, 2.0])", "b'\\x08\\x01\\x12\\x04\\x12\\x02\\x08\\x05'"),
+    "serialized": code(
+        "tf.io.serialize_tensor([1.0, 2.0])", "b'\\x08\\x01\\x12\\x04\\x12\\x02\\x08\\x05'"
+    ),
     "bytes": code("b'text'", "b'x\\x9c+I\\xad(\\x01\\x00\\x04]\\x01\\xc1'"),
     "compression_type": one_of("", "ZLIB", "GZIP"),
     "input_bytes": code("b'12345678'", "[b'1234', b'5678']"),
@@ -135,7 +143,7 @@ OBJECTS: dict[str, tuple[str, ...]] = {
 EXPRESSIONS = (
     *(f"x {sign} y" for sign in ("+", "-", "*", "/", "//", "%", "**", "@", "<", "==", "!=", "&")),
     *(f"y {sign} x" for sign in ("+", "-", "*", "/", "//", "%", "**", "@", ">", "|", "^")),
-    *("x[y]", "x[y, y]", "x[y:y]", "x[::y]", "x[..., y]", "x[y, None]", "x[:, y:, y]", "y[x]"),
+    *("x[y]", "x[y, y]", "x[y:y]", "x[::y]", "x[..., y]", "x[y, None]", "x[:, y:, y]"),
     *("-x", "~x", "abs(x)", "len(x)", "list(x)", "bool(x)", "int(x)", "float(x)", "complex(x)"),
     *("x.shape[y]", "np.asarray(x, y)", "f'{x}'", "round(x)", "x in y", "y in x", "range(x)[:3]"),
     *("hash(x)", "str(x)", "repr(x)", "tf.TensorShape(y)[y]", "tf.TensorShape(y) + y", "x is y"),

@@ -53,7 +53,12 @@ class Worker:
             self.begin()
         assert self.process is not None and self.process.stdin is not None
         self.made += 1
-        request = {"source": call.source, "arrays": call.arrays, "gradient": gradient, "unknown": unknown}
+        request = {
+            "source": call.source,
+            "arrays": call.arrays,
+            "gradient": gradient,
+            "unknown": unknown,
+        }
         try:
             pickle.dump(request, self.process.stdin)
             self.process.stdin.flush()

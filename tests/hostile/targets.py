@@ -29,6 +29,9 @@ NOT_CALLED = {
     "tf.summary.experimental.set_step": "changes what every later summary needs",
     "tf.summary.SummaryWriter.set_as_default": "changes what every later summary does",
     "tf.get_logger": "Python's own logger",
+    "tf.Tensor": "users get it, and do not make it",
+    "tf.data.Iterator": "users get it, and do not make it",
+    "tf.data.NumpyIterator": "users get it, and do not make it",
     "tf.progress": "draws on the terminal",
     **{
         f"tf.{tape}.{name}": "part of how tapes hear of ops"
@@ -51,7 +54,11 @@ def entries() -> dict[str, Entry]:
         if id(value) not in called and not is_excluded(name):
             called.add(id(value))
             found[name] = of_signature(name.removeprefix("tf."), value)
-    x = arrays(shape=shapes(0, 2), dtypes=("float32", "int32", "bool", "float64"), forms=("tensor", "tensor", "variable"))
+    x = arrays(
+        shape=shapes(0, 2),
+        dtypes=("float32", "int32", "bool", "float64"),
+        forms=("tensor", "tensor", "variable"),
+    )
     for text in EXPRESSIONS:
         found[text] = Entry(text, {"x": x, "y": ANY}, expression=text)
     return found
@@ -75,8 +82,10 @@ def find(name: str) -> Any:
 
 
 def is_excluded(name: str) -> bool:
+    """Whether a name is not called, or a namespace around it is not."""
     parts = name.split(".")
-    return any(".".join(parts[:i]) in NOT_CALLED for i in range(2, len(parts) + 1))
+    around = [".".join(parts[:i]) for i in range(2, len(parts)) if parts[i - 1].islower()]
+    return any(each in NOT_CALLED for each in (*around, name))
 
 
 def of_signature(name: str, value: Any, receiver: str | None = None) -> Entry:
@@ -111,7 +120,6 @@ def optional(names: list[str]) -> Draw:
         return Code(f"{{{dice.one(names)!r}: {odd(dice)}}}")
 
     return Draw(make)
-
 
 
 def methods(name: str, kind: type) -> Iterator[tuple[str, Entry]]:

@@ -249,6 +249,40 @@ class DTypeError(InvalidArgumentError, TypeError):
     """
 
 
+class WrongObjectError(TypeError, AttributeError):
+    """An object of a kind that a function does not take.
+
+    TensorFlow asks it for an attribute without looking, and so raises the second, so code that catches either works.
+    """
+
+
+def wrong_object(op: str, argument: str, wanted: str, value: Any) -> WrongObjectError:
+    """The error for an argument of the wrong kind, to be raised by the caller."""
+    return WrongObjectError(
+        f"{op}: {argument} must be {wanted}, got {shown(value)} of type {type(value).__name__!r}"
+    )
+
+
+class NoRowError(InvalidArgumentError, ValueError, IndexError):
+    """A row or dimension that is not there.
+
+    TensorFlow raises sometimes the one and sometimes the other, so code that catches either works.
+    """
+
+
+def shown(value: Any, most: int = 300) -> str:
+    """A value of the user in an error message: not longer than that, and whatever its `repr` does.
+
+    >>> shown([1.5] * 1000)
+    '[1.5, 1.5, 1.5, ... (5000 characters)'
+    """
+    try:
+        text = repr(value)
+    except Exception:  # such as a list in a list in a list, deeper than Python can go
+        return f"<{type(value).__name__} that cannot be shown>"
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
 def invalid(message: str) -> InvalidArgumentError:
     """An `InvalidArgumentError` with just a message."""
     return InvalidArgumentError(None, None, message)

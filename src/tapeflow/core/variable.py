@@ -16,7 +16,7 @@ from tapeflow.core import formatting
 from tapeflow.core.context import context, new_id
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown, wrong_object
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import concrete
 from tapeflow.core.rows import INDEX_DTYPES, add_rows, places
@@ -311,7 +311,7 @@ class Variable(Operators):
 
     def _scatter(self, op: str, combine: Any, slices: IndexedSlices) -> Variable:
         if not isinstance(slices, IndexedSlices):
-            raise TypeError(f"{op} takes tf.IndexedSlices, got {slices!r}")
+            raise TypeError(f"{op} takes tf.IndexedSlices, got {shown(slices)}")
         rows = convert_to_tensor(slices.indices)
         values = convert_to_tensor(slices.values, self.dtype)
         if context.tracer is not None:
@@ -435,6 +435,10 @@ class Variable(Operators):
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Replaces elements along the last dimension of the indices, batch by batch."""
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise wrong_object(
+                "batch_scatter_update", "sparse_delta", "tf.IndexedSlices", sparse_delta
+            )
         last = np.asarray(convert_to_tensor(sparse_delta.indices)._array)
         batch = np.indices(last.shape, last.dtype)[:-1]
         coordinates = np.stack([*batch, last], axis=-1)

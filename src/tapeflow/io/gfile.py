@@ -67,7 +67,14 @@ class GFile:
     """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
-        if mode.replace("b", "", 1) not in ("r", "w", "a", "r+", "w+", "a+"):
+        if not isinstance(mode, str) or mode.replace("b", "", 1) not in (
+            "r",
+            "w",
+            "a",
+            "r+",
+            "w+",
+            "a+",
+        ):
             raise _errors.invalid(
                 f"GFile: mode must be r, w, a, r+, w+ or a+, with b for bytes, got {mode!r}"
             )

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
@@ -317,6 +318,8 @@ def eigh_tridiagonal(
     """
     main = convert_to_tensor(alpha)
     side = convert_to_tensor(beta, dtype_hint=main.dtype)
+    if not main.ndim:
+        raise invalid("eigh_tridiagonal: alpha must have at least one dimension, got a scalar")
     n = main._array.shape[-1]
     matrix = linalg.diag(main, rows=n, columns=n, k=0)
     if n > 1:

@@ -13,7 +13,7 @@ from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.errors import OutOfRangeError, invalid
+from tapeflow.core.errors import NoRowError, OutOfRangeError, invalid
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
@@ -207,8 +207,10 @@ def _fold(
 def _converted(op: str, elems: Any) -> list[Tensor]:
     flat = [convert_to_tensor(x) for x in nest.flatten(elems)]
     if any(not x.ndim for x in flat):
-        raise IndexError(
-            f"tf.{op}: each of elems must have rows, and a scalar has none. Got shapes {_shapes_text(flat)}"
+        raise NoRowError(
+            None,
+            None,
+            f"tf.{op}: each of elems must have rows, and a scalar has none. Got shapes {_shapes_text(flat)}",
         )
     if not _same_length(flat):
         raise OutOfRangeError(

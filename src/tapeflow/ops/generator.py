@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import wrong_object
 from tapeflow.core.interpreter import own_states
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.tracked import Tracked
@@ -43,7 +44,7 @@ def _algorithm(alg: Any) -> Algorithm:
             raise ValueError(
                 f"Unsupported algorithm {alg!r}. There are 'philox', 'threefry' and 'auto_select'."
             ) from None
-    return alg if isinstance(alg, Algorithm) else Algorithm(int(alg))
+    return alg if isinstance(alg, Algorithm) else Algorithm(integer("Generator", "alg", alg))
 
 
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
@@ -95,6 +96,8 @@ class Generator(Tracked):
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise ValueError("Generator: give copy_from, or state and alg, and not both")
+            if not isinstance(copy_from, Generator):
+                raise wrong_object("Generator", "copy_from", "a tf.random.Generator", copy_from)
             state, alg = copy_from.state._read(), copy_from.algorithm
         if state is None or alg is None:
             raise ValueError(

@@ -91,7 +91,7 @@ def kernel_of(method: str, antialias: bool) -> str:
             f"resize: there is no method {method!r}; it is one of "
             f"{', '.join(sorted([*_METHODS, 'nearest']))}"
         )
-    return _METHODS[method][antialias]
+    return _METHODS[method][bool(antialias)]
 
 
 def _size_of(size: Any) -> tuple[int, ...]:
@@ -101,6 +101,8 @@ def _size_of(size: Any) -> tuple[int, ...]:
         raise ValueError(f"resize: size must be a vector of two integers: {error}") from None
     if len(wanted) != 2:
         raise ValueError(f"resize: size must be the new height and width, got {list(wanted)}")
+    if any(type(n) is int and abs(n) >= 2**31 for n in wanted):
+        raise invalid(f"resize: the new height and width must fit in int32, got {list(wanted)}")
     return wanted
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import NoRowError
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array, einsum as einsum_primitive, linalg
@@ -174,7 +175,9 @@ def _dot_axes(rank_a: int, rank_b: int, axes: Any) -> tuple[list[int], list[int]
         )
     for axis, rank, which in [*((i, rank_a, "a") for i in of_a), *((i, rank_b, "b") for i in of_b)]:
         if not -rank <= axis < rank:
-            raise IndexError(f"tensordot: axis {axis} is out of range: {which} has rank {rank}.")
+            raise NoRowError(
+                None, None, f"tensordot: axis {axis} is out of range: {which} has rank {rank}."
+            )
     return [i % rank_a for i in of_a], [i % rank_b for i in of_b]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, integer, ints
 from tapeflow.ops.array import alike, identity, is_tensor
@@ -221,10 +222,10 @@ def pad(
       constant_values: the scalar to add in mode "CONSTANT".
       name: accepted for compatibility.
     """
-    mode = mode.upper()
-    if mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+    mode = mode.upper() if isinstance(mode, str) else mode
+    if not isinstance(mode, str) or mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
         raise ValueError(
-            f"pad: mode must be one of 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}"
+            f"pad: mode must be one of 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {shown(mode)}"
         )
     pairs = _pairs(paddings)
     if mode != "CONSTANT":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axes_of, axis_of, integer, ints
 from tapeflow.ops.random import op_seed
@@ -256,15 +258,14 @@ def bias_add(
         second.
       name: accepted for compatibility.
     """
-    if data_format is None or (data_format.startswith("N") and data_format.endswith("C")):
-        first = False
-    elif data_format.startswith("NC"):
-        first = True
-    else:
+    if data_format is not None and not (
+        isinstance(data_format, str) and re.match("N.*C$|NC", data_format, re.DOTALL)
+    ):
         raise ValueError(
             "bias_add: `data_format` must be of the form `N...C` or `NC...`, "
-            f"received {data_format!r}"
+            f"received {shown(data_format)}"
         )
+    first = data_format is not None and not data_format.endswith("C")
     value = convert_to_tensor(value)
     bias = convert_to_tensor(bias)
     shape, channels = value._array.shape, bias._array.shape

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import wrong_object
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 
@@ -96,6 +97,8 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
     for tensor in tensors or ():
         if tensor is None:
             continue
+        if not hasattr(tensor, "dtype"):
+            raise wrong_object("assert_same_float_dtype", "each of tensors", "a tensor", tensor)
         found = as_dtype(tensor.dtype)
         if wanted is None:
             wanted = found

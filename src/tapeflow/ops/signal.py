@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, integer
 from tapeflow.ops.fourier import irfft, rfft
@@ -85,6 +86,7 @@ def frame(
 
 def _places(count: int, length: int, step: int) -> Tensor:
     """Where in the signal each sample of each frame is."""
+    check_room("frame", (count, length), np.dtype(np.int64))
     return Tensor(np.arange(count)[:, None] * step + np.arange(length))
 
 

@@ -19,7 +19,7 @@ from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, as_dtype
-from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, invalid
+from tapeflow.core.errors import InvalidArgumentError, NoRowError, OutOfRangeError, invalid
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
@@ -197,8 +197,10 @@ class TensorArray:
         wanted = ints("TensorArray.gather", "indices", indices)
         for i in wanted:
             if not 0 <= i < len(self._values):
-                raise IndexError(
-                    f"TensorArray.gather: index {i} is out of range for an array of size {len(self._values)}"
+                raise NoRowError(
+                    None,
+                    None,
+                    f"TensorArray.gather: index {i} is out of range for an array of size {len(self._values)}",
                 )
         if not wanted:
             return Tensor(np.zeros((0, *self._known_shape()), self._dtype.np_dtype))
