@@ -12,6 +12,7 @@ BUILT_IN = {
 
 ELSEWHERE = {
     "tf.GradientTape": {"RuntimeError"},
+    "tf.device": {"RuntimeError"},
     "tf.gradients": {"RuntimeError"},
     "tf.hessians": {"RuntimeError"},
     "tf.TensorShape(y)[y]": {"IndexError"},
@@ -19,6 +20,7 @@ ELSEWHERE = {
     "tf.io.gfile.GFile.next": {"StopIteration"},
     "tf.saved_model.load": {"OSError"},
     "tf.train.": {"OSError"},
+    "tf.data.Dataset.as_numpy_iterator": {"RuntimeError"},
     "tf.summary.": {"OSError"},
 }
 """Others, for names that begin so, as those of TensorFlow and Python raise them."""

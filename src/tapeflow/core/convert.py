@@ -15,6 +15,7 @@ from tapeflow.core.context import context
 from tapeflow.core.dtypes import DType, as_dtype, from_numpy
 from tapeflow.core.errors import shown
 from tapeflow.core.memory import check_room, copied
+from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 
 _INT32 = np.iinfo(np.int32)
@@ -396,9 +397,12 @@ def constant(
     tensor = convert_to_tensor(value, wanted)
     if shape is None:
         return tensor
-    shape = tuple(int(d) for d in shape) if hasattr(shape, "__iter__") else (int(shape),)
-    if shape and min(shape) < 0:
-        raise ValueError(f"tf.constant: the dimensions of shape {shape} must be >= 0")
+    if isinstance(shape, Tensor):
+        shape = shape._elements().tolist()
+    shape = TensorShape(shape)
+    if not shape.is_fully_defined():
+        raise ValueError(f"tf.constant: the shape {shape} is not fully known")
+    shape = tuple(shape.as_list())
     array = tensor._array
     if array.shape == shape:
         return tensor

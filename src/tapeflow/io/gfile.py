@@ -131,6 +131,9 @@ class GFile:
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Goes to a place in the file."""
+        for each in (offset, position):
+            if isinstance(each, (int, float)) and not -(2**63) <= each < 2**63:
+                raise _errors.invalid(f"GFile.seek: no file has a place {each}")
         offset = position if offset is None else offset
         if offset is None:
             raise TypeError("GFile.seek: the offset is missing")

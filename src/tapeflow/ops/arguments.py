@@ -65,6 +65,20 @@ def integer(op: str, argument: str, value: Any) -> int:
     return array.reshape(()).item()
 
 
+def real(op: str, argument: str, value: Any) -> Any:
+    """A single real number, which may be a tensor: anything that can be compared with a number.
+
+    >>> real("dropout", "rate", 0.5)
+    0.5
+    """
+    if type(value) is float or type(value) is int:
+        return value
+    tensor = convert_to_tensor(value)
+    if tensor.dtype.is_complex or not tensor.dtype.is_numeric or tensor._array.size != 1:
+        raise TypeError(f"{op}: {argument} must be a real number, got {shown(value)}")
+    return value
+
+
 def element(tensor: Tensor, position: int) -> int:
     """An element of an integer tensor, which may be one that is known only when a function runs."""
     return tensor._elements().reshape(-1)[position]

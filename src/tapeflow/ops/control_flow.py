@@ -18,7 +18,7 @@ from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.devices import device as device
 from tapeflow.core.dtypes import int32
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.debugging import Assert
@@ -159,7 +159,7 @@ def switch_case(
     """
     branches = _numbered(branch_fns)
     if not isinstance(branch_index, Tensor):
-        raise TypeError(f"tf.switch_case: branch_index must be a tensor, got {branch_index!r}")
+        raise TypeError(f"tf.switch_case: branch_index must be a tensor, got {shown(branch_index)}")
     if not branch_index.dtype.is_integer:
         raise TypeError(
             f"tf.switch_case: branch_index must be an integer tensor, got {branch_index.dtype.name}"

@@ -49,9 +49,14 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     array([[1, 3],
            [2, 4]], dtype=int32)
     """
-    if axis == 0 and isinstance(values, (list, tuple)) and not any(map(is_tensor, values)):
-        return _stacked_numbers(values)
+    if type(axis) is int and axis == 0:
+        if not isinstance(values, (list, tuple)):
+            return convert_to_tensor(values)  # its rows, stacked again
+        if not any(map(is_tensor, values)):
+            return _stacked_numbers(values)
     tensors = alike("stack", values)
+    if not tensors:
+        raise ValueError("stack: values must hold at least one tensor, unless axis is 0")
     rank = tensors[0]._array.ndim
     return array.stack(*tensors, axis=axis_of("stack", axis, rank + 1, error=ValueError))
 

@@ -8,6 +8,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import integer
 from tapeflow.ops.windowing import Layout, layout, padding_pairs, spatial
 from tapeflow.primitives import array, binary, pooling as primitives
 from tapeflow.primitives.rules import FLOAT, check_dtype, invalid
@@ -356,8 +357,9 @@ def local_response_normalization(
     op = "local_response_normalization"
     x = _checked(op, convert_to_tensor(input, dtype_hint=dtypes.float32), 2)
     check_dtype(op, "input", ArraySpec(x._array.shape, x.dtype), FLOAT)
-    radius = int(depth_radius)
     shape = x._array.shape
+    radius = integer("local_response_normalization", "depth_radius", depth_radius)
+    radius = min(radius, shape[3])  # there are no more channels
     # The channels become the space that a window slides over, one example for each pixel.
     squares = array.reshape(x * x, shape=(shape[0] * shape[1] * shape[2], shape[3], 1))
     total = primitives.sum_pool(

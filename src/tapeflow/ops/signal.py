@@ -218,6 +218,7 @@ def inverse_stft_window_fn(
         """The forward window divided by the sum of the squares of those that overlap."""
         n = positive("inverse_stft_window_fn", "frame_length", frame_length)
         window = convert_to_tensor(forward_window_fn(n, dtype=dtype))
+        check_room("inverse_stft_window_fn", (n + step,), np.dtype(np.float64))
         squares = np.zeros(-(-n // step) * step)
         squares[:n] = np.square(window.numpy().astype(np.float64))
         sums = np.tile(squares.reshape(-1, step).sum(0), len(squares) // step)[:n]

@@ -103,5 +103,5 @@ class ExponentialMovingAverage(Tracked):
 
 
 def _check(variable: Any) -> None:
-    if not hasattr(variable, "ref"):
+    if not isinstance(variable, Variable):
         raise wrong_object("ExponentialMovingAverage", "var", "a tf.Variable", variable)

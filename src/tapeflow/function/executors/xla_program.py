@@ -14,6 +14,7 @@ import numpy as np
 import tapeflow.engines.xla  # noqa: F401  # fills the table of lowerings
 from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.tensor import Tensor
+from tapeflow.engines.xla.failures import Telling
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
 from tapeflow.function.control_flow.stacks import Stack
@@ -46,6 +47,7 @@ class XlaProgram:
 
     def __init__(self, graph: Graph, on_host: Callable[[Node], bool] | None = None) -> None:
         self._graph = graph
+        self._telling = Telling(graph.name)
         keep_compiled_programs()
 
         def host(node: Node) -> bool:
@@ -76,7 +78,7 @@ class XlaProgram:
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The outputs, followed by the new values of assigned variables."""
-        with jax.enable_x64(True):
+        with self._telling, jax.enable_x64(True):
             arrays = [buffer_of(x) for x in tensors]
             for i in self._overwritten:
                 x = tensors[i]
