@@ -49,20 +49,25 @@ def check_room(op: str, shape: Sequence[int], dtype: np.dtype) -> None:
     check_countable(op, shape, dtype)
     room = free_memory()
     if size > room:
-        raise ResourceExhaustedError(
-            None,
-            None,
-            f"{op}: no memory for an array of shape {list(shape)} and dtype {dtype.name}: it takes {size / 2**30:.1f} "
-            f"GiB, and {max(room, 0) / 2**30:.1f} GiB are free",
-        )
+        raise _too_large(op, shape, dtype, f", and {max(room, 0) / 2**30:.1f} GiB are free")
 
 
 def check_countable(op: str, shape: Sequence[int], dtype: np.dtype) -> None:
-    """Raises if no machine can count the bytes of an array."""
-    if math.prod(shape) * dtype.itemsize > _MOST:
-        raise invalid(
-            f"{op}: an array of shape {list(shape)} and dtype {dtype.name} would have more than 2**63 - 1 bytes"
-        )
+    """Raises if there are more elements, or bytes, than a machine can count."""
+    count = math.prod(shape)
+    if count > _MOST:
+        raise invalid(f"{op}: shape {list(shape)} would have more than 2**63 - 1 elements")
+    if count * dtype.itemsize > _MOST:
+        raise _too_large(op, shape, dtype, "")
+
+
+def _too_large(op: str, shape: Sequence[int], dtype: np.dtype, room: str) -> ResourceExhaustedError:
+    size = math.prod(shape) * dtype.itemsize / 2**30
+    return ResourceExhaustedError(
+        None,
+        None,
+        f"{op}: no memory for an array of shape {list(shape)} and dtype {dtype.name}: it takes {size:.1f} GiB{room}",
+    )
 
 
 def exhausted(op: str, error: MemoryError, inputs: str = "") -> ResourceExhaustedError:
