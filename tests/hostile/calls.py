@@ -9,21 +9,24 @@ from typing import Any
 
 from tests.differential.calls import Call, Entry
 from tests.differential.draw import Dice
+from tests.differential.values import Code
 from tests.hostile.oddities import anything, spoiled
 from tests.hostile.targets import find
 
 UNREAD = ("name", "layout", "self")
 
 
-def drawn(entries: dict[str, Entry], seed: int, count: int) -> Iterator[tuple[str, Call]]:
-    """Equally many calls of every entry, the same for the same seed."""
+def drawn(
+    entries: dict[str, Entry], seed: int, count: int, value: str = ""
+) -> Iterator[tuple[str, Call]]:
+    """Equally many calls of every entry, the same for the same seed; with one hostile value, if it is given."""
     labels = list(entries)
     for number in range(count):
         label = labels[number % len(labels)]
-        yield label, draw(label, entries[label], seed, number // len(labels))
+        yield label, draw(label, entries[label], seed, number // len(labels), value)
 
 
-def draw(label: str, entry: Entry, seed: int, number: int) -> Call:
+def draw(label: str, entry: Entry, seed: int, number: int, value: str = "") -> Call:
     """The call of that number."""
     dice = Dice(seed, zlib.crc32(label.encode()), number, 1)
     arguments = entry.draw(seed, number, bad=0.0).arguments
@@ -34,7 +37,8 @@ def draw(label: str, entry: Entry, seed: int, number: int) -> Call:
         count = dice.one((1, 1, 1, 1, 1, 2, 2, len(names)))
         like = entry.expression == entry.name  # whose arrays have methods and operators
         for name in sorted({dice.one(names) for _ in range(count)}):
-            arguments[name] = spoiled(dice, arguments[name], name, like)
+            new = spoiled(dice, arguments[name], name, like)
+            arguments[name] = Code(value) if value and not (like and name == "x") else new
     return Call(entry, arguments, seed + number, is_bad=True)
 
 

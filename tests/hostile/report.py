@@ -22,7 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
     found = {k: e for k, e in entries().items() if matches(k, e, options.ops)}
     counts: collections.Counter[str] = collections.Counter()
     with Worker(engine=options.engine, gigabytes=options.gigabytes) as worker:
-        for number, (label, call) in enumerate(drawn(found, options.seed, options.calls)):
+        calls = drawn(found, options.seed, options.calls, options.value)
+        for number, (label, call) in enumerate(calls):
             if number < options.skip:
                 continue
             outcome = made(worker, call, number)
@@ -45,6 +46,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--engine", choices=ENGINES, default="eager")
     parser.add_argument("--ops", default="", help="only these: math.*, or part of a name")
     parser.add_argument("--gigabytes", type=float, default=3.0, help="that a call may take")
+    parser.add_argument(
+        "--value", default="", help="what hostile arguments are, such as nested(5000)"
+    )
     parser.add_argument("--trace", action="store_true", help="show where exceptions come from")
     return parser.parse_args(arguments)
 

@@ -54,7 +54,7 @@ class TensorShape:
             self._dims = dims._dims
             return
         try:
-            sizes = list(dims)  # pyright: ignore[reportArgumentType]
+            sizes = [*iter(dims)]  # pyright: ignore[reportArgumentType]  # whatever length it claims to have
         except TypeError:  # a single number, perhaps as a scalar array or tensor
             sizes = [dims]
         self._dims = tuple([_as_dim(size, dims) for size in sizes])

@@ -11,6 +11,7 @@ import numpy as np
 
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.run_time import at_run_time
 
@@ -42,7 +43,10 @@ def print_(
       name: accepted for compatibility.
     """
     if summarize is not None and not isinstance(summarize, int):
-        raise TypeError(f"tf.print: summarize must be an int, got {summarize!r}")
+        raise TypeError(f"tf.print: summarize must be an int, got {shown(summarize)}")
+    for argument, text in (("sep", sep), ("end", end)):
+        if not isinstance(text, str):
+            raise TypeError(f"tf.print: {argument} must be a str, got {shown(text)}")
     write = _writer(sys.stderr if output_stream is None else output_stream)
     edge = _EDGE if summarize is None else summarize
     write(sep.join(_text(x, edge) for x in inputs) + end)

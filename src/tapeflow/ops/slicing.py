@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim, hint_of
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops import symbolic_slicing
@@ -145,7 +146,7 @@ def _index(item: Any) -> Any:
         None,
         "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`), scalar integer "
         "tensors and boolean masks "
-        f"are valid indices, got {item!r}. To pick several rows, use tf.gather(x, indices).",
+        f"are valid indices, got {shown(item)}. To pick several rows, use tf.gather(x, indices).",
     )
 
 
