@@ -38,7 +38,7 @@ def draw(label: str, entry: Entry, seed: int, number: int, value: str = "") -> C
         like = entry.expression == entry.name  # whose arrays have methods and operators
         for name in sorted({dice.one(names) for _ in range(count)}):
             new = spoiled(dice, arguments[name], name, like)
-            arguments[name] = Code(value) if value and not (like and name == "x") else new
+            arguments[name] = Code(value) if value and not (like and name in "xv") else new
     return Call(entry, arguments, seed + number, is_bad=True)
 
 

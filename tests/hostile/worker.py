@@ -159,7 +159,10 @@ def settled(tf: Any, value: Any) -> Any:
     """A result that has been looked at: what comes only when it is asked for is asked for."""
     if isinstance(value, tf.data.Dataset) or hasattr(value, "__next__"):
         return [settled(tf, item) for item in itertools.islice(value, 3)]
-    repr(value) if not isinstance(value, tf.Tensor) or small(value) else None
+    if type(value).__module__.startswith(tf.__name__) and not (
+        isinstance(value, tf.Tensor) and not small(value)
+    ):
+        repr(value)
     return value
 
 

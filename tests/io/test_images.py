@@ -9,7 +9,6 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.io
-from tapeflow.io import images as implementation
 
 Image = pytest.importorskip("PIL.Image")
 RNG = np.random.default_rng(0)

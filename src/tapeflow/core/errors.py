@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 __all__ = [
@@ -270,14 +271,19 @@ class NoRowError(InvalidArgumentError, ValueError, IndexError):
     """
 
 
-def shown(value: Any, most: int = 300) -> str:
-    """A value of the user in an error message: not longer than that, and whatever its `repr` does.
+def no_row(message: str) -> NoRowError:
+    """A `NoRowError` with just a message."""
+    return NoRowError(None, None, message)
+
+
+def shown(value: Any, most: int = 300, show: Callable[[Any], str] = repr) -> str:
+    """A value of the user in a message: not longer than that, and whatever its `repr` does.
 
     >>> shown([1.5] * 1000)
     '[1.5, 1.5, 1.5, ... (5000 characters)'
     """
     try:
-        text = repr(value)
+        text = show(value)
     except Exception:  # such as a list in a list in a list, deeper than Python can go
         return f"<{type(value).__name__} that cannot be shown>"
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"

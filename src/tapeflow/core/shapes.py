@@ -289,19 +289,19 @@ class TensorShape:
     def with_rank_at_least(self, rank: int) -> TensorShape:
         """This shape, or `ValueError` if it has fewer than `rank` dimensions."""
         if self._dims is not None and len(self._dims) < rank:
-            raise ValueError(f"Shape {self} must have rank at least {rank}.")
+            raise ValueError(f"Shape {self} must have rank at least {shown(rank)}.")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
         """This shape, or `ValueError` if it has more than `rank` dimensions."""
         if self._dims is not None and len(self._dims) > rank:
-            raise ValueError(f"Shape {self} must have rank at most {rank}.")
+            raise ValueError(f"Shape {self} must have rank at most {shown(rank)}.")
         return self
 
     def assert_has_rank(self, rank: int) -> None:
         """Raises `ValueError` if the rank is known and is not `rank`."""
         if self._dims is not None and len(self._dims) != rank:
-            raise ValueError(f"Shape {self} must have rank {rank}.")
+            raise ValueError(f"Shape {self} must have rank {shown(rank)}.")
 
     def assert_same_rank(self, other: Any) -> None:
         """Raises `ValueError` if both ranks are known and differ."""

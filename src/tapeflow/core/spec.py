@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.dtypes import DType, as_dtype, float32
-from tapeflow.core.errors import wrong_object
+from tapeflow.core.errors import shown, wrong_object
 from tapeflow.core.shapes import TensorShape
 
 __all__ = ["TensorSpec", "TypeSpec"]
@@ -143,7 +143,7 @@ class TensorSpec(TypeSpec):
         result = self.most_specific_common_supertype([other])
         if result is None:
             raise ValueError(
-                f"No TensorSpec covers both {self} and {other}: dtypes and names must be equal."
+                f"No TensorSpec covers both {self} and {shown(other)}: dtypes and names must be equal."
             )
         return result
 

@@ -97,6 +97,7 @@ class ElementFunction:
 
     def _result(self, value: Any) -> Any:
         """What the function returned as a structure of tensors and datasets. Lists count as tuples."""
+        nest.flatten(value)  # raises for what has no end
         from tapeflow.data.dataset import Dataset
 
         if isinstance(value, (list, tuple)):

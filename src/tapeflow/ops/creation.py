@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -203,7 +204,7 @@ def _number(value: Any, dtype: DType | None) -> Tensor:
     else:
         number = convert_to_tensor(value)
     if number._array.size != 1 or number._array.dtype.kind in "bOc":
-        raise invalid(f"range: start, limit and delta must be real numbers, got {value!r}")
+        raise invalid(f"range: start, limit and delta must be real numbers, got {shown(value)}")
     return number
 
 
@@ -277,7 +278,7 @@ def _linspace_count(num: Any) -> int:
     tensor = convert_to_tensor(num)
     if tensor._array.dtype.kind not in "iu":
         raise TypeError(
-            f"linspace: num must be an integer, got {num!r} of dtype {tensor.dtype.name}"
+            f"linspace: num must be an integer, got {shown(num)} of dtype {tensor.dtype.name}"
         )
     count = integer("linspace", "num", tensor)
     if count < 0:

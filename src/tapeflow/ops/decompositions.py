@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
@@ -350,9 +350,13 @@ def _selected(values: Tensor, select: str, span: Any) -> slice | Tensor | None:
     if select == "a":
         return None
     if select not in ("i", "v"):
-        raise ValueError(f"eigh_tridiagonal: 'select' must be 'a', 'i' or 'v', got {select!r}.")
+        raise ValueError(
+            f"eigh_tridiagonal: 'select' must be 'a', 'i' or 'v', got {shown(select)}."
+        )
     if span is None or len(span) != 2:
-        raise ValueError(f"eigh_tridiagonal: select={select!r} needs a select_range of two ends.")
+        raise ValueError(
+            f"eigh_tridiagonal: select={shown(select)} needs a select_range of two ends."
+        )
     if select == "i":
         first, last = (integer("eigh_tridiagonal", "select_range", end) for end in span)
         if first > last:

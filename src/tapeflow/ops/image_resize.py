@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.ops.array import cast
@@ -88,7 +89,7 @@ def kernel_of(method: str, antialias: bool) -> str:
     """What `resample` calls a method of `resize`."""
     if method not in _METHODS:
         raise ValueError(
-            f"resize: there is no method {method!r}; it is one of "
+            f"resize: there is no method {shown(method)}; it is one of "
             f"{', '.join(sorted([*_METHODS, 'nearest']))}"
         )
     return _METHODS[method][bool(antialias)]
@@ -180,7 +181,7 @@ def crop_and_resize(
     """
     op = "crop_and_resize"
     if method not in ("bilinear", "nearest"):
-        raise ValueError(f"{op}: method must be 'bilinear' or 'nearest', got {method!r}")
+        raise ValueError(f"{op}: method must be 'bilinear' or 'nearest', got {shown(method)}")
     image, boxes, owners = map(convert_to_tensor, (image, boxes, box_indices))
     shape, count = image._array.shape, boxes._array.shape[0]
     if len(shape) != 4 or boxes._array.shape != (count, 4) or owners._array.shape != (count,):

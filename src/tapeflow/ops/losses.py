@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of
@@ -171,7 +171,7 @@ def weighted_cross_entropy_with_logits(
 def _missing(op: str, labels: Any, logits: Any) -> str:
     return (
         f"Both `labels` and `logits` must be provided for {op}, "
-        f"received labels={labels!r} and logits={logits!r}"
+        f"received labels={shown(labels)} and logits={shown(logits)}"
     )
 
 

@@ -88,7 +88,7 @@ def unstack(
     at = axis_of("unstack", axis, len(shape), error=ValueError)
     if num is not None and num != shape[at]:
         raise invalid(
-            f"unstack: num = {num}, and dimension {at} of shape {list(shape)} is {shape[at]}"
+            f"unstack: num = {shown(num)}, and dimension {at} of shape {list(shape)} is {shape[at]}"
         )
     if tensor.interpreter is not None and len(shape) == 1:  # of a shape, each size is known as such
         return [indexing.getitem(tensor, index=(i,)) for i in range(shape[0])]
@@ -127,7 +127,7 @@ def split(
             raise ValueError(
                 "split: num_or_size_splits must be a Python int or a vector of sizes, got a "
                 "scalar: "
-                f"{num_or_size_splits!r}"
+                f"{shown(num_or_size_splits)}"
             )
         sizes = ints("split", "num_or_size_splits", num_or_size_splits)
         sizes = _given_sizes(sizes, shape[at], num)
@@ -329,7 +329,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
       name: accepted for compatibility.
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {shown(indexing)}")
     vectors = [convert_to_tensor(a) for a in args]
     if any(v.dtype is not vectors[0].dtype for v in vectors):
         names = ", ".join(v.dtype.name for v in vectors)

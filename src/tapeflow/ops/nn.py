@@ -60,7 +60,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     """
     features = convert_to_tensor(features)
     if isinstance(alpha, Tensor) or not hasattr(alpha, "__float__"):
-        raise TypeError(f"leaky_relu: alpha must be a Python number, got {alpha!r}")
+        raise TypeError(f"leaky_relu: alpha must be a Python number, got {shown(alpha)}")
     alpha = float(alpha)
     if features.dtype.is_integer:
         features = array.cast(features, dtype=dtypes.float32)
@@ -274,7 +274,7 @@ def bias_add(
     if len(channels) != 1 or channels[0] != shape[1 if first else -1]:
         raise invalid(
             "bias_add: must provide as many biases as the channels of the input: "
-            f"bias {list(channels)} vs. input {list(shape)} with data_format={data_format!r}"
+            f"bias {list(channels)} vs. input {list(shape)} with data_format={shown(data_format)}"
         )
     if first and len(shape) > 2:
         bias = array.reshape(bias, shape=(channels[0],) + (1,) * (len(shape) - 2))
@@ -315,11 +315,13 @@ def dropout(
         scale = 1.0
     else:
         if isinstance(rate, str) or not hasattr(rate, "__float__"):
-            raise ValueError(f"dropout: `rate` must be a scalar or scalar tensor, got {rate!r}")
+            raise ValueError(
+                f"dropout: `rate` must be a scalar or scalar tensor, got {shown(rate)}"
+            )
         if not 0 <= rate < 1:
             raise ValueError(
                 "dropout: `rate` must be a scalar tensor or a float in the range [0, 1), "
-                f"received {rate!r}"
+                f"received {shown(rate)}"
             )
         if rate == 0:
             return x

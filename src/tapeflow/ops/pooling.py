@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.windowing import Layout, layout, padding_pairs, spatial
@@ -131,7 +132,7 @@ def max_pool_with_argmax(
     op = "max_pool_with_argmax"
     if data_format != "NHWC":
         raise ValueError(
-            f"{op}: `data_format` other than 'NHWC' is not supported, got {data_format!r}"
+            f"{op}: `data_format` other than 'NHWC' is not supported, got {shown(data_format)}"
         )
     dtype = as_dtype(output_dtype)
     if dtype not in (dtypes.int32, dtypes.int64):
@@ -252,7 +253,7 @@ def pool(
     """
     op = "pool"
     if pooling_type not in ("MAX", "AVG"):
-        raise ValueError(f'pool: pooling_type must be "MAX" or "AVG", got {pooling_type!r}')
+        raise ValueError(f'pool: pooling_type must be "MAX" or "AVG", got {shown(pooling_type)}')
     input = convert_to_tensor(input)
     where = layout(op, data_format, _spatial_rank(op, input))
     x = where.to_last(input)
@@ -265,7 +266,7 @@ def pool(
             )
         if padding != "VALID":
             raise ValueError(
-                f"pool: pooling with {padding!r} padding is not implemented for dilations > 1, got "
+                f"pool: pooling with {shown(padding)} padding is not implemented for dilations > 1, got "
                 f"{attrs['dilations']}. Pad the input with tf.pad first."
             )
     if pooling_type == "MAX":

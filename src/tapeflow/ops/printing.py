@@ -142,7 +142,7 @@ def _writer(stream: Any) -> Callable[[str], Any]:
         return lambda text: _append(stream.removeprefix("file://"), text)
     raise ValueError(
         f"tf.print: output_stream must be sys.stdout, sys.stderr, another stream, a function of a text, or "
-        f"'file://<path>', got {stream!r}"
+        f"'file://<path>', got {shown(stream)}"
     )
 
 

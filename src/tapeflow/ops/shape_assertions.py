@@ -226,7 +226,7 @@ def _match(
         where = f"dimension {axis} of {_which(number, tensor)}"
         if isinstance(symbol, str) and not symbol.isdigit():
             wanted, origin = sizes.setdefault(symbol, (size, where))
-            reason = f" ({symbol!r}, from {origin})"
+            reason = f" ({shown(symbol)}, from {origin})"
         else:
             wanted, reason = int(symbol), ""
         if size != wanted:

@@ -57,7 +57,7 @@ class VariableSlice(Tensor):
         array = np.array(variable._value._array)
         if value.dtype is not variable.dtype:
             raise ValueError(
-                f"slice assign: the variable {variable.name!r} has dtype {variable.dtype.name}, "
+                f"slice assign: the variable {shown(variable.name)} has dtype {variable.dtype.name}, "
                 f"and the value has dtype {value.dtype.name}. Use tf.cast to change it."
             )
         # The Ellipsis makes it a view even of a single element, which has no place for [1.0] otherwise.
@@ -96,7 +96,7 @@ def _assign_traced(variable: Variable, index: Any, value: Any) -> Variable:
     shape = now._array.shape
     if any(type(size) is Dim for size in shape):
         raise NotImplementedError(
-            f"slice assign: the variable {variable.name!r} has sizes that are not known inside tf.function. Use "
+            f"slice assign: the variable {shown(variable.name)} has sizes that are not known inside tf.function. Use "
             "scatter_nd_update, or assign all of it."
         )
     count = math.prod(shape)

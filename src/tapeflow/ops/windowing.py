@@ -51,7 +51,9 @@ def layout(
     last, first = CHANNELS_LAST[rank], CHANNELS_FIRST[rank]
     if data_format is None or data_format in (last, first):
         return Layout(rank, data_format == first)
-    raise error(f"{op}: `data_format` must be {last!r} or {first!r}, got {shown(data_format)}")
+    raise error(
+        f"{op}: `data_format` must be {shown(last)} or {shown(first)}, got {shown(data_format)}"
+    )
 
 
 def spatial(op: str, argument: str, value: Any, where: Layout) -> Sizes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import FLOAT, REAL, same
 from tapeflow.primitives.table import primitive
@@ -36,7 +36,8 @@ def _check_numerics_kernel(x: Any, *, message: str) -> Any:
     if found:
         kinds = " and ".join(kind for kind in ("Inf", "NaN") if kind in found)
         raise invalid(
-            f"{message} : Tensor had {kinds} values ({found} of {x.size} elements, shape {list(x.shape)})"
+            f"{shown(message, show=str)} : Tensor had {kinds} values ({found} of {x.size} elements, shape "
+            f"{list(x.shape)})"
         )
     return x
 

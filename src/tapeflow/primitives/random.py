@@ -27,6 +27,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import shown
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import FLOAT, INT, check_dtype, invalid
@@ -37,8 +38,6 @@ Shape = tuple[int, ...]
 # Bits.
 
 _WORD = 2**64
-
-
 _thread = threading.local()
 
 
@@ -278,7 +277,8 @@ def seed_word(seed: Any) -> int:
         return seed.__index__() % _WORD
     import hashlib  # brings OpenSSL with it, and few programs seed with anything but an int
 
-    return int.from_bytes(hashlib.blake2b(repr(seed).encode(), digest_size=8).digest(), "little")
+    text = shown(seed, most=10**9).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 streams = Streams()
@@ -316,10 +316,10 @@ stateless = primitive("random_stateless", "seed", _stateless_kernel, result=_sta
 # Rows.
 
 
-def _size(shape: Shape, dtype: np.dtype) -> int:
+def _size(shape: Shape) -> int:
     if any(d < 0 for d in shape):
         raise invalid(f"random: every dimension of the shape must be >= 0, got {list(shape)}")
-    check_room("random", shape, dtype)
+    check_room("random", shape, np.dtype(np.uint32))  # the bits, whatever becomes of them
     return math.prod(shape)
 
 
@@ -327,7 +327,7 @@ def _float_draw(op: str, transform: Any) -> Any:
     def kernel(state: Any, *, shape: Shape, dtype: DType) -> Any:
         if dtype.np_dtype != np.float64 and dtype.np_dtype not in _MANTISSA:
             raise TypeError(f"no kernel for {dtype.name}")
-        return transform(state, _size(shape, dtype.np_dtype), dtype.np_dtype).reshape(shape)
+        return transform(state, _size(shape), dtype.np_dtype).reshape(shape)
 
     def result(state: ArraySpec, *, shape: Shape, dtype: DType) -> ArraySpec:
         check_dtype(op, "dtype", ArraySpec(shape, dtype), FLOAT)
@@ -346,7 +346,7 @@ def _integers_kernel(state: Any, low: Any, high: Any, *, shape: Shape, dtype: DT
         raise ValueError("bounds are not scalars")
     if not int(low) < int(high):
         raise invalid(f"random.uniform: Need minval < maxval, got {int(low)} >= {int(high)}")
-    words = _integers(state, _size(shape, dtype.np_dtype), int(low), int(high), dtype.np_dtype)
+    words = _integers(state, _size(shape), int(low), int(high), dtype.np_dtype)
     return words.reshape(shape)
 
 
@@ -366,7 +366,7 @@ any_integers = primitive(
     "random_any_integers",
     "state",
     lambda state, *, shape, dtype: (
-        _words64(state, _size(shape, dtype.np_dtype)).astype(dtype.np_dtype).reshape(shape)
+        _words64(state, _size(shape)).astype(dtype.np_dtype).reshape(shape)
     ),
     result=lambda state, *, shape, dtype: ArraySpec(shape, dtype),
 )
@@ -374,7 +374,7 @@ any_integers = primitive(
 
 def _keep_kernel(state: Any, rate: Any, *, shape: Shape) -> Any:
     threshold = math.ceil(float(rate) * 2**32)
-    n = _size(shape, np.dtype(np.bool_))
+    n = _size(shape)
     if threshold >= 2**32:
         return np.zeros(shape, np.bool_)
     return (_words32(state, n) >= np.uint32(max(threshold, 0))).reshape(shape)
