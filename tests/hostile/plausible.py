@@ -145,7 +145,7 @@ EXPRESSIONS = (
     *(f"y {sign} x" for sign in ("+", "-", "*", "/", "//", "%", "**", "@", ">", "|", "^")),
     *("x[y]", "x[y, y]", "x[y:y]", "x[::y]", "x[..., y]", "x[y, None]", "x[:, y:, y]"),
     *("-x", "~x", "abs(x)", "len(x)", "list(x)", "bool(x)", "int(x)", "float(x)", "complex(x)"),
-    *("x.shape[y]", "np.asarray(x, y)", "f'{x}'", "round(x)", "x in y", "y in x", "range(x)[:3]"),
+    *("x.shape[y]", "f'{x}'", "round(x)", "x in y", "y in x", "range(x)[:3]"),
     *("hash(x)", "str(x)", "repr(x)", "tf.TensorShape(y)[y]", "tf.TensorShape(y) + y", "x is y"),
     *("[*x]", "x.shape + y", "tf.function(lambda a: a)(y)", "tf.function(lambda **k: k)(a=y)"),
     *("tf.function(lambda a: tf.add(a, x))(y)", "tf.function(y)(x)", "tf.constant(y).shape"),

@@ -28,6 +28,7 @@ NOT_CALLED = {
     "tf.random.experimental.set_global_generator": "changes what every later call gives",
     "tf.summary.experimental.set_step": "changes what every later summary needs",
     "tf.summary.SummaryWriter.set_as_default": "changes what every later summary does",
+    "tf.autograph.trace": "Python's own print",
     "tf.get_logger": "Python's own logger",
     "tf.Tensor": "users get it, and do not make it",
     "tf.data.Iterator": "users get it, and do not make it",

@@ -171,16 +171,19 @@ def small(tensor: Any) -> bool:
     return count is not None and count <= MOST
 
 
-def plain(tf: Any, value: Any) -> Any:
+def plain(tf: Any, value: Any, depth: int = 0) -> Any:
     """A result that other processes understand: large arrays by their shapes, objects by their types."""
-    value = neutral(tf, value)
+    if depth > 9:
+        return "deep"
+    if not isinstance(value, (list, tuple, dict)):
+        value = neutral(tf, value)
     if isinstance(value, np.ndarray):
         return value if value.size <= MOST else ("large", value.shape, value.dtype.name)
     if isinstance(value, (list, tuple)):
-        items = [plain(tf, item) for item in value[:20]]
+        items = [plain(tf, item, depth + 1) for item in value[:20]]
         return tuple(items) if isinstance(value, tuple) else items
     if isinstance(value, dict):
-        return {str(key): plain(tf, item) for key, item in value.items()}
+        return {str(key): plain(tf, item, depth + 1) for key, item in value.items()}
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return value
     return ("object", type(value).__name__)

@@ -207,7 +207,7 @@ def depthwise_conv2d(
         )
     if len(strides) != 4:
         raise invalid(
-            f"{op}: strides must have one number for each of the 4 dimensions of the input, got {strides}"
+            f"{op}: strides must have one number for each of the 4 dimensions of the input, got {shown(strides)}"
         )
     return _convolve(op, input, grouped, strides, padding, data_format, dilations, 2)
 

@@ -87,7 +87,7 @@ def idct(
 
 def _check_dct(x: Tensor, type: int, axis: int, norm: str | None) -> None:
     if axis != -1:
-        raise NotImplementedError(f"dct: axis must be -1. Got: {axis}")
+        raise NotImplementedError(f"dct: axis must be -1. Got: {shown(axis)}")
     if type not in (1, 2, 3, 4):
         raise ValueError(f"dct: types 1, 2, 3 and 4 are supported, got {shown(type)}.")
     if norm not in (None, "ortho"):

@@ -43,7 +43,9 @@ def _check_numerics_kernel(x: Any, *, message: str) -> Any:
 
 
 def _check_numerics_gradient(g: Tensor, message: str) -> Tensor:
-    return check_numerics(g, message=f"in the gradient of check_numerics: {message}")
+    return check_numerics(
+        g, message=f"in the gradient of check_numerics: {shown(message, show=str)}"
+    )
 
 
 check_numerics = primitive(
