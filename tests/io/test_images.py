@@ -9,7 +9,6 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.io
-from tapeflow.io import images as implementation
 
 Image = pytest.importorskip("PIL.Image")
 RNG = np.random.default_rng(0)
@@ -158,4 +157,3 @@ def test_without_pillow_the_error_says_what_to_install(monkeypatch):
     contents = tf.io.encode_png(np.zeros((1, 1, 1), np.uint8))  # needs nothing
     with pytest.raises(ImportError, match="pip install pillow"):
         tf.io.decode_png(contents)
-    assert implementation._MODES

@@ -11,6 +11,7 @@ from tapeflow.autodiff.tape import UnconnectedGradients, variable_of
 from tapeflow.core import nest
 from tapeflow.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown, wrong_object
 from tapeflow.core.log import warn_once
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -59,8 +60,8 @@ class ForwardAccumulator:
         for primal, tangent in pairs:
             if id(primal) in seen:
                 raise ValueError(
-                    f"ForwardAccumulator: {primal!r} was given as a primal more than once. If that is meant, add up "
-                    "its tangents and give it once."
+                    f"ForwardAccumulator: {shown(primal)} was given as a primal more than once. If that is meant, add "
+                    "up its tangents and give it once."
                 )
             seen.add(id(primal))
             self._primals.append(primal)
@@ -69,9 +70,11 @@ class ForwardAccumulator:
     def _watch(self, primal: Any, tangent: Any) -> None:
         variable = variable_of(primal)
         if variable is None and not isinstance(primal, Tensor):
-            raise AttributeError(
-                f"ForwardAccumulator: primals must be tensors or variables, got {primal!r} of type "
-                f"{type(primal).__name__!r}. Convert it first: x = tf.convert_to_tensor(x)."
+            raise wrong_object(
+                "ForwardAccumulator",
+                "each of primals",
+                "a tensor or variable (see tf.convert_to_tensor)",
+                primal,
             )
         if not primal.dtype.is_differentiable:
             warn_once(
@@ -193,9 +196,8 @@ class ForwardAccumulator:
         elif isinstance(primal, Tensor):
             tangent = self._tangents.get(primal._id) if primal._id else None
         else:
-            raise AttributeError(
-                f"ForwardAccumulator.jvp: takes tensors and variables, got {primal!r} of type "
-                f"{type(primal).__name__!r}"
+            raise wrong_object(
+                "ForwardAccumulator.jvp", "each of primals", "a tensor or variable", primal
             )
         if tangent is None and zero:
             return array.zeros_like(convert_to_tensor(primal))

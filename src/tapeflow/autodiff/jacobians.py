@@ -13,6 +13,7 @@ import numpy as np
 
 from tapeflow.autodiff import backprop
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import wrong_object
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
 from tapeflow.primitives.table import ArraySpec
@@ -31,6 +32,8 @@ def jacobian(
     """For each source, the derivatives stacked to shape `target.shape + source.shape`, or None."""
     shape = target._array.shape
     count = target._array.size
+    for source in sources:
+        _check_source(source)
 
     def seeds(start: int, stop: int) -> Tensor:
         rows = np.zeros((stop - start, count), target._array.dtype)
@@ -50,6 +53,7 @@ def batch_jacobian(tape: GradientTape, target: Tensor, source: Any, loop: bool =
     An unconnected source has zeros, as in TensorFlow, where it is the same whatever is asked for.
     """
     shape = target._array.shape
+    _check_source(source)
     source_shape = tuple(source.shape)
     if len(shape) < 2 or len(source_shape) < 2 or shape[0] != source_shape[0]:
         raise ValueError(
@@ -68,6 +72,11 @@ def batch_jacobian(tape: GradientTape, target: Tensor, source: Any, loop: bool =
         rank = len(source_shape) + 1
         column = array.transpose(column, perm=(1, 0, *range(2, rank)))
     return _shaped(column, (*shape, *source_shape[1:]), source, zero=True)
+
+
+def _check_source(source: Any) -> None:
+    if not hasattr(source, "__tf_tensor__") and not isinstance(source, Tensor):
+        raise wrong_object("jacobian", "each source", "a tensor or variable", source)
 
 
 def _rows(

@@ -13,7 +13,9 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import context
 from tapeflow.core.dtypes import DType, as_dtype, from_numpy
-from tapeflow.core.memory import copied
+from tapeflow.core.errors import shown
+from tapeflow.core.memory import check_room, copied
+from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 
 _INT32 = np.iinfo(np.int32)
@@ -80,16 +82,18 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         return _from_python(value, dtype)
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
-    if isinstance(value, (list, tuple, range)):
+    if isinstance(value, (list, tuple)):
         return _from_sequence(value, *_leaves(value), dtype)
+    if isinstance(value, range):
+        return _from_range(value, dtype)
     if isinstance(value, (bool, numbers.Number, str, bytes, bytearray)):
         return _from_python(value, dtype)
-    if hasattr(value, "__array__"):
+    if hasattr(value, "__array__") and not isinstance(value, type):
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, Sequence):
         return to_array(list(value), dtype)
     raise ValueError(
-        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+        f"Attempt to convert a value ({shown(value)}) with an unsupported type ({type(value)}) to a Tensor."
     )
 
 
@@ -122,7 +126,7 @@ def _encode(array: Any) -> np.ndarray:
 def _from_python(value: Any, dtype: DType | None) -> Any:
     if isinstance(value, (str, bytes, bytearray)):
         if dtype is not None and dtype is not dtypes.string:
-            raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
+            raise TypeError(f"Cannot convert {shown(value)} to a tensor of dtype {dtype.name}")
         out = np.empty((), dtype=object)
         out[()] = value.encode() if isinstance(value, str) else bytes(value)
         return out
@@ -130,7 +134,10 @@ def _from_python(value: Any, dtype: DType | None) -> Any:
         dtype = _default_dtype(value)
     else:
         _check_representable(value, dtype)
-    array = cast_quietly(value, dtype)
+    try:
+        array = cast_quietly(value, dtype)
+    except OverflowError:
+        raise ValueError(f"The number {shown(value)} is too large for {dtype.name}.") from None
     if (
         dtype is dtypes.float32
         and isinstance(value, float)
@@ -180,14 +187,14 @@ def _check_representable(value: Any, dtype: DType) -> None:
     else:
         fits = dtype.is_complex
     if not fits:
-        raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
+        raise TypeError(f"Cannot convert {shown(value)} to a tensor of dtype {dtype.name}")
     if dtype.is_integer and not dtype.min <= int(value) <= dtype.max:
         raise TypeError(
-            f"Cannot convert {value!r} to a tensor of dtype {dtype.name}: it is out of range"
+            f"Cannot convert {shown(value)} to a tensor of dtype {dtype.name}: it is out of range"
         )
 
 
-def _leaves(value: Any) -> tuple[list[Any], set[type]]:
+def _leaves(value: Any, depth: int = 1) -> tuple[list[Any], set[type]]:
     """What a nested list holds at its ends, and the types of that.
 
     Level by level, so that a list of a million numbers is walked by C and not by Python.
@@ -195,16 +202,37 @@ def _leaves(value: Any) -> tuple[list[Any], set[type]]:
     level = list(value)
     kinds = set(map(type, level))
     while kinds and kinds <= _NESTING:
+        depth += 1
+        _check_depth(depth)
         level = list(itertools.chain.from_iterable(level))
         kinds = set(map(type, level))
     if any(issubclass(kind, (list, tuple)) for kind in kinds):  # beside what is neither
-        parts = [_leaves(x)[0] if isinstance(x, (list, tuple)) else [x] for x in level]
+        _check_depth(depth + 1)
+        parts = [_leaves(x, depth + 1)[0] if isinstance(x, (list, tuple)) else [x] for x in level]
         level = list(itertools.chain.from_iterable(parts))
         kinds = set(map(type, level))
     return level, kinds
 
 
 _NESTING = {list, tuple}
+_DEEPEST = 64  # dimensions of an array
+
+
+def _check_depth(depth: int) -> None:
+    """A list may even hold itself, and so has no end."""
+    if depth > _DEEPEST:
+        raise ValueError(
+            f"Can't convert Python sequence to Tensor: it is nested more than {_DEEPEST} levels deep."
+        )
+
+
+def _from_range(value: range, dtype: DType | None) -> Any:
+    ends = [value[0], value[-1]] if value else []
+    if any(not _INT64.min <= end <= _INT64.max for end in ends):
+        raise ValueError(f"Can't convert {value} to Tensor: it holds integers beyond int64.")
+    check_room("convert_to_tensor", (len(value) if ends else 0,), np.dtype(np.int64))
+    whole = np.arange(value.start, value.stop, value.step) if ends else np.zeros(0, np.int64)
+    return _from_sequence(whole, ends, {int}, dtype)
 
 
 def _from_sequence(value: Any, leaves: list[Any], kinds: set[type], dtype: DType | None) -> Any:
@@ -375,13 +403,17 @@ def constant(
     tensor = convert_to_tensor(value, wanted)
     if shape is None:
         return tensor
-    shape = tuple(int(d) for d in shape) if hasattr(shape, "__iter__") else (int(shape),)
-    if shape and min(shape) < 0:
-        raise ValueError(f"tf.constant: the dimensions of shape {shape} must be >= 0")
+    if isinstance(shape, Tensor):
+        shape = shape._elements().tolist()
+    shape = TensorShape(shape)
+    if not shape.is_fully_defined():
+        raise ValueError(f"tf.constant: the shape {shape} is not fully known")
+    shape = tuple(shape.as_list())
     array = tensor._array
     if array.shape == shape:
         return tensor
     if array.size == 1:
+        check_room("constant", shape, array.dtype)
         return Tensor(np.full(shape, array.reshape(())[()], array.dtype))
     if array.size != int(np.prod(shape, dtype=np.int64)):
         raise TypeError(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 
 
 class PhysicalDevice(NamedTuple):
@@ -113,7 +113,7 @@ def device(device_name: Any) -> contextlib.AbstractContextManager[None]:
         raise RuntimeError("tf.device takes the name of a device, and not a function")
     if device_name is not None and not isinstance(device_name, str):
         raise ValueError(
-            f"tf.device: expected a device name such as 'CPU:0', got {device_name!r} of type "
+            f"tf.device: expected a device name such as 'CPU:0', got {shown(device_name)} of type "
             f"{type(device_name).__name__}"
         )
     return _scope(_parts(device_name or ""), device_name)

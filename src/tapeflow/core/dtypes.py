@@ -12,6 +12,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tapeflow.core.errors import shown
+
 __all__ = [
     "DType",
     "as_dtype",
@@ -317,7 +319,7 @@ def as_dtype(type_value: Any) -> DType:
         found = _PYTHON_TYPES.get(type_value)
     if found is None:
         raise TypeError(
-            f"Cannot convert {type_value!r} to a tf.DType. Pass a type such as tf.float32, its "
+            f"Cannot convert {shown(type_value)} to a tf.DType. Pass a type such as tf.float32, its "
             'name ("float32"), a NumPy dtype, or one of Python\'s float, int, bool, complex, str.'
         )
     return found

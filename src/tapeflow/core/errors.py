@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 __all__ = [
@@ -247,6 +248,45 @@ class DTypeError(InvalidArgumentError, TypeError):
 
     TensorFlow raises sometimes the one and sometimes the other, so code that catches either works.
     """
+
+
+class WrongObjectError(TypeError, AttributeError):
+    """An object of a kind that a function does not take.
+
+    TensorFlow asks it for an attribute without looking, and so raises the second, so code that catches either works.
+    """
+
+
+def wrong_object(op: str, argument: str, wanted: str, value: Any) -> WrongObjectError:
+    """The error for an argument of the wrong kind, to be raised by the caller."""
+    return WrongObjectError(
+        f"{op}: {argument} must be {wanted}, got {shown(value)} of type {type(value).__name__!r}"
+    )
+
+
+class NoRowError(InvalidArgumentError, ValueError, IndexError):
+    """A row or dimension that is not there.
+
+    TensorFlow raises sometimes the one and sometimes the other, so code that catches either works.
+    """
+
+
+def no_row(message: str) -> NoRowError:
+    """A `NoRowError` with just a message."""
+    return NoRowError(None, None, message)
+
+
+def shown(value: Any, most: int = 300, show: Callable[[Any], str] = repr) -> str:
+    """A value of the user in a message: not longer than that, and whatever its `repr` does.
+
+    >>> shown([1.5] * 1000)
+    '[1.5, 1.5, 1.5, ... (5000 characters)'
+    """
+    try:
+        text = show(value)
+    except Exception:  # such as a list in a list in a list, deeper than Python can go
+        return f"<{type(value).__name__} that cannot be shown>"
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
 def invalid(message: str) -> InvalidArgumentError:

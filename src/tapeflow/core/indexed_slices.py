@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 
@@ -85,5 +86,6 @@ class IndexedSlices:
         return dense
 
     def __repr__(self) -> str:
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
-        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
+        parts = {"indices": self._indices, "values": self._values, "dense_shape": self._dense_shape}
+        texts = [f"{name}={shown(x, show=str)}" for name, x in parts.items() if x is not None]
+        return f"IndexedSlices({', '.join(texts)})"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from tapeflow.core import nest
+from tapeflow.core.errors import shown
 from tapeflow.core.names import name_scope
 from tapeflow.core.tracked import Tracked
 from tapeflow.core.variable import Variable
@@ -37,10 +38,10 @@ class Module(Tracked):
     def __init__(self, name: str | None = None) -> None:
         if name is None:
             name = _snake_case(type(self).__name__)
-        elif not name.isidentifier():
+        elif not (isinstance(name, str) and name.isidentifier()):
             raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid "
-                "class name)."
+                f"{shown(name)} is not a valid module name. Module names must be valid Python identifiers (e.g. a "
+                "valid class name)."
             )
         self._name = name
         with name_scope(name) as full_name:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core.context import context
+from tapeflow.core.errors import shown
 
 
 class name_scope:
@@ -18,7 +19,7 @@ class name_scope:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise ValueError(f"name for name_scope must be a string, got {name!r}")
+            raise ValueError(f"name for name_scope must be a string, got {shown(name)}")
         self._name = name
 
     @property

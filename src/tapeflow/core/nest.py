@@ -18,6 +18,8 @@ from typing import Any
 import optree
 from optree.utils import total_order_sorted
 
+from tapeflow.core.errors import shown
+
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
 
 # The types of the leaves seen so far: `issuperset(map(type, ...))` asks about many of them at once.
@@ -95,14 +97,14 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     if not is_nested(flat_sequence) or isinstance(flat_sequence, Mapping):
         raise TypeError(
             f"pack_sequence_as: `flat_sequence` must be a sequence such as a list, but got "
-            f"{flat_sequence!r} of type {type(flat_sequence).__name__}."
+            f"{shown(flat_sequence)} of type {type(flat_sequence).__name__}."
         )
     count = len(flatten(structure))
     if count != len(flat_sequence):
         raise ValueError(
             f"pack_sequence_as: `structure` has {count} leaves, but `flat_sequence` has "
             f"{len(flat_sequence)} items.\n"
-            f"structure: {structure!r}\nflat_sequence: {flat_sequence!r}"
+            f"structure: {shown(structure)}\nflat_sequence: {shown(flat_sequence)}"
         )
     return _pack(structure, iter(flat_sequence))
 
@@ -126,7 +128,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         ValueError: if there is no structure, the forms differ, or a keyword is unknown.
     """
     if not callable(func):
-        raise TypeError(f"map_structure: `func` must be callable, but got {func!r}.")
+        raise TypeError(f"map_structure: `func` must be callable, but got {shown(func)}.")
     if not structure:
         raise ValueError("map_structure: pass at least one structure after `func`.")
     check_types = kwargs.pop("check_types", True)
@@ -171,17 +173,27 @@ def assert_same_structure(
         ValueError: if the forms differ.
         TypeError: if only the types of the containers differ.
     """
-    difference = _difference(nest1, nest2, check_types, "")
+    try:
+        difference = _difference(nest1, nest2, check_types, "")
+    except RecursionError:
+        raise _too_deep() from None
     if difference is not None:
         error, place, reason = difference
         raise error(
             f"The two structures differ{f' at {place}' if place else ''}: {reason}.\n"
-            f"First structure: {nest1!r}\nSecond structure: {nest2!r}"
+            f"First structure: {shown(nest1)}\nSecond structure: {shown(nest2)}"
         )
 
 
 def _optree_leaves(structure: Any) -> list[Any]:
-    return optree.tree_leaves(structure, _is_ordered_dict, none_is_leaf=True)
+    try:
+        return optree.tree_leaves(structure, _is_ordered_dict, none_is_leaf=True)
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _too_deep() -> ValueError:
+    return ValueError("A structure is nested deeper than Python can go, or holds itself.")
 
 
 # A bound method of `type`: optree calls it for each node without entering the interpreter.
@@ -239,18 +251,18 @@ def _difference(a: Any, b: Any, check_types: bool, place: str) -> _Difference | 
     if not is_nested(a):
         if not is_nested(b):
             return None
-        return ValueError, place, f"{a!r} is a leaf, but {b!r} is a {type(b).__name__}"
+        return ValueError, place, f"{shown(a)} is a leaf, but {shown(b)} is a {type(b).__name__}"
     if not is_nested(b):
-        return ValueError, place, f"{a!r} is a {type(a).__name__}, but {b!r} is a leaf"
+        return ValueError, place, f"{shown(a)} is a {type(a).__name__}, but {shown(b)} is a leaf"
     mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
     if check_types:
         if type(a) is not type(b) and not mappings and not _same_sequence_type(a, b):
             names = type(a).__name__, type(b).__name__
-            return TypeError, place, f"{a!r} is a {names[0]}, but {b!r} is a {names[1]}"
+            return TypeError, place, f"{shown(a)} is a {names[0]}, but {shown(b)} is a {names[1]}"
         if mappings and a.keys() != b.keys():
             return ValueError, place, f"one has the keys {list(a)}, the other {list(b)}"
     if len(a) != len(b):
-        return ValueError, place, f"{a!r} has {len(a)} elements, but {b!r} has {len(b)}"
+        return ValueError, place, f"{shown(a)} has {len(a)} elements, but {shown(b)} has {len(b)}"
     keys = _sorted_keys(a) if isinstance(a, Mapping) else range(len(a))
     for key, child_a, child_b in zip(keys, _children(a), _children(b), strict=True):
         found = _difference(child_a, child_b, check_types, f"{place}[{key!r}]")

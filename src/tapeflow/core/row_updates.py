@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown, wrong_object
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.rows import INDEX_DTYPES, add_rows, places
 from tapeflow.core.tensor import Tensor
@@ -34,7 +34,7 @@ class RowUpdates:
 
     def _scatter(self, op: str, combine: Any, slices: IndexedSlices) -> Variable:
         if not isinstance(slices, IndexedSlices):
-            raise TypeError(f"{op} takes tf.IndexedSlices, got {slices!r}")
+            raise TypeError(f"{op} takes tf.IndexedSlices, got {shown(slices)}")
         rows = convert_to_tensor(slices.indices)
         values = convert_to_tensor(slices.values, self.dtype)
         if context.tracer is not None:
@@ -161,6 +161,10 @@ class RowUpdates:
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Replaces elements along the last dimension of the indices, batch by batch."""
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise wrong_object(
+                "batch_scatter_update", "sparse_delta", "tf.IndexedSlices", sparse_delta
+            )
         last = np.asarray(convert_to_tensor(sparse_delta.indices)._array)
         batch = np.indices(last.shape, last.dtype)[:-1]
         coordinates = np.stack([*batch, last], axis=-1)

@@ -23,6 +23,8 @@ INDEX_DTYPES: dict[np.dtype, type] = {
 
 def check_range(op: str, indices: Any, size: int) -> None:
     """Raises unless all `indices` number one of `size` rows."""
+    if indices.dtype not in INDEX_DTYPES:
+        raise invalid(f"{op}: indices must be int32 or int64, got dtype {indices.dtype.name}")
     # As unsigned numbers, negative ones are beyond any size: one pass finds both mistakes.
     if indices.size and indices.view(INDEX_DTYPES[indices.dtype]).max() >= size:
         raise _out_of_range(op, np.asarray(indices), (size,), (indices < 0) | (indices >= size))

@@ -7,10 +7,14 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast, overload
 
+from tapeflow.core.errors import shown
+
 __all__ = ["Dims", "TensorShape", "broadcast_shapes", "broadcast_static_shape"]
 
 Dims: TypeAlias = tuple[int | None, ...]
 """The sizes of a shape of known rank; `None` where a size is unknown."""
+
+_HIGHEST_RANK = 254  # as in TensorFlow
 
 
 class TensorShape:
@@ -50,7 +54,7 @@ class TensorShape:
             self._dims = dims._dims
             return
         try:
-            sizes = list(dims)  # pyright: ignore[reportArgumentType]
+            sizes = [*iter(dims)]  # pyright: ignore[reportArgumentType]  # whatever length it claims to have
         except TypeError:  # a single number, perhaps as a scalar array or tensor
             sizes = [dims]
         self._dims = tuple([_as_dim(size, dims) for size in sizes])
@@ -139,7 +143,12 @@ class TensorShape:
         dims = self._dims
         if dims is None:
             return self._unknown_slice(key) if isinstance(key, slice) else None
-        return TensorShape._of(dims[key]) if isinstance(key, slice) else dims[key]
+        if isinstance(key, slice):
+            return TensorShape._of(dims[key])
+        try:
+            return dims[key]
+        except IndexError:
+            raise IndexError(f"Shape {self} has no dimension {key}") from None
 
     def _unknown_slice(self, key: slice) -> TensorShape:
         """The part that `key` selects of an unknown shape: of known rank if both its ends are."""
@@ -271,6 +280,8 @@ class TensorShape:
             ValueError: if it has another rank.
         """
         if self._dims is None:
+            if not 0 <= operator.index(rank) <= _HIGHEST_RANK:
+                raise ValueError(f"A rank must be in [0, {_HIGHEST_RANK}], got {rank}.")
             return TensorShape._of((None,) * rank)
         self.assert_has_rank(rank)
         return self
@@ -278,19 +289,19 @@ class TensorShape:
     def with_rank_at_least(self, rank: int) -> TensorShape:
         """This shape, or `ValueError` if it has fewer than `rank` dimensions."""
         if self._dims is not None and len(self._dims) < rank:
-            raise ValueError(f"Shape {self} must have rank at least {rank}.")
+            raise ValueError(f"Shape {self} must have rank at least {shown(rank)}.")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
         """This shape, or `ValueError` if it has more than `rank` dimensions."""
         if self._dims is not None and len(self._dims) > rank:
-            raise ValueError(f"Shape {self} must have rank at most {rank}.")
+            raise ValueError(f"Shape {self} must have rank at most {shown(rank)}.")
         return self
 
     def assert_has_rank(self, rank: int) -> None:
         """Raises `ValueError` if the rank is known and is not `rank`."""
         if self._dims is not None and len(self._dims) != rank:
-            raise ValueError(f"Shape {self} must have rank {rank}.")
+            raise ValueError(f"Shape {self} must have rank {shown(rank)}.")
 
     def assert_same_rank(self, other: Any) -> None:
         """Raises `ValueError` if both ranks are known and differ."""
@@ -326,12 +337,12 @@ def _as_dim(value: Any, dims: Any) -> int | None:
         size = int(operator.index(value))
     except TypeError:
         raise TypeError(
-            f"A dimension must be an integer or None, but {value!r} in the shape {dims!r} has type "
+            f"A dimension must be an integer or None, but {shown(value)} in the shape {shown(dims)} has type "
             f"{type(value).__name__}. Shapes are written like 10, [1, 10] or [None, 10]."
         ) from None
     if size < 0:
         raise ValueError(
-            f"A dimension must be >= 0, but the shape {dims!r} contains {size}. "
+            f"A dimension must be >= 0, but the shape {shown(dims)} contains {size}. "
             "Write None for a dimension that is not known."
         )
     return size

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.dtypes import DType, as_dtype, float32
+from tapeflow.core.errors import shown, wrong_object
 from tapeflow.core.shapes import TensorShape
 
 __all__ = ["TensorSpec", "TypeSpec"]
@@ -57,6 +58,8 @@ class TensorSpec(TypeSpec):
         >>> tf.TensorSpec.from_spec(tf.TensorSpec([2], tf.int32, "a"), "b")
         TensorSpec(shape=(2,), dtype=tf.int32, name='b')
         """
+        if not isinstance(spec, TensorSpec):
+            raise wrong_object("TensorSpec.from_spec", "spec", "a tf.TensorSpec", spec)
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
@@ -140,7 +143,7 @@ class TensorSpec(TypeSpec):
         result = self.most_specific_common_supertype([other])
         if result is None:
             raise ValueError(
-                f"No TensorSpec covers both {self} and {other}: dtypes and names must be equal."
+                f"No TensorSpec covers both {self} and {shown(other)}: dtypes and names must be equal."
             )
         return result
 

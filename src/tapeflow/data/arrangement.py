@@ -10,8 +10,9 @@ import numpy as np
 
 from tapeflow.core.errors import invalid
 from tapeflow.data import background, batching, cache, extras, joining, selection, shuffling
-from tapeflow.data.node import Node
+from tapeflow.data.node import Node, node_of
 from tapeflow.data.options import Options
+from tapeflow.ops.arguments import integer
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset
@@ -122,7 +123,9 @@ class Arrangement:
           dataset: its elements must be of the same dtypes, in the same structure.
           name: accepted for compatibility.
         """
-        return self._with(joining.Concatenated(self._node, dataset._node))
+        return self._with(
+            joining.Concatenated(self._node, node_of("concatenate", "dataset", dataset))
+        )
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
         """Keeps the elements, so that all iterations after the first need not compute them again.
@@ -154,7 +157,7 @@ class Arrangement:
           buffer_size: how many elements to read ahead; `tf.data.AUTOTUNE` leaves that to us.
           name: accepted for compatibility.
         """
-        size = int(buffer_size)
+        size = integer("Dataset.prefetch", "buffer_size", buffer_size)
         if size < -1:
             raise invalid(
                 f"Dataset.prefetch: buffer_size must be >= 0, or -1 for auto-tuning, got {size}"

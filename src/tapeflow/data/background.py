@@ -18,6 +18,7 @@ from typing import Any
 from tapeflow.data.rows import Row, Rows
 
 PREFETCHED = 8  # elements, where the size of the buffer is left to us
+_THREADS = 256  # at most: more would only wait for each other
 
 
 def cores() -> int:
@@ -52,8 +53,13 @@ class Feed:
             worker = threading.Thread(
                 target=work, args=(self, *args), name="tapeflow-data", daemon=True
             )
+            try:
+                worker.start()
+            except RuntimeError:  # the system allows no more: those that run do the work
+                if not self.workers:
+                    raise
+                return
             self.workers.append(worker)
-            worker.start()
 
     def stop(self) -> None:
         """Tells the workers to end. They do when the element they are at is made."""
@@ -205,7 +211,8 @@ class ParallelRows(FedRows):
         self, source: Rows, function: Callable[[Row], Row], calls: int, deterministic: bool
     ) -> None:
         super().__init__(source)
-        self._function, self._calls, self._deterministic = function, calls, deterministic
+        self._function, self._deterministic = function, deterministic
+        self._calls = min(calls, _THREADS)
         self._reading = threading.Lock()
 
     def __next__(self) -> Row:

@@ -250,6 +250,10 @@ class UnbatchRows(Rows):
     def _fill(self) -> None:
         while self._position >= self._size:
             self._batch = next(self._source)
+            if not all(x.ndim for x in self._batch):
+                raise invalid(
+                    "Dataset.unbatch: a component of an element is a scalar, which has no rows"
+                )
             sizes = {x.shape[0] for x in self._batch}
             if len(sizes) > 1:
                 raise invalid(

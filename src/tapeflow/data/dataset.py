@@ -15,7 +15,7 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.data import in_function, joining, mixing, sources
 from tapeflow.data.arrangement import Arrangement
 from tapeflow.data.iterator import NumpyIterator, OwnedIterator
-from tapeflow.data.node import INFINITE, UNKNOWN, Node, Randomness
+from tapeflow.data.node import INFINITE, UNKNOWN, Node, Randomness, node_of
 from tapeflow.data.options import Options
 from tapeflow.data.transformations import Transformations
 
@@ -209,8 +209,10 @@ class Dataset(Transformations, Arrangement):
           stop_on_empty_dataset: whether to end where a dataset has no more elements. If not, it is passed over.
           name: accepted for compatibility.
         """
-        nodes = [dataset._node for dataset in datasets]
-        return Dataset(mixing.Directed(choice_dataset._node, nodes, stop_on_empty_dataset))
+        op = "choose_from_datasets"
+        nodes = [node_of(op, "each of datasets", dataset) for dataset in datasets]
+        choices = node_of(op, "choice_dataset", choice_dataset)
+        return Dataset(mixing.Directed(choices, nodes, stop_on_empty_dataset))
 
     @staticmethod
     def sample_from_datasets(
@@ -242,7 +244,8 @@ class Dataset(Transformations, Arrangement):
                 f"Dataset.sample_from_datasets: weights must be {count} numbers >= 0, one for each dataset, got "
                 f"{weights}"
             )
-        kept = [(d._node, w) for d, w in zip_(datasets, share) if w > 0]
+        found = [node_of("sample_from_datasets", "each of datasets", d) for d in datasets]
+        kept = [(node, w) for node, w in zip_(found, share) if w > 0]
         nodes, shares = [node for node, _ in kept], np.array([w for _, w in kept])
         randomness = Randomness(seed, bool(rerandomize_each_iteration))
         return Dataset(

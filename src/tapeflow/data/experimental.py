@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.errors import wrong_object
 from tapeflow.core.missing import Missing as _Missing
 from tapeflow.core.tensor import Tensor
 from tapeflow.data.dataset import Dataset
@@ -72,7 +73,7 @@ def cardinality(dataset: Dataset) -> Tensor:
     Args:
       dataset: the dataset.
     """
-    return dataset.cardinality()
+    return _dataset("cardinality", dataset).cardinality()
 
 
 def get_single_element(dataset: Dataset) -> Any:
@@ -84,7 +85,7 @@ def get_single_element(dataset: Dataset) -> Any:
     Args:
       dataset: the dataset.
     """
-    return dataset.get_single_element()
+    return _dataset("get_single_element", dataset).get_single_element()
 
 
 def get_next_as_optional(iterator: OwnedIterator) -> Optional:
@@ -97,6 +98,8 @@ def get_next_as_optional(iterator: OwnedIterator) -> Optional:
     Args:
       iterator: the iterator.
     """
+    if not isinstance(iterator, OwnedIterator):
+        raise wrong_object("get_next_as_optional", "iterator", "an iterator of a dataset", iterator)
     return iterator.get_next_as_optional()
 
 
@@ -109,7 +112,20 @@ def get_structure(dataset_or_iterator: Any) -> Any:
     Args:
       dataset_or_iterator: one of them.
     """
+    if not isinstance(dataset_or_iterator, (Dataset, OwnedIterator)):
+        raise wrong_object(
+            "get_structure",
+            "dataset_or_iterator",
+            "a tf.data.Dataset or its iterator",
+            dataset_or_iterator,
+        )
     return dataset_or_iterator.element_spec
+
+
+def _dataset(op: str, value: Any) -> Dataset:
+    if not isinstance(value, Dataset):
+        raise wrong_object(op, "dataset", "a tf.data.Dataset", value)
+    return value
 
 
 def assert_cardinality(expected_cardinality: Any) -> Callable[[Dataset], Dataset]:

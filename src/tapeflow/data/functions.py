@@ -14,6 +14,7 @@ from typing import Any
 from tapeflow.core import nest
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.data.node import Node, Run
@@ -32,7 +33,7 @@ class ElementFunction:
 
     def __init__(self, function: Callable[..., Any], specs: Sequence[Any], op: str) -> None:
         if not callable(function):
-            raise TypeError(f"Dataset.{op} takes a function, got {function!r}")
+            raise TypeError(f"Dataset.{op} takes a function, got {shown(function)}")
         self._function = function
         self._op = op
         self._specs = tuple(specs)
@@ -96,6 +97,7 @@ class ElementFunction:
 
     def _result(self, value: Any) -> Any:
         """What the function returned as a structure of tensors and datasets. Lists count as tuples."""
+        nest.flatten(value)  # raises for what has no end
         from tapeflow.data.dataset import Dataset
 
         if isinstance(value, (list, tuple)):

@@ -266,6 +266,8 @@ class ScanRows(Rows):
 
 # Datasets from elements.
 
+_READ_AHEAD = 1024  # elements of each dataset, at most
+
 
 class FlatMap(Node):
     """The elements of the datasets that a function makes of each element, several of them in turn."""
@@ -319,12 +321,16 @@ class InterleavedRows(Rows):
 
     def __init__(self, source: Rows, node: FlatMap, run: Run) -> None:
         self._source, self._node, self._run = source, node, run
-        self._open: list[Rows | None] = [None] * node.cycle
+        self._open: list[
+            Rows | None
+        ] = []  # up to the length of the cycle, as far as there are datasets
         self._place = self._taken = 0
         self._more = True
 
     def __next__(self) -> Row:
         while True:
+            if self._place == len(self._open):
+                self._open.append(None)
             rows = self._open[self._place]
             if rows is not None:
                 try:
@@ -345,7 +351,9 @@ class InterleavedRows(Rows):
                 raise StopIteration
 
     def _on(self) -> None:
-        self._place = (self._place + 1) % len(self._open)
+        self._place += 1
+        if self._place == (self._node.cycle if self._more else len(self._open)):
+            self._place = 0
         self._taken = 0
 
     def _begin(self) -> None:
@@ -357,5 +365,5 @@ class InterleavedRows(Rows):
         (inner,) = self._node.function(element)
         rows = inner.rows(self._run)
         if self._node.threads:
-            rows = background.PrefetchRows(rows, 2 * self._node.block)
+            rows = background.PrefetchRows(rows, min(2 * self._node.block, _READ_AHEAD))
         self._open[self._place] = rows

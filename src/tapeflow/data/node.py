@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import wrong_object
 from tapeflow.core.tensor import Tensor
 from tapeflow.data.rows import ENDLESS, Rows, Table, TableRows
 from tapeflow.primitives import random
@@ -173,3 +174,11 @@ class Run:
     def state(self) -> list[Any]:
         """What is random in this run, as numbers."""
         return [[e, first] for e, first in zip(self._entropy, self._first, strict=True)]
+
+
+def node_of(op: str, argument: str, dataset: Any) -> Node:
+    """What stands behind a dataset that was passed as an argument."""
+    node = getattr(dataset, "_node", None)
+    if not isinstance(node, Node):
+        raise wrong_object(f"Dataset.{op}", argument, "a tf.data.Dataset", dataset)
+    return node

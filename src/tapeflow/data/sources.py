@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor, to_array
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
@@ -221,7 +221,7 @@ class GeneratorRows(Rows):
         if flat is None:
             raise invalid(
                 "TypeError: `generator` yielded an element that did not match the expected structure. The expected "
-                f"structure was {self._spec}, but the yielded element was {value!r}."
+                f"structure was {self._spec}, but the yielded element was {shown(value)}."
             )
         return tuple([_array(x, s) for x, s in zip(flat, self._leaves, strict=True)])
 
@@ -269,10 +269,10 @@ def _array(value: Any, spec: TensorSpec) -> Any:
             array = to_array(value, dtype)
         else:
             array = np.array(value, dtype.np_dtype)  # a copy: the generator may use its array again
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise invalid(
             "TypeError: `generator` yielded an element that could not be converted to the expected type. The expected "
-            f"type was {dtype.name}, but the yielded element was {value!r}."
+            f"type was {dtype.name}, but the yielded element was {shown(value)}."
         ) from error
     dims = spec.shape._dims
     if dims is not None and array.shape != dims and not spec.shape.is_compatible_with(array.shape):

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec, TypeSpec
 from tapeflow.core.tensor import Tensor
@@ -47,7 +48,7 @@ class DatasetSpec(TypeSpec):
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        return f"DatasetSpec({self.element_spec!r}, {self.shape!r})"
+        return f"DatasetSpec({shown(self.element_spec, most=10**9)}, {self.shape!r})"
 
 
 class NoneTensorSpec:

@@ -11,6 +11,7 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.data import background, batching, in_function, mapping, mixing
 from tapeflow.data.node import Node, Run
 from tapeflow.data.options import Options
+from tapeflow.ops.arguments import integer
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset
@@ -54,7 +55,9 @@ class Transformations:
           use_unbounded_threadpool: accepted for compatibility.
           name: accepted for compatibility.
         """
-        calls = None if num_parallel_calls is None else int(num_parallel_calls)
+        calls = None
+        if num_parallel_calls is not None:
+            calls = integer("Dataset.map", "num_parallel_calls", num_parallel_calls)
         if calls is not None and calls < 1 and calls != AUTOTUNE:
             raise ValueError(
                 f"Dataset.map: num_parallel_calls must be positive or tf.data.AUTOTUNE, got {calls}"
@@ -161,9 +164,12 @@ class Transformations:
           deterministic: accepted for compatibility: the order is always the same.
           name: accepted for compatibility.
         """
-        cycle = background.cores() if cycle_length in (None, AUTOTUNE) else int(cycle_length)
-        block = 1 if block_length is None else int(block_length)
-        threads = num_parallel_calls is not None and int(num_parallel_calls) > 1
+        op = "Dataset.interleave"
+        cycle = AUTOTUNE if cycle_length is None else integer(op, "cycle_length", cycle_length)
+        cycle = background.cores() if cycle == AUTOTUNE else cycle
+        block = 1 if block_length is None else integer(op, "block_length", block_length)
+        calls = num_parallel_calls
+        threads = calls is not None and integer(op, "num_parallel_calls", calls) > 1
         return self._with(
             mapping.FlatMap(self._node, map_func, "interleave", cycle, block, threads)
         )

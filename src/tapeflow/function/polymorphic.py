@@ -12,6 +12,7 @@ from typing import Any
 from tapeflow.core import nest
 from tapeflow.core.context import new_id
 from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function import passes, settings
@@ -44,7 +45,7 @@ class Function:
         watch: RetracingWatch | None = None,
     ) -> None:
         if not callable(python_function):
-            raise TypeError(f"tf.function takes a callable, got {python_function!r}")
+            raise TypeError(f"tf.function takes a callable, got {shown(python_function)}")
         self._python_function = python_function
         self._options = {
             "input_signature": input_signature,

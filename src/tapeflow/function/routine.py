@@ -19,6 +19,7 @@ from tapeflow.autodiff.backprop import Call, accumulate, record_call
 from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.errors import shown
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.steps import Step, settled
@@ -31,6 +32,13 @@ from tapeflow.function.sizes import substituted
 from tapeflow.function.tracing import SymbolicTensor, Tracer
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
+
+
+def _are_symbolic(inputs: Sequence[Any]) -> bool:
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"tf.function: a call takes tensors, and {shown(x)} only describes one")
+    return innermost(inputs) is not None
 
 
 class Routine:
@@ -176,7 +184,7 @@ class Routine:
         held: Sequence[Variable],
         step: Step | None = None,
     ) -> list[Tensor]:
-        symbolic = not _WITH_VALUES.issuperset(map(type, inputs)) and innermost(inputs) is not None
+        symbolic = not _WITH_VALUES.issuperset(map(type, inputs)) and _are_symbolic(inputs)
         if symbolic or context.tracer is not None:
             return self._inlined(forward, inputs, held)
         for recorder in context.hot[1]:

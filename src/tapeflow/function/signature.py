@@ -18,6 +18,7 @@ import numpy as np
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import shown
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
@@ -308,8 +309,8 @@ class Signature:
     def failed(self, why: str, args: Any, kwargs: Any) -> TypeError:
         """The error for a call that does not fit."""
         return TypeError(
-            f"Binding inputs to tf.function {self.name!r} failed due to `{why}`. Received args: {args!r} and kwargs: "
-            f"{kwargs!r} for signature: {self.parameters}."
+            f"Binding inputs to tf.function {self.name!r} failed due to `{why}`. Received args: {shown(args)} and "
+            f"kwargs: {shown(kwargs)} for signature: {self.parameters}."
         )
 
     def cast(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zlib
 from collections.abc import Callable
@@ -11,11 +12,13 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype, string
-from tapeflow.core.errors import DataLossError, invalid
+from tapeflow.core.errors import DataLossError, invalid, shown
 from tapeflow.core.files import replacing
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.io import gfile
 from tapeflow.io.host import bytes_array, each, on_host
+from tapeflow.ops.arguments import integer
 from tapeflow.primitives.table import ArraySpec
 
 _SCALAR = [ArraySpec((), string)]
@@ -112,14 +115,18 @@ def decode_raw(
     strings = convert_to_tensor(input_bytes, string)
     if dtype is string:
         raise TypeError("decode_raw: out_type must be a dtype of numbers, got string")
-    if fixed_length is not None and (fixed_length <= 0 or fixed_length % dtype.size):
-        raise invalid(
-            f"decode_raw: fixed_length must be a multiple of the {dtype.size} bytes of {dtype.name}, got {fixed_length}"
-        )
+    if fixed_length is not None:
+        fixed_length = integer("decode_raw", "fixed_length", fixed_length)
+        if fixed_length <= 0 or fixed_length % dtype.size:
+            raise invalid(
+                f"decode_raw: fixed_length must be a multiple of the {dtype.size} bytes of {dtype.name}, got "
+                f"{fixed_length}"
+            )
 
     def run(array: np.ndarray) -> list[Any]:
         parts: list[bytes] = array.ravel().tolist()
         if fixed_length is not None:
+            check_room("decode_raw", (*array.shape, fixed_length), np.dtype(np.uint8))
             parts = [p[:fixed_length].ljust(fixed_length, b"\0") for p in parts]
         sizes = {len(p) for p in parts}
         if len(sizes) > 1:
@@ -154,22 +161,43 @@ def decode_compressed(bytes: Any, compression_type: str = "", name: str | None =
       compression_type: `"GZIP"`, `"ZLIB"`, or `""` for none.
       name: accepted for compatibility.
     """
-    import gzip
-
-    ways: dict[str, Callable[..., Any]] = {"": lambda x: x}
-    ways |= {"GZIP": gzip.decompress, "ZLIB": zlib.decompress}
-    if compression_type not in ways:
+    ways: dict[str, Callable[..., Any]] = {
+        "": lambda x: x,
+        "GZIP": lambda x: _inflated(x, 31),
+        "ZLIB": lambda x: _inflated(x, 15),
+    }
+    if not isinstance(compression_type, str) or compression_type not in ways:
         raise ValueError(
-            f'decode_compressed: compression_type must be "GZIP", "ZLIB" or "", got {compression_type!r}'
+            f'decode_compressed: compression_type must be "GZIP", "ZLIB" or "", got {shown(compression_type)}'
         )
 
     def run(array: np.ndarray) -> list[Any]:
         try:
             return [each(ways[compression_type], array)]
-        except (OSError, EOFError, zlib.error) as error:
+        except (EOFError, zlib.error) as error:
             raise DataLossError(None, None, f"decode_compressed: {error}") from error
 
     return _string_op("decode_compressed", run, bytes)
+
+
+_PIECE = 2**24  # bytes
+
+
+def _inflated(data: bytes, bits: int) -> bytes:
+    """What was compressed. A few bytes may stand for more than there is memory, so it is made in pieces."""
+    out = io.BytesIO()
+    while True:
+        stream = zlib.decompressobj(bits)
+        while not stream.eof:
+            piece = stream.decompress(data, _PIECE)
+            data = stream.unconsumed_tail
+            if not piece and not data:
+                raise EOFError("the compressed data ends too early")
+            check_room("decode_compressed", (out.tell() + len(piece),), np.dtype(np.uint8))
+            out.write(piece)
+        data = stream.unused_data.lstrip(b"\0") if bits == 31 else b""
+        if not data:  # a file of gzip may have several parts, one after the other
+            return out.getvalue()
 
 
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:

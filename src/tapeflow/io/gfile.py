@@ -41,7 +41,14 @@ class GFile:
     """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
-        if mode.replace("b", "", 1) not in ("r", "w", "a", "r+", "w+", "a+"):
+        if not isinstance(mode, str) or mode.replace("b", "", 1) not in (
+            "r",
+            "w",
+            "a",
+            "r+",
+            "w+",
+            "a+",
+        ):
             raise _errors.invalid(
                 f"GFile: mode must be r, w, a, r+, w+ or a+, with b for bytes, got {mode!r}"
             )
@@ -79,6 +86,8 @@ class GFile:
 
     def read(self, n: int = -1) -> Any:
         """As many characters, or bytes; by default all that are left."""
+        if isinstance(n, int) and n >= self.size():
+            n = -1  # memory is taken for as many as are asked for
         with _files.told(self._name):
             return self._readable().read(n)
 
@@ -102,6 +111,9 @@ class GFile:
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Goes to a place in the file."""
+        for each in (offset, position):
+            if isinstance(each, (int, float)) and not -(2**63) <= each < 2**63:
+                raise _errors.invalid(f"GFile.seek: no file has a place {each}")
         offset = position if offset is None else offset
         if offset is None:
             raise TypeError("GFile.seek: the offset is missing")

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.interpreter import concrete
+from tapeflow.core.memory import exhausted
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.table import ArraySpec
 
@@ -29,7 +30,10 @@ def on_host(
     """
     tensors = [convert_to_tensor(x) for x in inputs]
     if context.tracer is None:
-        return [Tensor(a) for a in function(*[np.asarray(concrete(x)._array) for x in tensors])]
+        try:
+            return [Tensor(a) for a in function(*[np.asarray(concrete(x)._array) for x in tensors])]
+        except MemoryError as error:
+            raise exhausted(name, error) from None
 
     def call(*values: Tensor) -> list[Tensor]:
         return [Tensor(a) for a in function(*[np.asarray(x._array) for x in values])]

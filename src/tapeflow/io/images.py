@@ -14,22 +14,11 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype, float32, string, uint8, uint16
 from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
+from tapeflow.io.decoding import opened, pillow
 from tapeflow.io.host import bytes_array, on_host
 from tapeflow.io.png import png
+from tapeflow.ops.arguments import integer
 from tapeflow.primitives.table import ArraySpec
-
-_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
-
-
-def _pillow() -> Any:
-    try:
-        from PIL import Image
-    except ImportError:
-        raise ImportError(
-            "Reading images, and writing JPEG files, needs Pillow, which is not installed: pip install pillow"
-        ) from None
-    return Image
-
 
 # Reading.
 
@@ -156,7 +145,7 @@ def _decoded(
     wanted = as_dtype(dtype)
     if wanted not in (uint8, uint16, float32):
         raise TypeError(f"{op}: dtype must be uint8, uint16 or float32, got {wanted.name}")
-    channels = channels or 0
+    channels = 0 if channels is None else integer(op, "channels", channels)
     if channels not in (0, 1, 3, 4):
         raise invalid(f"{op}: channels must be 0, 1, 3 or 4, got {channels}")
     contents = convert_to_tensor(contents, string)
@@ -164,80 +153,13 @@ def _decoded(
         raise invalid(f"{op}: contents must be a scalar string, got shape {contents.shape}")
 
     def run(data: Any) -> list[Any]:
-        file = (_Padded if truncated else io.BytesIO)(data[()])
-        Image = _pillow()
-        try:
-            with Image.open(file, formats=_FORMATS) as image:
-                return [_as_dtype(_pixels(image, channels, frames, ratio), wanted)]
-        except Image.UnidentifiedImageError:
-            raise invalid(
-                f"{op}: the string of {len(data[()])} bytes is not the contents of a {', '.join(_FORMATS[:-1])} or "
-                f"{_FORMATS[-1]} file"
-            ) from None
-        except (OSError, SyntaxError, ValueError, EOFError) as error:
-            raise invalid(f"{op}: the image is damaged: {error}") from error
+        image = opened(op, data[()], truncated)
+        return [image.pixels(channels, frames, ratio, wanted)]
 
     shape: Any = (None, None, channels or None)
     if frames or frames is None:
         shape = (None, *shape) if frames else None
     return on_host(op, run, [contents], [ArraySpec(shape, wanted)])[0]
-
-
-_FORMATS = ("PNG", "JPEG", "GIF", "BMP")
-
-
-def _pixels(image: Any, channels: int, frames: bool | None, ratio: int) -> np.ndarray:
-    if image.format == "GIF":
-        count = 1 if frames is False else getattr(image, "n_frames", 1)
-        pixels = [_frame(image, i, channels or 3) for i in range(count)]
-        return pixels[0] if frames is False else np.stack(pixels)
-    if image.format == "JPEG":
-        size = tuple(-(-side // ratio) for side in image.size)
-        image.draft("L" if channels == 1 else image.mode, size)  # as the file has it, or smaller
-        image = image if image.size == size else image.resize(size)
-    pixels = _converted(image, channels)
-    return pixels[None] if frames else pixels
-
-
-def _frame(image: Any, number: int, channels: int) -> np.ndarray:
-    image.seek(number)
-    return _converted(image, channels)
-
-
-def _converted(image: Any, channels: int) -> np.ndarray:
-    if image.mode.startswith("I"):  # grey with 16 bits
-        grey = np.asarray(image).astype(np.uint16)[:, :, None]
-        if channels in (0, 1):
-            return grey
-        alpha = np.full_like(grey, 65535)
-        return np.concatenate([grey] * 3 + [alpha] * (channels == 4), axis=2)
-    own = {"1": 1, "L": 1, "LA": 2, "RGBA": 4, "PA": 4}.get(image.mode, 3)
-    if image.mode == "P" and "transparency" in image.info:
-        own = 4
-    if channels == 1 and own > 2:  # with the weights of libpng, which does not round
-        pixels = np.asarray(image.convert("RGB")).astype(np.int32)
-        return (pixels @ [9798, 19235, 3735] >> 15).astype(np.uint8)[:, :, None]
-    pixels = np.asarray(image.convert(_MODES[channels or own]))
-    return pixels[:, :, None] if pixels.ndim == 2 else pixels
-
-
-def _as_dtype(pixels: np.ndarray, dtype: DType) -> np.ndarray:
-    wide = pixels.dtype == np.uint16
-    if dtype is float32:
-        return pixels.astype(np.float32) * np.float32(1 / (65535 if wide else 255))
-    if dtype is uint16:
-        return pixels if wide else pixels.astype(np.uint16) * np.uint16(257)
-    return (pixels >> 8).astype(np.uint8) if wide else pixels
-
-
-class _Padded(io.BytesIO):
-    """A file that goes on with the end mark of a JPEG, for ever, where it has been cut off."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        found = super().read(size)
-        if size is None or size < 0 or len(found) == size:
-            return found
-        return found + (b"\xff\xd9" * size)[: size - len(found)]
 
 
 # Writing.
@@ -310,7 +232,7 @@ def encode_jpeg(
     def run(array: np.ndarray) -> list[Any]:
         pixels = array[:, :, 0] if array.shape[2] == 1 else array
         file = io.BytesIO()
-        _pillow().fromarray(np.ascontiguousarray(pixels)).save(
+        pillow().fromarray(np.ascontiguousarray(pixels)).save(
             file,
             "jpeg",
             quality=quality,

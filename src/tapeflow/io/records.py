@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from tapeflow.core.errors import DataLossError, FailedPreconditionError, invalid
+from tapeflow.core.errors import DataLossError, FailedPreconditionError, invalid, shown
 from tapeflow.core.files import checked_path, told
 
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, with the lowest bit first
@@ -166,7 +166,7 @@ class TFRecordOptions:
     ) -> None:
         if (compression_type or "") not in _COMPRESSIONS:
             raise ValueError(
-                f'Not a valid compression type: {compression_type!r}. There are "GZIP", "ZLIB" and "" for none.'
+                f'Not a valid compression type: {shown(compression_type)}. There are "GZIP", "ZLIB" and "" for none.'
             )
         self.compression_type = compression_type
         self.compression_level = compression_level

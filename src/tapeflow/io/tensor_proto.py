@@ -11,7 +11,8 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype, from_numpy, string
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import OpError, invalid
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.io import wire
 from tapeflow.io.host import bytes_array, on_host
@@ -48,6 +49,7 @@ def parsed_tensor_proto(message: bytes) -> np.ndarray:
             values.append((number, value))
     if dtype is None:
         raise ValueError("the message names no dtype")
+    check_room("parse_tensor", shape, dtype.np_dtype)
     count = math.prod(shape)
     if isinstance(content, bytes) and content:
         if dtype is string or len(content) != count * dtype.size:
@@ -61,10 +63,10 @@ def parsed_tensor_proto(message: bytes) -> np.ndarray:
         raise ValueError(f"{len(flat)} elements do not fill shape {shape}")
     if not flat:
         return np.zeros(shape, dtype.np_dtype)
-    flat = flat + flat[-1:] * (count - len(flat))  # the last one stands for all that follow
-    if dtype is string:
-        return bytes_array(flat, shape)
-    return np.array(flat, dtype.np_dtype).reshape(shape)
+    array = np.empty(count, dtype.np_dtype)
+    array[: len(flat)] = flat
+    array[len(flat) :] = flat[-1]  # the last one stands for all that follow
+    return array.reshape(shape)
 
 
 def _shape(message: bytes) -> tuple[int, ...]:
@@ -92,7 +94,7 @@ def _integers(value: Any) -> list[int]:
 def _listed(dtype: DType, values: list[tuple[int, Any]]) -> list[Any]:
     """The elements of a message that lists them one by one: `float_val`, `int_val` and so on."""
     if dtype is string:
-        return [value for number, value in values if number == _STRINGS]
+        return [v for number, v in values if number == _STRINGS and isinstance(v, bytes)]
     readers: dict[int, Callable[[Any], list[Any]]] = {
         5: _unpack("f"),
         6: _unpack("d"),
@@ -148,7 +150,9 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
     def run(contents: Any) -> list[Any]:
         try:
             array = parsed_tensor_proto(contents[()])
-        except (ValueError, TypeError, struct.error) as error:
+        except OpError:
+            raise
+        except (ValueError, OverflowError, TypeError, struct.error) as error:
             raise invalid(
                 f"parse_tensor: the string is not a serialized tensor: {error}"
             ) from error

@@ -13,6 +13,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
+from tapeflow.core.errors import shown
 from tapeflow.core.formatting import describe
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
@@ -52,12 +53,30 @@ def integer(op: str, argument: str, value: Any) -> int:
     >>> integer("one_hot", "depth", tf.constant(3))
     3
     """
-    if type(value) is int or type(value) is Dim:
+    if type(value) is Dim:
         return value  # pyright: ignore[reportReturnType]
+    if type(value) is int:
+        if -(2**63) <= value < 2**63:
+            return value
+        raise ValueError(f"{op}: {argument} does not fit in int64, got {shown(value)}")
     array = _integers(op, argument, value)
     if array.size != 1:
         raise invalid(f"{op}: {argument} must be a single integer, got shape {list(array.shape)}")
     return array.reshape(()).item()
+
+
+def real(op: str, argument: str, value: Any) -> Any:
+    """A single real number, which may be a tensor: anything that can be compared with a number.
+
+    >>> real("dropout", "rate", 0.5)
+    0.5
+    """
+    if type(value) is float or type(value) is int:
+        return value
+    tensor = convert_to_tensor(value)
+    if tensor.dtype.is_complex or not tensor.dtype.is_numeric or tensor._array.size != 1:
+        raise TypeError(f"{op}: {argument} must be a real number, got {shown(value)}")
+    return value
 
 
 def element(tensor: Tensor, position: int) -> int:
@@ -90,7 +109,7 @@ def _integers(op: str, argument: str, value: Any) -> np.ndarray:
         raise DTypeError(
             None,
             None,
-            f"{op}: {argument} must be an int or several, int32 or int64, got {tensor.dtype.name} ({value!r})",
+            f"{op}: {argument} must be an int or several, int32 or int64, got {tensor.dtype.name} ({shown(value)})",
         )
     return array
 
@@ -140,5 +159,7 @@ def axes_of(op: str, axis: Any, x: Tensor) -> Shape:
             )
     axes = tuple(sorted({number % rank for number in numbers}))
     if len(axes) != len(numbers):
-        raise invalid(f"{op}: axis {axis!r} names a dimension of the input {describe(x)} twice")
+        raise invalid(
+            f"{op}: axis {shown(axis)} names a dimension of the input {describe(x)} twice"
+        )
     return axes

@@ -12,6 +12,7 @@ from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim, hint_of
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import logger
 from tapeflow.core.shapes import TensorShape, broadcast_shapes
@@ -129,7 +130,9 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     tensor = convert_to_tensor(input)
     shape = tensor._array.shape
     if isinstance(axis, (Tensor, Variable)):
-        raise TypeError(f"squeeze: axis must be an int or a list of ints, not a tensor: {axis!r}")
+        raise TypeError(
+            f"squeeze: axis must be an int or a list of ints, not a tensor: {shown(axis)}"
+        )
     numbers = () if axis is None else ints("squeeze", "axis", axis, scalar=True)
     axes = {axis_of("squeeze", number, len(shape)) for number in numbers}
     for i in axes:

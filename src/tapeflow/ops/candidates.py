@@ -18,11 +18,22 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops import random
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
-from tapeflow.primitives import array, binary, checks, indexing, nn, ordering, reduction, unary
+from tapeflow.primitives import (
+    array,
+    binary,
+    checks,
+    indexing,
+    nn,
+    ordering,
+    patterns,
+    reduction,
+    unary,
+)
 from tapeflow.primitives.rules import DTypeError, invalid
 
 
@@ -64,6 +75,7 @@ def uniform_candidate_sampler(
     """
     op = "uniform_candidate_sampler"
     count = _positive(op, "range_max", range_max)
+    check_room(op, (count,), np.dtype(np.float64))
     share = np.full(count, 1.0 / count)
     return _drawn(op, true_classes, num_true, num_sampled, unique, share, seed)
 
@@ -99,6 +111,7 @@ def log_uniform_candidate_sampler(
     """
     op = "log_uniform_candidate_sampler"
     count = _positive(op, "range_max", range_max)
+    check_room(op, (count,), np.dtype(np.float64))
     return _drawn(op, true_classes, num_true, num_sampled, unique, _zipf(count), seed)
 
 
@@ -194,7 +207,8 @@ def all_candidate_sampler(
     count = _positive(op, "num_sampled", num_sampled)
     classes = _classes(op, true_classes, num_true)
     ones = array.ones_like(array.cast(classes, dtype=dtypes.float32))
-    return Candidates(Tensor(np.arange(count)), ones, Tensor(np.ones(count, np.float32)))
+    all_classes = patterns.numbers(count)
+    return Candidates(all_classes, ones, Tensor(np.ones(count, np.float32)))
 
 
 # The pieces.

@@ -18,7 +18,7 @@ from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.devices import device as device
 from tapeflow.core.dtypes import int32
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.debugging import Assert
@@ -51,7 +51,7 @@ def cond(
     if context.tracer is not None:
         if isinstance(pred, bool):
             raise TypeError(
-                f"tf.cond: inside tf.function pred must not be a Python bool, got {pred!r}. Use a Python `if`."
+                f"tf.cond: inside tf.function pred must not be a Python bool, got {shown(pred)}. Use a Python `if`."
             )
         pred = convert_to_tensor(pred)
         if pred.interpreter is not None:
@@ -100,19 +100,19 @@ def case(
         pairs = list(pred_fn_pairs)
     else:
         raise TypeError(
-            f"tf.case: pred_fn_pairs must be a list of (predicate, function) pairs, got {pred_fn_pairs!r}"
+            f"tf.case: pred_fn_pairs must be a list of (predicate, function) pairs, got {shown(pred_fn_pairs)}"
         )
     if not pairs:
         raise ValueError("tf.case: pred_fn_pairs is empty; give at least one (predicate, function)")
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(
-                f"tf.case: each of pred_fn_pairs must be a pair (predicate, function), got {pair!r}"
+                f"tf.case: each of pred_fn_pairs must be a pair (predicate, function), got {shown(pair)}"
             )
         if not isinstance(pair[0], Tensor):
-            raise TypeError(f"tf.case: a predicate must be a bool tensor, got {pair[0]!r}")
+            raise TypeError(f"tf.case: a predicate must be a bool tensor, got {shown(pair[0])}")
         if not pair[0].dtype.is_bool:
-            raise TypeError(f"tf.case: a predicate must be a bool tensor, got {pair[0]!r}")
+            raise TypeError(f"tf.case: a predicate must be a bool tensor, got {shown(pair[0])}")
         _check_callable("case", "the function of a pair", pair[1])
     if default is not None:
         _check_callable("case", "default", default)
@@ -159,7 +159,7 @@ def switch_case(
     """
     branches = _numbered(branch_fns)
     if not isinstance(branch_index, Tensor):
-        raise TypeError(f"tf.switch_case: branch_index must be a tensor, got {branch_index!r}")
+        raise TypeError(f"tf.switch_case: branch_index must be a tensor, got {shown(branch_index)}")
     if not branch_index.dtype.is_integer:
         raise TypeError(
             f"tf.switch_case: branch_index must be an integer tensor, got {branch_index.dtype.name}"
@@ -190,18 +190,18 @@ def _numbered(branch_fns: Any) -> list[Branch]:
             items = list(enumerate(items))
     else:
         raise TypeError(
-            f"tf.switch_case: branch_fns must be a list or a dict of functions, got {branch_fns!r}"
+            f"tf.switch_case: branch_fns must be a list or a dict of functions, got {shown(branch_fns)}"
         )
     if not items:
         raise ValueError("tf.switch_case: branch_fns is empty; give at least one function")
     for item in items:
         if not isinstance(item, tuple) or len(item) != 2:
             raise TypeError(
-                f"tf.switch_case: each of branch_fns must be a function or a pair (number, function), got {item!r}"
+                f"tf.switch_case: each of branch_fns must be a function or a pair (number, function), got {shown(item)}"
             )
         if not isinstance(item[0], int):
             raise TypeError(
-                f"tf.switch_case: the number of a branch must be an int, got {item[0]!r}"
+                f"tf.switch_case: the number of a branch must be an int, got {shown(item[0])}"
             )
         _check_callable("switch_case", f"branch {item[0]}", item[1])
     functions = dict(items)
@@ -249,7 +249,7 @@ def while_loop(
     _check_callable("while_loop", "body", body)
     if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
         raise ValueError(
-            f"tf.while_loop: loop_vars must be a list or tuple of at least one value, got {loop_vars!r}"
+            f"tf.while_loop: loop_vars must be a list or tuple of at least one value, got {shown(loop_vars)}"
         )
     limit = None if maximum_iterations is None else _limit(maximum_iterations)
     scope = contextlib.nullcontext() if back_prop else no_recorders()
@@ -277,7 +277,7 @@ def _limit(maximum_iterations: Any) -> int | Tensor:
         )
     if not tensor.dtype.is_integer:
         raise ValueError(
-            f"tf.while_loop: maximum_iterations must be an integer, got {maximum_iterations!r}"
+            f"tf.while_loop: maximum_iterations must be an integer, got {shown(maximum_iterations)}"
         )
     return int(tensor) if tensor.interpreter is None else tensor
 
@@ -287,7 +287,8 @@ def _next_values(values: Any, loop_vars: Any) -> Any:
         values = type(loop_vars)([values]) if type(loop_vars) in (list, tuple) else [values]
     if not isinstance(values, (list, tuple)):
         raise TypeError(
-            f"tf.while_loop: body must return the {len(loop_vars)} loop variables as a list or tuple, got {values!r}"
+            f"tf.while_loop: body must return the {len(loop_vars)} loop variables as a list or tuple, got "
+            f"{shown(values)}"
         )
     nest.assert_same_structure(list(loop_vars), list(values))
     return values
@@ -335,4 +336,4 @@ def init_scope() -> Iterator[None]:
 
 def _check_callable(op: str, argument: str, value: Any) -> None:
     if not callable(value):
-        raise TypeError(f"tf.{op}: {argument} must be callable, got {value!r}")
+        raise TypeError(f"tf.{op}: {argument} must be callable, got {shown(value)}")

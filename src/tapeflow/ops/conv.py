@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.ops.windowing import layout, padding_pairs, spatial
@@ -202,11 +203,11 @@ def depthwise_conv2d(
         )
     if not hasattr(strides, "__len__"):
         raise TypeError(
-            f"{op}: strides must be a list, one number for each of the 4 dimensions of the input, got {strides!r}"
+            f"{op}: strides must be a list, one number for each of the 4 dimensions of the input, got {shown(strides)}"
         )
     if len(strides) != 4:
         raise invalid(
-            f"{op}: strides must have one number for each of the 4 dimensions of the input, got {strides}"
+            f"{op}: strides must have one number for each of the 4 dimensions of the input, got {shown(strides)}"
         )
     return _convolve(op, input, grouped, strides, padding, data_format, dilations, 2)
 

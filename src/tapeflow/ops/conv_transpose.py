@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.ops.conv import check_rank, groups_of, rate_of
@@ -153,7 +154,7 @@ def conv_transpose(
     rank = len(ints("conv_transpose", "output_shape", output_shape)) - 2
     if rank not in (1, 2, 3):
         raise ValueError(
-            f"conv_transpose: output_shape must be of length 3, 4 or 5, got {output_shape!r}"
+            f"conv_transpose: output_shape must be of length 3, 4 or 5, got {shown(output_shape)}"
         )
     return _transposed(
         "conv_transpose",

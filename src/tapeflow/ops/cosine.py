@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.fourier import irfft, rfft
 from tapeflow.ops.signal import Window, check_rank, frame, overlap_and_add, positive
@@ -86,11 +87,13 @@ def idct(
 
 def _check_dct(x: Tensor, type: int, axis: int, norm: str | None) -> None:
     if axis != -1:
-        raise NotImplementedError(f"dct: axis must be -1. Got: {axis}")
+        raise NotImplementedError(f"dct: axis must be -1. Got: {shown(axis)}")
     if type not in (1, 2, 3, 4):
-        raise ValueError(f"dct: types 1, 2, 3 and 4 are supported, got {type}.")
+        raise ValueError(f"dct: types 1, 2, 3 and 4 are supported, got {shown(type)}.")
     if norm not in (None, "ortho"):
-        raise ValueError(f"dct: Unknown normalization. Expected None or 'ortho', got: {norm}")
+        raise ValueError(
+            f"dct: Unknown normalization. Expected None or 'ortho', got: {shown(norm)}"
+        )
     if type == 1 and norm == "ortho":
         raise ValueError("dct: normalization is not supported for the type 1.")
     check_rank("dct", x, 1)

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops import array as ops
 from tapeflow.ops.arguments import integer
@@ -47,7 +48,7 @@ def bincount(
     if weights is not None and binary_output:
         raise ValueError("bincount: binary_output and weights exclude each other; give one of them")
     if axis not in (None, 0, -1):
-        raise ValueError(f"bincount: axis must be None, 0 or -1, got {axis}")
+        raise ValueError(f"bincount: axis must be None, 0 or -1, got {shown(axis)}")
     if not numbers.dtype.is_integer:
         numbers = ops.cast(numbers, dtypes.int32)
     if weights is None:

@@ -10,6 +10,8 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import shown
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import Shape, axis_of, integer, ints
@@ -154,6 +156,7 @@ def range(  # TensorFlow's name
     if dtype.is_integer:
         return Tensor(_whole_numbers(first, count, step, dtype))
     kind = np.float64 if dtype is dtypes.float64 else np.float32
+    check_room("range", (count,), np.dtype(np.float64))
     values = kind(first) + np.arange(count).astype(kind) * kind(step)
     return Tensor(values.astype(dtype.np_dtype))
 
@@ -186,8 +189,13 @@ def _cast(x: Tensor, dtype: DType) -> Tensor:
 
 
 def _whole_numbers(first: int, count: int, step: int, dtype: DType) -> np.ndarray:
-    # In int64: the end may lie beyond the last number that the dtype holds.
-    return np.arange(first, first + count * step, step, dtype=np.int64).astype(dtype.np_dtype)
+    check_room("range", (count,), dtype.np_dtype)
+    end = first + count * step
+    kind = dtype.np_dtype
+    if not dtype.min <= end <= dtype.max:
+        kind = np.dtype(np.int64)  # the end lies beyond the last number that the dtype holds
+        check_room("range", (count,), kind)
+    return np.arange(first, end, step, dtype=kind).astype(dtype.np_dtype, copy=False)
 
 
 def _number(value: Any, dtype: DType | None) -> Tensor:
@@ -196,7 +204,7 @@ def _number(value: Any, dtype: DType | None) -> Tensor:
     else:
         number = convert_to_tensor(value)
     if number._array.size != 1 or number._array.dtype.kind in "bOc":
-        raise invalid(f"range: start, limit and delta must be real numbers, got {value!r}")
+        raise invalid(f"range: start, limit and delta must be real numbers, got {shown(value)}")
     return number
 
 
@@ -270,7 +278,7 @@ def _linspace_count(num: Any) -> int:
     tensor = convert_to_tensor(num)
     if tensor._array.dtype.kind not in "iu":
         raise TypeError(
-            f"linspace: num must be an integer, got {num!r} of dtype {tensor.dtype.name}"
+            f"linspace: num must be an integer, got {shown(num)} of dtype {tensor.dtype.name}"
         )
     count = integer("linspace", "num", tensor)
     if count < 0:

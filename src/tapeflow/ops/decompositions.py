@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
@@ -31,7 +32,6 @@ from tapeflow.primitives.matrices import (
     lower,
     upper,
 )
-from tapeflow.primitives.rules import invalid
 from tapeflow.primitives.solvers import triangular_solve
 from tapeflow.primitives.table import ArraySpec
 
@@ -324,6 +324,8 @@ def eigh_tridiagonal(
             "eigh_tridiagonal: 'alpha' and 'beta' must have the same type, got "
             f"{main.dtype.name} and {side.dtype.name}. Use tf.cast to change one of them."
         )
+    if not main.ndim:
+        raise invalid("eigh_tridiagonal: alpha must have at least one dimension, got a scalar")
     n = main._array.shape[-1]
     matrix = linalg.diag(main, rows=n, columns=n, k=0)
     if n > 1:
@@ -359,9 +361,13 @@ def _selected(values: Tensor, select: str, span: Any) -> slice | Tensor | None:
     if select == "a":
         return None
     if select not in ("i", "v"):
-        raise ValueError(f"eigh_tridiagonal: 'select' must be 'a', 'i' or 'v', got {select!r}.")
+        raise ValueError(
+            f"eigh_tridiagonal: 'select' must be 'a', 'i' or 'v', got {shown(select)}."
+        )
     if span is None or len(span) != 2:
-        raise ValueError(f"eigh_tridiagonal: select={select!r} needs a select_range of two ends.")
+        raise ValueError(
+            f"eigh_tridiagonal: select={shown(select)} needs a select_range of two ends."
+        )
     if select == "i":
         first, last = (integer("eigh_tridiagonal", "select_range", end) for end in span)
         if first > last:

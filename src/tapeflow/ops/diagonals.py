@@ -9,6 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.primitives import array, binary, indexing, linalg, patterns, reduction
@@ -183,7 +184,7 @@ def _at_the_right(op: str, align: str, k: int) -> bool:
     if len(sides) != 2 or not {*sides} <= {"LEFT", "RIGHT"}:
         raise invalid(
             f"{op}: align must be 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or 'RIGHT_RIGHT' "
-            f"(superdiagonals, then subdiagonals), got {align!r}"
+            f"(superdiagonals, then subdiagonals), got {shown(align)}"
         )
     return sides[k < 0] == "RIGHT"
 
@@ -309,7 +310,7 @@ def _size(op: str, value: Any) -> int:
     try:
         size = value.__index__()
     except (AttributeError, TypeError):
-        raise TypeError(f"{op}: sizes must be integers, got {value!r}") from None
+        raise TypeError(f"{op}: sizes must be integers, got {shown(value)}") from None
     if size < 0:
         raise invalid(f"{op}: Dimension {size} must be >= 0")
     return size

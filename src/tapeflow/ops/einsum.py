@@ -7,6 +7,7 @@ import string
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import wrong_object
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import einsum as primitives
 from tapeflow.primitives.rules import invalid
@@ -55,6 +56,8 @@ def _converted(inputs: tuple[Any, ...]) -> list[Tensor]:
 
 
 def _parsed(equation: str) -> tuple[list[str], str]:
+    if not isinstance(equation, str):
+        raise wrong_object("einsum", "equation", "a str", equation)
     text = equation.replace(" ", "")
     left, arrow, output = text.partition("->")
     terms = left.split(",")

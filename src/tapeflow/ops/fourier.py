@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, ints
 from tapeflow.primitives import array, fourier, indexing, repeating
@@ -338,7 +339,7 @@ def _transform_nd(
 def _norm(op: str, norm: str | None) -> str:
     if norm not in (None, "backward", "forward", "ortho"):
         raise ValueError(
-            f"{op}: Unknown normalization {norm!r}. It may be None, 'backward', 'forward' or 'ortho'."
+            f"{op}: Unknown normalization {shown(norm)}. It may be None, 'backward', 'forward' or 'ortho'."
         )
     return norm or "backward"
 

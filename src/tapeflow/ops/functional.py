@@ -13,7 +13,7 @@ from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.errors import OutOfRangeError, invalid
+from tapeflow.core.errors import OutOfRangeError, invalid, no_row, shown
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
@@ -56,7 +56,7 @@ def map_fn(
     """
     _check_callable("map_fn", fn)
     if not nest.flatten(elems):
-        raise ValueError(f"tf.map_fn: elems holds no tensors: {elems!r}")
+        raise ValueError(f"tf.map_fn: elems holds no tensors: {shown(elems)}")
     signature = dtype if fn_output_signature is None else fn_output_signature
     with _tracked(back_prop):
         flat = [convert_to_tensor(x) for x in nest.flatten(elems)]
@@ -207,8 +207,8 @@ def _fold(
 def _converted(op: str, elems: Any) -> list[Tensor]:
     flat = [convert_to_tensor(x) for x in nest.flatten(elems)]
     if any(not x.ndim for x in flat):
-        raise IndexError(
-            f"tf.{op}: each of elems must have rows, and a scalar has none. Got shapes {_shapes_text(flat)}"
+        raise no_row(
+            f"tf.{op}: each of elems must have rows, and a scalar has none. Got shapes {_shapes_text(flat)}",
         )
     if not _same_length(flat):
         raise OutOfRangeError(
@@ -344,4 +344,4 @@ def _shapes_text(tensors: list[Tensor]) -> str:
 
 def _check_callable(op: str, fn: Any) -> None:
     if not callable(fn):
-        raise TypeError(f"tf.{op}: fn must be callable, got {fn!r}")
+        raise TypeError(f"tf.{op}: fn must be callable, got {shown(fn)}")

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, scalar
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops import slicing
@@ -104,7 +105,7 @@ def gather_nd(
 def check_policy(op: str, policy: str) -> None:
     """Only the default is there: an index out of range is an error."""
     if policy not in ("", "DEFAULT", "ERROR"):
-        raise invalid(f"{op}: bad_indices_policy must be '' or 'ERROR', got {policy!r}")
+        raise invalid(f"{op}: bad_indices_policy must be '' or 'ERROR', got {shown(policy)}")
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:

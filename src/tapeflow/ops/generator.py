@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown, wrong_object
 from tapeflow.core.interpreter import own_states
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.tracked import Tracked
@@ -41,9 +42,9 @@ def _algorithm(alg: Any) -> Algorithm:
             return Algorithm[alg.upper()]
         except KeyError:
             raise ValueError(
-                f"Unsupported algorithm {alg!r}. There are 'philox', 'threefry' and 'auto_select'."
+                f"Unsupported algorithm {shown(alg)}. There are 'philox', 'threefry' and 'auto_select'."
             ) from None
-    return alg if isinstance(alg, Algorithm) else Algorithm(int(alg))
+    return alg if isinstance(alg, Algorithm) else Algorithm(integer("Generator", "alg", alg))
 
 
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
@@ -64,7 +65,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     tensor = convert_to_tensor(seed)
     if not tensor.dtype.is_integer:
         raise TypeError(
-            f"create_rng_state: seed must be an integer or a vector of them, got {seed!r}"
+            f"create_rng_state: seed must be an integer or a vector of them, got {shown(seed)}"
         )
     values = np.asarray(tensor._array).reshape(-1).astype(np.int64)
     if not tensor.ndim or values.size == 1:
@@ -95,6 +96,8 @@ class Generator(Tracked):
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise ValueError("Generator: give copy_from, or state and alg, and not both")
+            if not isinstance(copy_from, Generator):
+                raise wrong_object("Generator", "copy_from", "a tf.random.Generator", copy_from)
             state, alg = copy_from.state._read(), copy_from.algorithm
         if state is None or alg is None:
             raise ValueError(
@@ -262,7 +265,7 @@ class Generator(Tracked):
         if dtype.is_integer and (minval is None) != (maxval is None):
             raise ValueError(
                 f"Generator.uniform: for dtype {dtype.name}, minval and maxval must both be None or both be given, "
-                f"got minval={minval!r} and maxval={maxval!r}"
+                f"got minval={shown(minval)} and maxval={shown(maxval)}"
             )
         if dtype.is_integer and minval is None:
             return self.uniform_full_int(dims, dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
-from tapeflow.core.errors import DTypeError, FailedPreconditionError
+from tapeflow.core.errors import DTypeError, FailedPreconditionError, WrongObjectError
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.array import cast, identity, saturate_cast
 from tapeflow.primitives import array, binary, checks, indexing, linalg, reduction, unary
@@ -34,7 +34,7 @@ def convert_image_dtype(
     image, dtype = convert_to_tensor(image), as_dtype(dtype)
     for what, kind in (("dtype", dtype), ("the dtype of the image", image.dtype)):
         if not (kind.is_floating or kind.is_integer):
-            raise AttributeError(
+            raise WrongObjectError(
                 f"convert_image_dtype: {what} must be floating point or integer, got {kind.name}"
             )
     if dtype is image.dtype:
@@ -345,5 +345,5 @@ def per_image_standardization(image: Any) -> Tensor:
     mean = reduction.mean(image, axis=axes, keepdims=True)
     spread = unary.sqrt(reduction.mean(unary.square(image - mean), axis=axes, keepdims=True))
     # An image of one colour has no spread to divide by.
-    least = float(np.prod(shape[-3:])) ** -0.5
+    least = max(float(np.prod(shape[-3:])), 1.0) ** -0.5
     return (image - mean) / binary.maximum(spread, least)

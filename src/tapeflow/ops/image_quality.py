@@ -176,8 +176,9 @@ def _ssim(
             "high and wide"
         )
     steps = np.arange(size) - (size - 1) / 2
-    weights = np.exp(-(steps**2) / (2 * sigma**2))
-    weights = (weights / weights.sum()).astype(np.float32)
+    with np.errstate(all="ignore"):
+        weights = np.exp(-(steps**2) / (2 * np.float64(sigma) ** 2))
+        weights = (weights / weights.sum()).astype(np.float32)
 
     def blurred(x: Tensor) -> Tensor:
         rank = x._array.ndim
@@ -222,6 +223,8 @@ def ssim_multiscale(
         mean = reduction.mean(measure, axis=(rank - 3, rank - 2), keepdims=False)
         factor = binary.power(unary.relu(mean), Tensor(np.float32(power)))
         result = factor if result is None else result * factor
+    if result is None:
+        raise ValueError(f"{op}: power_factors must hold a number for each scale, got none")
     return reduction.mean(result, axis=(result._array.ndim - 1,), keepdims=False)
 
 

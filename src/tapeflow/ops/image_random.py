@@ -10,7 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops import image_colour as colour, random
-from tapeflow.ops.arguments import ints
+from tapeflow.ops.arguments import ints, real
 from tapeflow.ops.array import cast
 from tapeflow.ops.image_shape import checked, flip_left_right, flip_up_down
 from tapeflow.primitives import array, binary, indexing
@@ -83,6 +83,7 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
 
 
 def _check_range(op: str, low: float, high: float) -> None:
+    low, high = real(op, "lower", low), real(op, "upper", high)
     if high <= low:
         raise ValueError(f"{op}: upper must be > lower, got {low} and {high}")
     if low < 0:
@@ -90,6 +91,7 @@ def _check_range(op: str, low: float, high: float) -> None:
 
 
 def _check_delta(op: str, delta: float, most: float | None = None) -> None:
+    delta = real(op, "max_delta", delta)
     if delta < 0 or (most is not None and delta > most):
         limit = "non-negative" if most is None else f"in [0, {most}]"
         raise ValueError(f"{op}: max_delta must be {limit}, got {delta}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.ops.array import cast
@@ -88,10 +89,10 @@ def kernel_of(method: str, antialias: bool) -> str:
     """What `resample` calls a method of `resize`."""
     if method not in _METHODS:
         raise ValueError(
-            f"resize: there is no method {method!r}; it is one of "
+            f"resize: there is no method {shown(method)}; it is one of "
             f"{', '.join(sorted([*_METHODS, 'nearest']))}"
         )
-    return _METHODS[method][antialias]
+    return _METHODS[method][bool(antialias)]
 
 
 def _size_of(size: Any) -> tuple[int, ...]:
@@ -101,6 +102,8 @@ def _size_of(size: Any) -> tuple[int, ...]:
         raise ValueError(f"resize: size must be a vector of two integers: {error}") from None
     if len(wanted) != 2:
         raise ValueError(f"resize: size must be the new height and width, got {list(wanted)}")
+    if any(type(n) is int and abs(n) >= 2**31 for n in wanted):
+        raise invalid(f"resize: the new height and width must fit in int32, got {list(wanted)}")
     return wanted
 
 
@@ -178,7 +181,7 @@ def crop_and_resize(
     """
     op = "crop_and_resize"
     if method not in ("bilinear", "nearest"):
-        raise ValueError(f"{op}: method must be 'bilinear' or 'nearest', got {method!r}")
+        raise ValueError(f"{op}: method must be 'bilinear' or 'nearest', got {shown(method)}")
     image, boxes, owners = map(convert_to_tensor, (image, boxes, box_indices))
     shape, count = image._array.shape, boxes._array.shape[0]
     if len(shape) != 4 or boxes._array.shape != (count, 4) or owners._array.shape != (count,):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.primitives import array, indexing, repeating
@@ -223,7 +224,7 @@ def extract_patches(
     if images._array.ndim != 4:
         raise invalid(f"{op}: images must have 4 dimensions, got {list(images._array.shape)}")
     if padding not in ("VALID", "SAME"):
-        raise invalid(f"{op}: padding must be 'VALID' or 'SAME', got {padding!r}")
+        raise invalid(f"{op}: padding must be 'VALID' or 'SAME', got {shown(padding)}")
     size, stride, rate = (
         _two(op, name, value)
         for name, value in (("sizes", sizes), ("strides", strides), ("rates", rates))

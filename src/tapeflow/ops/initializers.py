@@ -7,6 +7,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.convert import constant
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import wrong_object
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops import random
 from tapeflow.ops.creation import ones, zeros
@@ -32,6 +33,8 @@ class Initializer:
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
         """Makes an initializer from what `get_config` gave."""
+        if not isinstance(config, dict):
+            raise wrong_object(f"{cls.__name__}.from_config", "config", "a dict", config)
         return cls(**{k: v for k, v in config.items() if k != "dtype"})
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import no_row, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array, einsum as einsum_primitive, linalg
@@ -165,7 +166,9 @@ def _dot_axes(rank_a: int, rank_b: int, axes: Any) -> tuple[list[int], list[int]
             )
         return list(range(rank_a - n, rank_a)), list(range(n))
     if len(axes) != 2:
-        raise ValueError(f"tensordot: `axes` must be an integer or have length 2. Received {axes}.")
+        raise ValueError(
+            f"tensordot: `axes` must be an integer or have length 2. Received {shown(axes)}."
+        )
     of_a, of_b = ([int(i) for i in np.ravel(side)] for side in axes)
     if len(of_a) != len(of_b):
         raise ValueError(
@@ -174,7 +177,7 @@ def _dot_axes(rank_a: int, rank_b: int, axes: Any) -> tuple[list[int], list[int]
         )
     for axis, rank, which in [*((i, rank_a, "a") for i in of_a), *((i, rank_b, "b") for i in of_b)]:
         if not -rank <= axis < rank:
-            raise IndexError(f"tensordot: axis {axis} is out of range: {which} has rank {rank}.")
+            raise no_row(f"tensordot: axis {axis} is out of range: {which} has rank {rank}.")
     return [i % rank_a for i in of_a], [i % rank_b for i in of_b]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of
@@ -73,17 +75,33 @@ def softmax_cross_entropy_with_logits(
     labels = convert_to_tensor(labels)
     if labels.dtype is not logits.dtype:
         labels = array.cast(labels, dtype=logits.dtype)
-    shape, labels_shape = logits._array.shape, labels._array.shape
-    if shape != labels_shape:
-        try:
-            shape = broadcast_shapes(shape, labels_shape)
-        except ValueError:
-            pass  # the primitive names the mistake
-        else:
-            logits = array.broadcast_to(logits, shape=shape)
-            labels = array.broadcast_to(labels, shape=shape)
     axis = _axis("softmax_cross_entropy_with_logits", axis, logits)
+    if logits._array.shape != labels._array.shape:
+        logits, labels = _matched(logits, labels)
     return softmax_rows.softmax_cross_entropy(logits, labels, axis=axis)
+
+
+def _matched(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Labels in the shape of the logits, where one row may stand for all, and both as wide as the wider."""
+    shape, labels_shape = logits._array.shape, labels._array.shape
+    if shape and labels_shape and _rows_and_width(shape) == _rows_and_width(labels_shape):
+        return logits, array.reshape(labels, shape=shape)
+    try:
+        common = broadcast_shapes(shape, labels_shape)
+    except ValueError:
+        return logits, labels  # the primitive names the mistake
+    if not shape or not labels_shape or _rows_and_width(common)[0] != _rows_and_width(shape)[0]:
+        raise invalid(
+            f"softmax_cross_entropy_with_logits: labels of shape {list(labels_shape)} do not fit logits of shape "
+            f"{list(shape)}: there must be one loss for each row of the logits"
+        )
+    wide = (*shape[:-1], common[-1])
+    logits = array.broadcast_to(logits, shape=wide)
+    return logits, array.reshape(array.broadcast_to(labels, shape=common), shape=wide)
+
+
+def _rows_and_width(shape: tuple[Any, ...]) -> tuple[Any, Any]:
+    return math.prod(shape[:-1]), shape[-1]
 
 
 def sparse_softmax_cross_entropy_with_logits(
@@ -153,7 +171,7 @@ def weighted_cross_entropy_with_logits(
 def _missing(op: str, labels: Any, logits: Any) -> str:
     return (
         f"Both `labels` and `logits` must be provided for {op}, "
-        f"received labels={labels!r} and logits={logits!r}"
+        f"received labels={shown(labels)} and logits={shown(logits)}"
     )
 
 

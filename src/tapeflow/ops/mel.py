@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.cosine import dct
@@ -40,7 +41,8 @@ def linear_to_mel_weight_matrix(
       name: accepted for compatibility.
     """
     op = "linear_to_mel_weight_matrix"
-    bands, bins = integer(op, "num_mel_bins", num_mel_bins), int(num_spectrogram_bins)
+    bands = integer(op, "num_mel_bins", num_mel_bins)
+    bins = integer(op, "num_spectrogram_bins", num_spectrogram_bins)
     rate, low, high = float(sample_rate), float(lower_edge_hertz), float(upper_edge_hertz)
     wanted = as_dtype(dtype)
     if bands <= 0:
@@ -58,6 +60,7 @@ def linear_to_mel_weight_matrix(
         )
     if not wanted.is_floating:
         raise ValueError(f"{op}: dtype must be a floating point type. Got: {wanted!r}")
+    check_room(op, (max(bins, 0), bands), np.dtype(np.float64))
     mel = _mel(np.linspace(0.0, rate / 2, bins))[1:, None]  # the frequency zero is in no band
     edges = np.linspace(_mel(low), _mel(high), bands + 2)
     lower, center, upper = edges[:-2], edges[1:-1], edges[2:]

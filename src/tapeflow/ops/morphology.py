@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.ops.windowing import Layout, padding_pairs, spatial
@@ -88,7 +89,7 @@ def _dilated(
     dilations: Any,
 ) -> Tensor:
     if data_format != "NHWC":
-        raise ValueError(f"{op}: data_format must be 'NHWC', got {data_format!r}")
+        raise ValueError(f"{op}: data_format must be 'NHWC', got {shown(data_format)}")
     x, w = coerce(input, filters)
     steps, apart = _four(op, "strides", strides), _four(op, "dilations", dilations)
     shape, window = x._array.shape, w._array.shape[:-1]
@@ -135,7 +136,7 @@ def _weights(w: Tensor, place: Tensor) -> Tensor:
 
 def _four(op: str, argument: str, value: Any) -> tuple[int, ...]:
     if not hasattr(value, "__len__"):
-        raise TypeError(f"{op}: {argument} must be a list of four numbers, got {value!r}")
+        raise TypeError(f"{op}: {argument} must be a list of four numbers, got {shown(value)}")
     found = ints(op, argument, value)
     if len(found) != 4:
         raise invalid(f"{op}: {argument} must have four numbers, got {list(found)}")

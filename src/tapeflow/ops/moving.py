@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, integer, ints
 from tapeflow.ops.array import alike, identity, is_tensor
@@ -48,9 +49,14 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     array([[1, 3],
            [2, 4]], dtype=int32)
     """
-    if axis == 0 and isinstance(values, (list, tuple)) and not any(map(is_tensor, values)):
-        return _stacked_numbers(values)
+    if type(axis) is int and axis == 0:
+        if not isinstance(values, (list, tuple)):
+            return convert_to_tensor(values)  # its rows, stacked again
+        if not any(map(is_tensor, values)):
+            return _stacked_numbers(values)
     tensors = alike("stack", values)
+    if not tensors:
+        raise ValueError("stack: values must hold at least one tensor, unless axis is 0")
     rank = tensors[0]._array.ndim
     return array.stack(*tensors, axis=axis_of("stack", axis, rank + 1, error=ValueError))
 
@@ -82,7 +88,7 @@ def unstack(
     at = axis_of("unstack", axis, len(shape), error=ValueError)
     if num is not None and num != shape[at]:
         raise invalid(
-            f"unstack: num = {num}, and dimension {at} of shape {list(shape)} is {shape[at]}"
+            f"unstack: num = {shown(num)}, and dimension {at} of shape {list(shape)} is {shape[at]}"
         )
     if tensor.interpreter is not None and len(shape) == 1:  # of a shape, each size is known as such
         return [indexing.getitem(tensor, index=(i,)) for i in range(shape[0])]
@@ -121,7 +127,7 @@ def split(
             raise ValueError(
                 "split: num_or_size_splits must be a Python int or a vector of sizes, got a "
                 "scalar: "
-                f"{num_or_size_splits!r}"
+                f"{shown(num_or_size_splits)}"
             )
         sizes = ints("split", "num_or_size_splits", num_or_size_splits)
         sizes = _given_sizes(sizes, shape[at], num)
@@ -221,10 +227,10 @@ def pad(
       constant_values: the scalar to add in mode "CONSTANT".
       name: accepted for compatibility.
     """
-    mode = mode.upper()
-    if mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+    mode = mode.upper() if isinstance(mode, str) else mode
+    if not isinstance(mode, str) or mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
         raise ValueError(
-            f"pad: mode must be one of 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}"
+            f"pad: mode must be one of 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {shown(mode)}"
         )
     pairs = _pairs(paddings)
     if mode != "CONSTANT":
@@ -323,7 +329,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
       name: accepted for compatibility.
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {shown(indexing)}")
     vectors = [convert_to_tensor(a) for a in args]
     if any(v.dtype is not vectors[0].dtype for v in vectors):
         names = ", ".join(v.dtype.name for v in vectors)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axes_of, axis_of, integer, ints
 from tapeflow.ops.random import op_seed
@@ -58,7 +60,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     """
     features = convert_to_tensor(features)
     if isinstance(alpha, Tensor) or not hasattr(alpha, "__float__"):
-        raise TypeError(f"leaky_relu: alpha must be a Python number, got {alpha!r}")
+        raise TypeError(f"leaky_relu: alpha must be a Python number, got {shown(alpha)}")
     alpha = float(alpha)
     if features.dtype.is_integer:
         features = array.cast(features, dtype=dtypes.float32)
@@ -256,15 +258,14 @@ def bias_add(
         second.
       name: accepted for compatibility.
     """
-    if data_format is None or (data_format.startswith("N") and data_format.endswith("C")):
-        first = False
-    elif data_format.startswith("NC"):
-        first = True
-    else:
+    if data_format is not None and not (
+        isinstance(data_format, str) and re.match("N.*C$|NC", data_format, re.DOTALL)
+    ):
         raise ValueError(
             "bias_add: `data_format` must be of the form `N...C` or `NC...`, "
-            f"received {data_format!r}"
+            f"received {shown(data_format)}"
         )
+    first = data_format is not None and not data_format.endswith("C")
     value = convert_to_tensor(value)
     bias = convert_to_tensor(bias)
     shape, channels = value._array.shape, bias._array.shape
@@ -273,7 +274,7 @@ def bias_add(
     if len(channels) != 1 or channels[0] != shape[1 if first else -1]:
         raise invalid(
             "bias_add: must provide as many biases as the channels of the input: "
-            f"bias {list(channels)} vs. input {list(shape)} with data_format={data_format!r}"
+            f"bias {list(channels)} vs. input {list(shape)} with data_format={shown(data_format)}"
         )
     if first and len(shape) > 2:
         bias = array.reshape(bias, shape=(channels[0],) + (1,) * (len(shape) - 2))
@@ -314,11 +315,13 @@ def dropout(
         scale = 1.0
     else:
         if isinstance(rate, str) or not hasattr(rate, "__float__"):
-            raise ValueError(f"dropout: `rate` must be a scalar or scalar tensor, got {rate!r}")
+            raise ValueError(
+                f"dropout: `rate` must be a scalar or scalar tensor, got {shown(rate)}"
+            )
         if not 0 <= rate < 1:
             raise ValueError(
                 "dropout: `rate` must be a scalar tensor or a float in the range [0, 1), "
-                f"received {rate!r}"
+                f"received {shown(rate)}"
             )
         if rate == 0:
             return x

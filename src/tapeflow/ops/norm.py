@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axes_of, axis_of
 from tapeflow.primitives import array, decompositions, reduction, unary
@@ -43,7 +44,7 @@ def norm(
     if ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
         raise ValueError(
             "norm: 'ord' must be a supported vector norm, 'euclidean' or a positive number, "
-            f"got {ord!r}. Matrix norms need a pair of axes."
+            f"got {shown(ord)}. Matrix norms need a pair of axes."
         )
     x = convert_to_tensor(tensor)
     axes = axes_of("norm", axis, x)
@@ -85,7 +86,7 @@ def _matrix_norms(x: Tensor, ord: Any, axis: list[int], keepdims: bool) -> Tenso
     if ord not in (1, np.inf):
         raise ValueError(
             "norm: 'ord' must be a supported matrix norm, 'euclidean', 'fro', 1, 2 or np.inf, "
-            f"got {ord!r}"
+            f"got {shown(ord)}"
         )
     # The greatest sum of sizes over the columns (1) or over the rows (inf).
     rows, columns = (axis_of("norm", a, x.ndim) for a in axis)

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import integer
 from tapeflow.ops.windowing import Layout, layout, padding_pairs, spatial
 from tapeflow.primitives import array, binary, pooling as primitives
 from tapeflow.primitives.rules import FLOAT, check_dtype, invalid
@@ -130,7 +132,7 @@ def max_pool_with_argmax(
     op = "max_pool_with_argmax"
     if data_format != "NHWC":
         raise ValueError(
-            f"{op}: `data_format` other than 'NHWC' is not supported, got {data_format!r}"
+            f"{op}: `data_format` other than 'NHWC' is not supported, got {shown(data_format)}"
         )
     dtype = as_dtype(output_dtype)
     if dtype not in (dtypes.int32, dtypes.int64):
@@ -251,7 +253,7 @@ def pool(
     """
     op = "pool"
     if pooling_type not in ("MAX", "AVG"):
-        raise ValueError(f'pool: pooling_type must be "MAX" or "AVG", got {pooling_type!r}')
+        raise ValueError(f'pool: pooling_type must be "MAX" or "AVG", got {shown(pooling_type)}')
     input = convert_to_tensor(input)
     where = layout(op, data_format, _spatial_rank(op, input))
     x = where.to_last(input)
@@ -264,7 +266,7 @@ def pool(
             )
         if padding != "VALID":
             raise ValueError(
-                f"pool: pooling with {padding!r} padding is not implemented for dilations > 1, got "
+                f"pool: pooling with {shown(padding)} padding is not implemented for dilations > 1, got "
                 f"{attrs['dilations']}. Pad the input with tf.pad first."
             )
     if pooling_type == "MAX":
@@ -356,8 +358,9 @@ def local_response_normalization(
     op = "local_response_normalization"
     x = _checked(op, convert_to_tensor(input, dtype_hint=dtypes.float32), 2)
     check_dtype(op, "input", ArraySpec(x._array.shape, x.dtype), FLOAT)
-    radius = int(depth_radius)
     shape = x._array.shape
+    radius = integer("local_response_normalization", "depth_radius", depth_radius)
+    radius = min(radius, shape[3])  # there are no more channels
     # The channels become the space that a window slides over, one example for each pixel.
     squares = array.reshape(x * x, shape=(shape[0] * shape[1] * shape[2], shape[3], 1))
     total = primitives.sum_pool(

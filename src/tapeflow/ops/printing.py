@@ -11,6 +11,7 @@ import numpy as np
 
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.run_time import at_run_time
 
@@ -42,7 +43,10 @@ def print_(
       name: accepted for compatibility.
     """
     if summarize is not None and not isinstance(summarize, int):
-        raise TypeError(f"tf.print: summarize must be an int, got {summarize!r}")
+        raise TypeError(f"tf.print: summarize must be an int, got {shown(summarize)}")
+    for argument, text in (("sep", sep), ("end", end)):
+        if not isinstance(text, str):
+            raise TypeError(f"tf.print: {argument} must be a str, got {shown(text)}")
     write = _writer(sys.stderr if output_stream is None else output_stream)
     edge = _EDGE if summarize is None else summarize
     write(sep.join(_text(x, edge) for x in inputs) + end)
@@ -138,7 +142,7 @@ def _writer(stream: Any) -> Callable[[str], Any]:
         return lambda text: _append(stream.removeprefix("file://"), text)
     raise ValueError(
         f"tf.print: output_stream must be sys.stdout, sys.stderr, another stream, a function of a text, or "
-        f"'file://<path>', got {stream!r}"
+        f"'file://<path>', got {shown(stream)}"
     )
 
 

@@ -18,6 +18,7 @@ from tapeflow.core.errors import (
     UnimplementedError,
     UnknownError,
     invalid,
+    shown,
 )
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
@@ -150,4 +151,4 @@ def _name(func: Callable[..., Any]) -> str:
 
 def _check_callable(func: Any) -> None:
     if not callable(func):
-        raise ValueError(f"Expected func to be callable. Received func={func!r}")
+        raise ValueError(f"Expected func to be callable. Received func={shown(func)}")

@@ -11,6 +11,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.primitives import random
@@ -273,7 +274,7 @@ def stateless_uniform(
         raise ValueError(
             f"random.stateless_uniform: for dtype {dtype.name}, minval and maxval must both be "
             "None or both be given, "
-            f"got minval={minval!r} and maxval={maxval!r}"
+            f"got minval={shown(minval)} and maxval={shown(maxval)}"
         )
     if dtype.is_integer and minval is None:
         return random.any_integers(random.stateless(seed), shape=_shape(shape), dtype=dtype)
@@ -304,7 +305,7 @@ def op_seed(seed: Any) -> int | None:
     if seed is None:
         return None
     if isinstance(seed, (str, bytes)) or not hasattr(seed, "__int__"):
-        raise TypeError(f"seed must be an integer or None, got {seed!r}")
+        raise TypeError(f"seed must be an integer or None, got {shown(seed)}")
     return int(seed)
 
 

@@ -175,6 +175,8 @@ def _logits(
     num_sampled, num_classes, num_true = numbers
     labels = _labels(op, labels, num_true)
     inputs = convert_to_tensor(inputs)
+    if inputs.ndim != 2:
+        raise invalid(f"{op}: inputs must be a matrix, got shape {inputs.shape}")
     batch, true = labels._array.shape
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(

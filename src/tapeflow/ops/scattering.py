@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops import slicing
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.ops.array import alike
 from tapeflow.ops.gathering import check_policy
@@ -163,7 +163,19 @@ def dynamic_partition(
     if not numbers.ndim:  # the whole of data is one row
         data = array.reshape(data, shape=(1, *data._array.shape))
         partitions = array.reshape(partitions, shape=(1,))
-    return [slicing.boolean_mask(data, binary.equal(partitions, i)) for i in range(num_partitions)]
+    check_room("dynamic_partition", (num_partitions,), _TENSOR)
+    # The rows in the order of their partitions, of which each is then a stretch.
+    rest = data._array.shape[max(numbers.ndim, 1) :]
+    rows = array.reshape(data, shape=(1, numbers.size, *rest))
+    order = Tensor(np.argsort(numbers, axis=None, kind="stable"))
+    sorted_rows = array.reshape(
+        indexing.gather(rows, order, axis=1, batch_dims=0), shape=(numbers.size, *rest)
+    )
+    sizes = np.bincount(numbers.ravel(), minlength=num_partitions) if num_partitions else ()
+    return list(array.split(sorted_rows, sizes=tuple(map(int, sizes)), axis=0))
+
+
+_TENSOR = np.dtype("V256")  # about as much memory as a tensor without elements takes
 
 
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,11 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import invalid, shown, wrong_object
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops.run_time import at_run_time
+from tapeflow.ops.surroundings import is_symbolic_tensor
 
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
@@ -19,7 +22,10 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
 
     >>> tf.debugging.assert_rank([[1, 2]], 2)
     """
-    x, wanted = convert_to_tensor(x), _rank(rank)
+    x = convert_to_tensor(x)
+    if is_symbolic_tensor(rank):
+        return _at_run_time(assert_rank, x, _checked_rank(rank), message)
+    wanted = _rank(rank)
     if x.ndim != wanted:
         raise _wrong_rank(message, f"{wanted}", x)
 
@@ -31,7 +37,10 @@ def assert_rank_at_least(
 
     >>> tf.debugging.assert_rank_at_least([[1, 2]], 1)
     """
-    x, wanted = convert_to_tensor(x), _rank(rank)
+    x = convert_to_tensor(x)
+    if is_symbolic_tensor(rank):
+        return _at_run_time(assert_rank_at_least, x, _checked_rank(rank), message)
+    wanted = _rank(rank)
     if x.ndim < wanted:
         raise _wrong_rank(message, f"at least {wanted}", x)
 
@@ -43,7 +52,10 @@ def assert_rank_in(
 
     >>> tf.debugging.assert_rank_in([[1, 2]], (1, 2))
     """
-    x, wanted = convert_to_tensor(x), tuple(_rank(r) for r in ranks)
+    x, ranks = convert_to_tensor(x), tuple(ranks)
+    if any(map(is_symbolic_tensor, ranks)):
+        return _at_run_time(assert_rank_in, x, [*map(_checked_rank, ranks)], message)
+    wanted = tuple(_rank(r) for r in ranks)
     if x.ndim not in wanted:
         raise _wrong_rank(message, f"in {wanted}", x)
 
@@ -96,11 +108,13 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
     for tensor in tensors or ():
         if tensor is None:
             continue
+        if not hasattr(tensor, "dtype"):
+            raise wrong_object("assert_same_float_dtype", "each of tensors", "a tensor", tensor)
         found = as_dtype(tensor.dtype)
         if wanted is None:
             wanted = found
         elif found is not wanted:
-            raise ValueError(f"Expected all tensors to have dtype {wanted!r}, got {tensor!r}")
+            raise ValueError(f"Expected all tensors to have dtype {wanted!r}, got {shown(tensor)}")
     wanted = dtypes.float32 if wanted is None else wanted
     if not wanted.is_floating:
         raise ValueError(f"Expected a floating-point dtype, got {wanted!r}")
@@ -164,7 +178,7 @@ def _symbols(message: str | None, number: int, tensor: Tensor, shape: Any) -> li
         raise ValueError(
             _with(
                 message,
-                f"{_which(number, tensor)}: its shape must be a list of dimensions, got {shape!r}",
+                f"{_which(number, tensor)}: its shape must be a list of dimensions, got {shown(shape)}",
             )
         )
     symbols = list(shape)
@@ -212,7 +226,7 @@ def _match(
         where = f"dimension {axis} of {_which(number, tensor)}"
         if isinstance(symbol, str) and not symbol.isdigit():
             wanted, origin = sizes.setdefault(symbol, (size, where))
-            reason = f" ({symbol!r}, from {origin})"
+            reason = f" ({shown(symbol)}, from {origin})"
         else:
             wanted, reason = int(symbol), ""
         if size != wanted:
@@ -223,12 +237,25 @@ def _match(
 
 
 def _rank(rank: Any) -> int:
+    return int(_checked_rank(rank))
+
+
+def _checked_rank(rank: Any) -> Tensor:
     tensor = convert_to_tensor(rank)
     if tensor.ndim:
-        raise ValueError(f"A rank must be a scalar, got {rank!r}")
+        raise ValueError(f"A rank must be a scalar, got {shown(rank)}")
     if not tensor.dtype.is_integer:
-        raise TypeError(f"A rank must be an integer, got {rank!r}")
-    return int(tensor)
+        raise TypeError(f"A rank must be an integer, got {shown(rank)}")
+    return tensor
+
+
+@at_run_time
+def _at_run_time(check: Callable[..., None], x: Any, rank: Any, message: str | None) -> None:
+    """An assertion about a rank that is known only when the function runs. A failure is then one of an op."""
+    try:
+        check(x, rank, message)
+    except ValueError as error:
+        raise invalid(str(error)) from None
 
 
 def _wrong_rank(message: str | None, wanted: str, x: Tensor) -> ValueError:

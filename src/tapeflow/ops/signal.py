@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, integer
 from tapeflow.ops.fourier import irfft, rfft
@@ -85,6 +86,7 @@ def frame(
 
 def _places(count: int, length: int, step: int) -> Tensor:
     """Where in the signal each sample of each frame is."""
+    check_room("frame", (count, length), np.dtype(np.int64))
     return Tensor(np.arange(count)[:, None] * step + np.arange(length))
 
 
@@ -216,6 +218,7 @@ def inverse_stft_window_fn(
         """The forward window divided by the sum of the squares of those that overlap."""
         n = positive("inverse_stft_window_fn", "frame_length", frame_length)
         window = convert_to_tensor(forward_window_fn(n, dtype=dtype))
+        check_room("inverse_stft_window_fn", (n + step,), np.dtype(np.float64))
         squares = np.zeros(-(-n // step) * step)
         squares[:n] = np.square(window.numpy().astype(np.float64))
         sums = np.tile(squares.reshape(-1, step).sum(0), len(squares) // step)[:n]

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim, hint_of
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops import symbolic_slicing
@@ -55,7 +56,7 @@ class VariableSlice(Tensor):
         value = variable._converted(value)
         if value.dtype is not variable.dtype:
             raise ValueError(
-                f"slice assign: the variable {variable.name!r} has dtype {variable.dtype.name}, "
+                f"slice assign: the variable {shown(variable.name)} has dtype {variable.dtype.name}, "
                 f"and the value has dtype {value.dtype.name}. Use tf.cast to change it."
             )
         # The Ellipsis makes it a view even of a single element, which has no place for [1.0] otherwise.
@@ -99,7 +100,7 @@ def _assign_traced(variable: Variable, index: Any, value: Any) -> Variable:
     shape = now._array.shape
     if any(type(size) is Dim for size in shape):
         raise NotImplementedError(
-            f"slice assign: the variable {variable.name!r} has sizes that are not known inside tf.function. Use "
+            f"slice assign: the variable {shown(variable.name)} has sizes that are not known inside tf.function. Use "
             "scatter_nd_update, or assign all of it."
         )
     count = math.prod(shape)
@@ -149,7 +150,7 @@ def _index(item: Any) -> Any:
         None,
         "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`), scalar integer "
         "tensors and boolean masks "
-        f"are valid indices, got {item!r}. To pick several rows, use tf.gather(x, indices).",
+        f"are valid indices, got {shown(item)}. To pick several rows, use tf.gather(x, indices).",
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of
 from tapeflow.primitives import array, ordering
@@ -50,7 +51,9 @@ def argsort(
 
 def _arguments(op: str, values: Any, axis: Any, direction: str) -> tuple[Tensor, int, bool]:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"{op}: direction must be 'ASCENDING' or 'DESCENDING', got {direction!r}")
+        raise ValueError(
+            f"{op}: direction must be 'ASCENDING' or 'DESCENDING', got {shown(direction)}"
+        )
     tensor = convert_to_tensor(values)
     return tensor, axis_of(op, axis, tensor._array.ndim), direction == "DESCENDING"
 
@@ -75,7 +78,7 @@ def searchsorted(
       name: accepted for compatibility.
     """
     if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {shown(side)}")
     sequence, wanted = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
     if not sequence._array.ndim or not wanted._array.ndim:
         raise invalid("searchsorted: sorted_sequence and values must have at least one dimension")

@@ -10,6 +10,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.dims import hint_of
+from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, indexing, patterns
 from tapeflow.primitives.rules import invalid
@@ -50,7 +51,7 @@ def _check_number(number: Tensor, x: Tensor) -> None:
     if number._array.ndim or number.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid(
             f"slice: only a scalar int32 or int64 tensor can pick a row of shape {list(x._array.shape)}, got "
-            f"{number!r}. To pick several rows, use tf.gather(x, indices)."
+            f"{shown(number)}. To pick several rows, use tf.gather(x, indices)."
         )
 
 

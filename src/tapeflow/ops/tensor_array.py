@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, nest
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, as_dtype
-from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, invalid
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, invalid, no_row, shown
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
@@ -197,7 +197,7 @@ class TensorArray:
         wanted = ints("TensorArray.gather", "indices", indices)
         for i in wanted:
             if not 0 <= i < len(self._values):
-                raise IndexError(
+                raise no_row(
                     f"TensorArray.gather: index {i} is out of range for an array of size {len(self._values)}"
                 )
         if not wanted:
@@ -379,14 +379,14 @@ class TensorArray:
     @staticmethod
     def _index(index: Any) -> int:
         if isinstance(index, Tensor) and not index.dtype.is_integer:
-            raise TypeError(f"TensorArray: an index must be an integer, got {index!r}")
+            raise TypeError(f"TensorArray: an index must be an integer, got {shown(index)}")
         return operator.index(index)
 
     @staticmethod
     def _index_tensor(index: Any) -> Tensor:
         tensor = convert_to_tensor(index)
         if not tensor.dtype.is_integer:
-            raise TypeError(f"TensorArray: an index must be an integer, got {index!r}")
+            raise TypeError(f"TensorArray: an index must be an integer, got {shown(index)}")
         return tensor
 
     def _converted(self, value: Any) -> Tensor:
@@ -439,7 +439,7 @@ def _symbolic(value: Any) -> bool:
     return (
         type(value) is Dim
         or (isinstance(value, Tensor) and value.interpreter is not None)
-        or (isinstance(value, (list, tuple)) and any(map(_symbolic, value)))
+        or (isinstance(value, (list, tuple)) and any(map(_symbolic, nest.flatten(value))))
     )
 
 

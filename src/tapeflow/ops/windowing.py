@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.errors import UnimplementedError, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.primitives import array
@@ -51,7 +51,9 @@ def layout(
     last, first = CHANNELS_LAST[rank], CHANNELS_FIRST[rank]
     if data_format is None or data_format in (last, first):
         return Layout(rank, data_format == first)
-    raise error(f"{op}: `data_format` must be {last!r} or {first!r}, got {data_format!r}")
+    raise error(
+        f"{op}: `data_format` must be {shown(last)} or {shown(first)}, got {shown(data_format)}"
+    )
 
 
 def spatial(op: str, argument: str, value: Any, where: Layout) -> Sizes:
@@ -100,12 +102,12 @@ def padding_pairs(
             dimensions = zip(size, window, strides, dilations, strict=True)
             return tuple([same_padding(*dimension) for dimension in dimensions])
         raise invalid(
-            f'{op}: padding must be "SAME", "VALID" or a list of pairs, got {padding!r}'
+            f'{op}: padding must be "SAME", "VALID" or a list of pairs, got {shown(padding)}'
             if explicit
-            else f'{op}: padding must be "SAME" or "VALID", got {padding!r}'
+            else f'{op}: padding must be "SAME" or "VALID", got {shown(padding)}'
         )
     if not explicit:
-        raise TypeError(f'{op}: padding must be "SAME" or "VALID", got {padding!r}')
+        raise TypeError(f'{op}: padding must be "SAME" or "VALID", got {shown(padding)}')
     return _explicit(op, padding, where)
 
 
@@ -113,17 +115,17 @@ def _explicit(op: str, padding: Any, where: Layout) -> Pairs:
     if not isinstance(padding, Sequence) or len(padding) != where.rank + 2:
         raise ValueError(
             f"{op}: explicit padding must be a list of {where.rank + 2} pairs, one for each dimension "
-            f"of the input, got {padding!r}"
+            f"of the input, got {shown(padding)}"
         )
     pairs = [ints(op, "padding", pair) for pair in padding]
     if any(len(pair) != 2 for pair in pairs):
-        raise ValueError(f"{op}: explicit padding must have pairs of numbers, got {padding!r}")
+        raise ValueError(f"{op}: explicit padding must have pairs of numbers, got {shown(padding)}")
     inner = where.spatial
     outer = [*pairs[: inner.start], *pairs[inner.stop :]]
     if any(map(any, outer)):
         raise invalid(
-            f"{op}: padding of the batch and channel dimensions must be 0, got {padding!r}"
+            f"{op}: padding of the batch and channel dimensions must be 0, got {shown(padding)}"
         )
     if any(n < 0 for pair in pairs for n in pair):
-        raise invalid(f"{op}: explicit padding must not be negative, got {padding!r}")
+        raise invalid(f"{op}: explicit padding must not be negative, got {shown(padding)}")
     return tuple([(pair[0], pair[1]) for pair in pairs[inner]])

@@ -11,7 +11,7 @@ from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
-from tapeflow.primitives import array, bessel, binary, reduction, repeating, unary
+from tapeflow.primitives import array, bessel, binary, patterns, reduction, repeating, unary
 from tapeflow.primitives.rules import invalid
 
 
@@ -26,7 +26,7 @@ def _length(op: str, window_length: Any) -> tuple[Any, Tensor]:
 def _numbers(n: Any, length: Tensor) -> Tensor:
     """0, 1, ... up to n, in double precision."""
     if type(n) is int:
-        return Tensor(np.arange(n, dtype=np.float64))
+        return patterns.numbers(n, dtypes.float64)
     ones = array.ones_like(array.broadcast_to(length, shape=(n,)))
     return reduction.cumsum(ones, axis=0, exclusive=True, reverse=False)
 

@@ -12,6 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dims import Dim, hint_of
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import indexing, reduction
 from tapeflow.primitives.rules import (
@@ -104,6 +105,7 @@ def _broadcast_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
 def _broadcast_kernel(x: Any, *, shape: Shape) -> Any:
     """A view, which takes no memory; or if that would be little, a copy, which takes less time."""
     if math.prod(shape) > 2048 or x.ndim > len(shape):
+        check_room("broadcast_to", shape, x.dtype)
         return np.broadcast_to(x, shape)
     out = np.empty(shape, x.dtype)
     out[...] = x
@@ -313,6 +315,8 @@ stack = primitive(
 
 
 def _unstack_result(x: ArraySpec, *, axis: int) -> tuple[ArraySpec, ...]:
+    if not x.shape:
+        raise invalid("unstack: a scalar has no rows")
     return (ArraySpec(x.shape[:axis] + x.shape[axis + 1 :], x.dtype),) * x.shape[axis]
 
 
@@ -385,6 +389,7 @@ def _pad_kernel(x: Any, value: Any, *, paddings: Paddings) -> Any:
     shape = tuple([d + a + b for d, (a, b) in zip(x.shape, paddings, strict=True)])
     if x.dtype != value.dtype or value.ndim or any(n < 0 for pair in paddings for n in pair):
         raise ValueError("paddings do not fit")
+    check_room("pad", shape, x.dtype)
     out = np.full(shape, value[()], x.dtype)
     out[_inside(x.shape, paddings)] = x
     return out

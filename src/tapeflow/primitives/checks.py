@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import FLOAT, REAL, same
 from tapeflow.primitives.table import primitive
@@ -36,13 +36,16 @@ def _check_numerics_kernel(x: Any, *, message: str) -> Any:
     if found:
         kinds = " and ".join(kind for kind in ("Inf", "NaN") if kind in found)
         raise invalid(
-            f"{message} : Tensor had {kinds} values ({found} of {x.size} elements, shape {list(x.shape)})"
+            f"{shown(message, show=str)} : Tensor had {kinds} values ({found} of {x.size} elements, shape "
+            f"{list(x.shape)})"
         )
     return x
 
 
 def _check_numerics_gradient(g: Tensor, message: str) -> Tensor:
-    return check_numerics(g, message=f"in the gradient of check_numerics: {message}")
+    return check_numerics(
+        g, message=f"in the gradient of check_numerics: {shown(message, show=str)}"
+    )
 
 
 check_numerics = primitive(

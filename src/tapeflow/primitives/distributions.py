@@ -20,6 +20,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.memory import check_room
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, reduction, special, unary
@@ -57,6 +58,7 @@ def _rounds(
 
 def _spread(x: Any, shape: Shape) -> np.ndarray:
     """A parameter as a vector of doubles with an element for each draw."""
+    check_room("random", shape, np.dtype(np.float64))
     return np.array(np.broadcast_to(np.asarray(x, np.float64), shape)).reshape(-1)
 
 

@@ -10,6 +10,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim, hint_of
 from tapeflow.core.dtypes import int16, int32, int64
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.memory import check_room
 from tapeflow.core.rows import INDEX_DTYPES, add_rows, check_range, flat_rows, places
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
@@ -211,6 +212,7 @@ def _scatter_rows_kernel(g: Any, indices: Any, *, shape: Shape, axis: int, batch
         tuple(range(axis, axis + indices.ndim - batch_dims)),
         tuple(range(batch_dims, indices.ndim)),
     )
+    check_room("scatter", shape, g.dtype)
     out = np.zeros((int(np.prod(batch)) * size, *rest), g.dtype)
     add_rows(out, flat_rows(indices, size, batch_dims), back)
     return np.moveaxis(out.reshape(*batch, size, *rest), batch_dims, axis)
@@ -288,6 +290,7 @@ gather_nd = primitive(
 def _scatter_nd_kernel(indices: Any, updates: Any, *, shape: Shape, batch_dims: int) -> Any:
     _scatter_shapes(indices, updates, shape, batch_dims)
     rows, table = places("scatter_nd", indices, shape, batch_dims)
+    check_room("scatter_nd", shape, updates.dtype)
     out = blank(table, updates.dtype)
     add_rows(out, rows, updates)
     return out.reshape(shape)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.errors import FailedPreconditionError
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, reduction
 from tapeflow.primitives.elementwise import conj
@@ -156,6 +157,7 @@ def _diag_kernel(x: Any, *, rows: int, columns: int, k: int) -> Any:
     n = diagonal_size(rows, columns, k)
     if x.shape[-1] != n:
         raise ValueError("the diagonal does not fit")
+    check_room("diag", (*x.shape[:-1], rows, columns), x.dtype)
     out = np.zeros((*x.shape[:-1], rows, columns), x.dtype)
     i = np.arange(n)
     out[..., i + max(-k, 0), i + max(k, 0)] = x

@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, sizes
 from tapeflow.primitives.rules import invalid
@@ -22,6 +23,7 @@ from tapeflow.primitives.table import ArraySpec, primitive
 def _range_kernel(*, size: int, dtype: DType) -> Any:
     if size < 0:
         raise ValueError("a negative size")
+    check_room("range", (size,), dtype.np_dtype)
     return np.arange(size).astype(dtype.np_dtype)
 
 
@@ -43,6 +45,7 @@ def numbers(size: Any, dtype: DType = dtypes.int64) -> Tensor:
     """The numbers from 0 on, as many as `size`."""
     if unknown(size):
         return range_(size=size, dtype=dtype)
+    check_room("range", (size,), dtype.np_dtype)
     return Tensor(np.arange(size).astype(dtype.np_dtype))
 
 
@@ -55,12 +58,14 @@ def full(shape: tuple[Any, ...], value: Any, dtype: DType) -> Tensor:
     """A tensor of one number."""
     if unknown(*shape):
         return array.broadcast_to(Tensor(np.array(value, dtype.np_dtype)), shape=shape)
+    check_room("fill", shape, dtype.np_dtype)
     return Tensor(np.full(shape, value, dtype.np_dtype))
 
 
 def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
     """A tensor of zeros, or of empty strings."""
     if not unknown(*shape):
+        check_room("zeros", shape, dtype.np_dtype)
         return Tensor(blank(shape, dtype.np_dtype))
     return array.broadcast_to(Tensor(blank((), dtype.np_dtype)), shape=shape)
 
@@ -68,6 +73,7 @@ def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
 def identity(rows: Any, columns: Any, dtype: DType) -> Tensor:
     """Ones on the diagonal, and zeros elsewhere."""
     if not unknown(rows, columns):
+        check_room("eye", (rows, columns), dtype.np_dtype)
         return Tensor(np.eye(rows, columns, dtype=dtype.np_dtype))
     on = binary.equal(_column(rows), numbers(columns))
     return (array.cast if dtype.is_differentiable else array.cast_to_discrete)(on, dtype=dtype)
@@ -76,6 +82,7 @@ def identity(rows: Any, columns: Any, dtype: DType) -> Tensor:
 def triangle(rows: Any, columns: Any, k: Any = 0) -> Tensor:
     """Whether each place of a matrix lies on the diagonal `k` or below it."""
     if not unknown(rows, columns, k):
+        check_room("triangle", (rows, columns), np.dtype(np.bool_))
         return Tensor(np.tri(rows, columns, k, dtype=np.bool_))
     return binary.less_equal(numbers(columns), _column(rows) + scalar(k, dtypes.int64))
 

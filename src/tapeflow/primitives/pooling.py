@@ -51,6 +51,22 @@ def _space(x: Any, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pai
     return output_space("max_pool", x.shape[1:-1], window, strides, dilations, padding)
 
 
+def _cells(
+    size: Sizes, space: Sizes, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs
+) -> Iterator[Any]:
+    """The cells of a window that see anything at all: a window may be named that is far larger than the array."""
+    windows, pairs = [], []
+    for n, places, k, stride, dilation, (before, after) in zip(
+        size, space, window, strides, dilations, padding, strict=True
+    ):
+        first = max(0, -(((places - 1) * stride - before) // dilation))
+        last = min(k, (n - 1 + before) // dilation + 1)
+        first = min(first, max(last - 1, 0))
+        windows.append(max(last - first, 1))
+        pairs.append((before - first * dilation, after))
+    return taps(size, tuple(windows), strides, dilations, tuple(pairs), space)
+
+
 # The maximum.
 
 
@@ -64,7 +80,7 @@ def _max_pool_kernel(x: Any, **where: Any) -> Any:
     space = _space(x, **where)
     shape = (x.shape[0], *space, x.shape[-1])
     out = None
-    for _, seen, belong in taps(x.shape[1:-1], space=space, **where):
+    for _, seen, belong in _cells(x.shape[1:-1], space, **where):
         part = x[seen]
         if out is None:
             if part.shape == shape:
@@ -81,7 +97,7 @@ def _first_maxima(x: Any, y: Any, **where: Any) -> Iterator[tuple[Any, Any, Any]
     if y.shape != (x.shape[0], *_space(x, **where), x.shape[-1]):
         raise ValueError("these are not the maxima")
     free = np.ones(y.shape, np.bool_)
-    for _, seen, belong in taps(x.shape[1:-1], space=_space(x, **where), **where):
+    for _, seen, belong in _cells(x.shape[1:-1], _space(x, **where), **where):
         found = x[seen] == y[belong]
         found &= free[belong]
         free[belong] ^= found
@@ -224,7 +240,7 @@ def _wide(x: Any) -> Any:
 
 def _sum_pool_kernel(x: Any, *, mean: bool, **where: Any) -> Any:
     space = output_space("avg_pool", x.shape[1:-1], **where)
-    cells = list(taps(x.shape[1:-1], space=space, **where))
+    cells = list(_cells(x.shape[1:-1], space, **where))
     source = _wide(x)
     out = np.zeros((x.shape[0], *space, x.shape[-1]), source.dtype)
     for _, seen, belong in cells:
@@ -239,7 +255,7 @@ def _sum_spread_kernel(g: Any, *, shape: Sizes, mean: bool, **where: Any) -> Any
     space = output_space("avg_pool", shape[1:-1], **where)
     if g.shape != (shape[0], *space, shape[-1]):
         raise ValueError("shapes do not fit")
-    cells = list(taps(shape[1:-1], space=space, **where))
+    cells = list(_cells(shape[1:-1], space, **where))
     source = _wide(g)
     if mean:
         source = source / _counts(space, cells, source.dtype)

@@ -27,6 +27,8 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import shown
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import FLOAT, INT, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
@@ -36,8 +38,6 @@ Shape = tuple[int, ...]
 # Bits.
 
 _WORD = 2**64
-
-
 _thread = threading.local()
 
 
@@ -277,7 +277,8 @@ def seed_word(seed: Any) -> int:
         return seed.__index__() % _WORD
     import hashlib  # brings OpenSSL with it, and few programs seed with anything but an int
 
-    return int.from_bytes(hashlib.blake2b(repr(seed).encode(), digest_size=8).digest(), "little")
+    text = shown(seed, most=10**9).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 streams = Streams()
@@ -318,6 +319,7 @@ stateless = primitive("random_stateless", "seed", _stateless_kernel, result=_sta
 def _size(shape: Shape) -> int:
     if any(d < 0 for d in shape):
         raise invalid(f"random: every dimension of the shape must be >= 0, got {list(shape)}")
+    check_room("random", shape, np.dtype(np.uint32))  # the bits, whatever becomes of them
     return math.prod(shape)
 
 

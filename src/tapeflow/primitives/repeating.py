@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, indexing, reduction
 from tapeflow.primitives.array import Paddings
@@ -27,6 +28,7 @@ def _tile_result(x: ArraySpec, *, multiples: Shape) -> ArraySpec:
 def _tile_kernel(x: Any, *, multiples: Shape) -> Any:
     if len(multiples) != x.ndim or any(m < 0 for m in multiples):
         raise ValueError("multiples do not fit")
+    check_room("tile", [d * m for d, m in zip(x.shape, multiples, strict=True)], x.dtype)
     return np.tile(x, multiples)
 
 
@@ -50,6 +52,12 @@ def _repeat_result(x: ArraySpec, *, repeats: Shape, axis: int) -> ArraySpec:
     return ArraySpec((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
 
 
+def _repeat_kernel(x: Any, *, repeats: Shape, axis: int) -> Any:
+    times = sum(repeats) * (x.shape[axis] if len(repeats) == 1 else 1)
+    check_room("repeat", (*x.shape[:axis], max(times, 0), *x.shape[axis + 1 :]), x.dtype)
+    return np.repeat(x, repeats, axis)
+
+
 def _repeat_gradient(g: Tensor, x_shape: Shape, repeats: Shape, axis: int) -> Tensor:
     if len(repeats) == 1:
         folded = (*x_shape[: axis + 1], repeats[0], *x_shape[axis + 1 :])
@@ -61,7 +69,7 @@ def _repeat_gradient(g: Tensor, x_shape: Shape, repeats: Shape, axis: int) -> Te
 repeat = primitive(
     "repeat",
     "x",
-    lambda x, *, repeats, axis: np.repeat(x, repeats, axis),
+    _repeat_kernel,
     result=_repeat_result,
     gradients={"x": _repeat_gradient},
 )

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow.core.memory import check_room
 from tapeflow.primitives.reduction import refuse
 from tapeflow.primitives.rules import FLOAT, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
@@ -137,6 +138,7 @@ def _kernel(x: Any, *, axis: int, size: int, method: str, antialias: bool, adjoi
     if not have or not size:
         raise ValueError("nothing to resize")
     work = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    check_room("resize", (*x.shape[:axis], size, *x.shape[axis + 1 :]), work.dtype)
     taps = _taps(method, source, target, antialias, adjoint)
     if taps is None:
         dense = matrix(method, source, target, antialias)

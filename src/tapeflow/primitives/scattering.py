@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.memory import check_room
 from tapeflow.core.rows import places
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, indexing
@@ -110,6 +111,7 @@ def _one_hot_kernel(indices: Any, on: Any, off: Any, *, depth: int, axis: int) -
     if indices.dtype.kind not in "iu" or on.dtype != off.dtype or on.ndim or off.ndim:
         raise TypeError("dtypes or shapes do not fit")
     flat = np.reshape(indices, -1)
+    check_room("one_hot", (*indices.shape, max(depth, 0)), off.dtype)
     out = np.full((flat.size, depth), off[()], off.dtype)
     hot = np.flatnonzero((flat >= 0) & (flat < depth))  # an index outside has no hot element
     out[hot, flat[hot]] = on[()]

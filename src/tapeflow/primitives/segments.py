@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.dtypes import DType, int16, int32, int64
+from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, elementwise, indexing, ordering, reduction
 from tapeflow.primitives.rules import (
@@ -80,6 +81,7 @@ def _sum_kernel(x: Any, ids: Any, *, size: Size) -> Any:
     rows, ids, count = _rows("sum", x, ids, size)
     # Two-byte floats are added up in float32: a thousand terms would already lose them.
     wide = x.dtype.itemsize == 2 and x.dtype.kind not in "iu"
+    check_room("segment_sum", (count, *x.shape[1:]), x.dtype)
     out = np.zeros((count, *x.shape[1:]), np.float32 if wide else x.dtype)
     indexing.add_rows(out, ids, rows.astype(out.dtype, copy=False))
     return out.astype(x.dtype, copy=False)
@@ -91,6 +93,7 @@ def _ufunc_kernel(
     def kernel(x: Any, ids: Any, *, size: Size) -> Any:
         reduction.refuse(x, refused)
         rows, ids, count = _rows(name, x, ids, size)
+        check_room(f"segment_{name}", (count, *x.shape[1:]), x.dtype)
         out = np.full((count, *x.shape[1:]), empty(x.dtype), x.dtype)
         # Rows of one segment lie side by side after a sort, and `reduceat` takes each run at once.
         order = np.argsort(ids, kind="stable")
@@ -277,6 +280,7 @@ def _bincount_kernel(
     count = max(minlength, int(x.max()) + 1 if x.size else 0)
     if maxlength is not None:
         count = min(count, maxlength)
+    check_room("bincount", (*x.shape[:-1], count), weights.dtype)
     kept, places = _places(x.astype(np.int64), count)
     out = np.zeros(int(np.prod(x.shape[:-1], dtype=np.int64)) * count, weights.dtype)
     if binary:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.context import context
+
 
 def blank(shape: Any, dtype: Any) -> np.ndarray:
     """Zeros, or empty strings."""
@@ -16,7 +18,9 @@ def blank(shape: Any, dtype: Any) -> np.ndarray:
 
 def of_sizes(x: Any) -> bool:
     """Whether an array holds sizes, which kernels compute with while tracing. Other objects are strings."""
-    return x.dtype.kind == "O" and not any(type(element) is bytes for element in x.flat)
+    if x.dtype.kind != "O" or any(type(element) is bytes for element in x.flat):
+        return False
+    return x.size > 0 or context.tracer is not None  # outside of a trace, it is no strings at all
 
 
 def owned(view: Any) -> Any:

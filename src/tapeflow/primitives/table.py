@@ -27,6 +27,7 @@ from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, from_numpy
 from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.interpreter import innermost
+from tapeflow.core.memory import exhausted
 from tapeflow.core.tensor import Tensor
 
 
@@ -287,6 +288,7 @@ KERNEL_FAILURES = (
     OverflowError,
     ZeroDivisionError,
     AttributeError,
+    MemoryError,
     np.linalg.LinAlgError,
     OpError,
 )
@@ -307,5 +309,7 @@ def retold(
         row.result(*specs, **attrs)
     except (ValueError, TypeError, OpError) as named_mistake:
         return named_mistake
-    inputs_text = ", ".join(map(str, specs))
-    return InvalidArgumentError(None, None, f"{row.name}: {error} (inputs: {inputs_text})")
+    inputs_text = f" (inputs: {', '.join(map(str, specs))})"
+    if isinstance(error, MemoryError):
+        return exhausted(row.name, error, inputs_text)
+    return InvalidArgumentError(None, None, f"{row.name}: {error}{inputs_text}")

@@ -11,6 +11,7 @@ import time
 import weakref
 from typing import Any
 
+from tapeflow.core.errors import shown
 from tapeflow.core.files import told
 from tapeflow.io import wire
 from tapeflow.io.records import framed
@@ -34,6 +35,8 @@ def summary_of(tag: str, array: Any, metadata: bytes) -> bytes:
 
 def metadata_of(plugin: str, description: str | None = None, content: bytes = b"") -> bytes:
     """What tells TensorBoard which of its plugins shows a value."""
+    if not isinstance(description, (str, type(None))):
+        raise TypeError(f"tf.summary: description must be a str, got {shown(description)}")
     data = wire.text(1, plugin) + (wire.data(2, content) if content else b"")
     return wire.data(1, data) + (wire.text(3, description) if description else b"")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import string
-from tapeflow.core.errors import UnimplementedError, invalid
+from tapeflow.core.errors import UnimplementedError, invalid, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.io.host import bytes_array
 from tapeflow.io.png import png
@@ -43,7 +43,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     def check(tensor: Tensor) -> None:
         if tensor.shape.rank:
             raise ValueError(
-                f"tf.summary.scalar: Expected scalar shape, saw shape: {tensor.shape}. Reduce {name!r} first, or "
+                f"tf.summary.scalar: Expected scalar shape, saw shape: {tensor.shape}. Reduce {shown(name)} first, or "
                 "write it with tf.summary.histogram."
             )
 
@@ -218,7 +218,7 @@ def audio(
       Whether it was written, as a bool tensor.
     """
     if encoding not in (None, "wav"):
-        raise ValueError(f"tf.summary.audio: Unknown encoding: {encoding!r}. There is 'wav'.")
+        raise ValueError(f"tf.summary.audio: Unknown encoding: {shown(encoding)}. There is 'wav'.")
     limit = _limit("audio", max_outputs)
     rate = integer("audio", "sample_rate", sample_rate)
 
@@ -266,7 +266,7 @@ def _checked(
         found = convert_to_tensor(data)
         if found.dtype is string:
             raise UnimplementedError(
-                None, None, f"tf.summary.{op}: data must be numbers, got strings: {data!r}"
+                None, None, f"tf.summary.{op}: data must be numbers, got strings: {shown(data)}"
             )
         check(found)
         return found
@@ -283,7 +283,7 @@ def _recorded(
     metadata: bytes,
 ) -> Tensor:
     if not isinstance(name, str):
-        raise TypeError(f"tf.summary.{op}: name must be a text, got {name!r}")
+        raise TypeError(f"tf.summary.{op}: name must be a text, got {shown(name)}")
     if state.writer is None:
         return convert_to_tensor(False)
     tag = tag_of(name)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.context import context
+from tapeflow.core.errors import wrong_object
 from tapeflow.ops.arguments import integer
 from tapeflow.summary import event_file
 from tapeflow.summary.state import state
@@ -195,4 +196,6 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
     """
     writer = state.writer if writer is None else writer
     if writer is not None:
+        if not isinstance(writer, SummaryWriter):
+            raise wrong_object("tf.summary.flush", "writer", "a tf.summary.SummaryWriter", writer)
         writer.flush()

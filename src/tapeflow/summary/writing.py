@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import int64, string
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import invalid, shown
 from tapeflow.core.interpreter import concrete
 from tapeflow.core.names import name_scope
 from tapeflow.core.tensor import Tensor
@@ -111,14 +111,17 @@ def _step(step: Any) -> Tensor:
         return convert_to_tensor(int(step), int64)
     tensor = convert_to_tensor(step)
     if not tensor.dtype.is_integer or tensor.shape.rank:
-        raise TypeError(f"tf.summary: step must be an integer, got {step!r}")
+        raise TypeError(f"tf.summary: step must be an integer, got {shown(step)}")
     return tensor
 
 
 def _text(tag: Any) -> str:
     if isinstance(tag, str):
         return tag
-    return convert_to_tensor(tag, string).numpy().decode()
+    found = convert_to_tensor(tag, string).numpy()
+    if not isinstance(found, bytes):
+        raise TypeError(f"tf.summary: a tag must be a str, got {shown(tag)}")
+    return found.decode()
 
 
 @contextlib.contextmanager

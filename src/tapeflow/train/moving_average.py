@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import wrong_object
 from tapeflow.core.tracked import Tracked
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arithmetic import minimum
@@ -91,9 +92,16 @@ class ExponentialMovingAverage(Tracked):
 
     def average(self, var: Variable) -> Variable | None:
         """The variable that holds the average of a variable, or None if there is none."""
+        _check(var)
         position = self._positions.get(var.ref())
         return None if position is None else self._averages[position]
 
     def average_name(self, var: Variable) -> str:
         """The name of the variable that holds the average."""
+        _check(var)
         return f"{var.name.removesuffix(':0')}/{self._name}"
+
+
+def _check(variable: Any) -> None:
+    if not isinstance(variable, Variable):
+        raise wrong_object("ExponentialMovingAverage", "var", "a tf.Variable", variable)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.dtypes import DType, string
-from tapeflow.core.errors import NotFoundError
+from tapeflow.core.errors import NotFoundError, shown
 from tapeflow.train import saving
 from tapeflow.train.state_file import latest_checkpoint
 
@@ -88,6 +88,8 @@ def load_variable(ckpt_dir_or_file: Any, name: str) -> np.ndarray:
       ckpt_dir_or_file: what `save` returned, or the folder.
       name: one of the names that `tf.train.list_variables` gives.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"load_variable: name must be a str, got {shown(name)}")
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 

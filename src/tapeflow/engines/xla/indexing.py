@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tapeflow.core.errors import invalid
 from tapeflow.engines.xla.lowerings import lowering
 
 Shape = tuple[int, ...]
@@ -31,6 +32,10 @@ def _spans(shape: Shape, index: Any) -> list[tuple[int, int, int, bool]]:
     for item in _spelled_out(items, rest):
         size = shape[len(spans)]
         if not isinstance(item, slice):
+            if not -size <= item < size:
+                raise invalid(
+                    f"getitem: index {item} of dimension {len(spans)} is out of bounds for shape {list(shape)}"
+                )
             spans.append((item % size, 1, 1, False))
             continue
         start, stop, step = item.indices(size)

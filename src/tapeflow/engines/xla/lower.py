@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from tapeflow.core.dims import value_of
 from tapeflow.engines.xla.attention import remembering
+from tapeflow.engines.xla.failures import checked
 from tapeflow.engines.xla.lowerings import LOWERINGS
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, mapped, origin
@@ -26,6 +27,7 @@ def lower_nodes(
             for node in nodes:
                 attrs = with_sizes(node, values)
                 found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
+                checked(node.primitive.name, found)
                 several = node.primitive.outputs != 1
                 values.update(zip(node.outputs, found if several else (found,), strict=True))
         return tuple([values[v] for v in outputs])

@@ -12,6 +12,8 @@ import warnings
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from tapeflow.core.errors import shown
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _MACHINERY = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -78,7 +80,7 @@ def warn_unconverted(function: Any, why: BaseException) -> None:
 
 def described(function: Any) -> str:
     """A function by its name and place."""
-    name = getattr(function, "__qualname__", None) or repr(function)
+    name = getattr(function, "__qualname__", None) or shown(function)
     code = getattr(function, "__code__", None)
     if not isinstance(code, CodeType):
         return str(name)

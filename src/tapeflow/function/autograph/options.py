@@ -6,6 +6,8 @@ import ast
 import enum
 from typing import Any, NamedTuple
 
+from tapeflow.core.errors import wrong_object
+
 
 class Feature(enum.Enum):
     """Optional features of AutoGraph, for `experimental_autograph_options` and `to_graph`.
@@ -72,4 +74,10 @@ def options(features: Any = None, recursive: bool = True) -> Options:
         features = ()
     elif isinstance(features, Feature):
         features = (features,)
+    features = tuple(features)
+    for each in features:
+        if not hasattr(each, "name"):
+            raise wrong_object(
+                "autograph", "each feature", "a tf.autograph.experimental.Feature", each
+            )
     return Options(frozenset(f.name for f in features), recursive)

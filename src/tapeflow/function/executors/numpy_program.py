@@ -22,6 +22,7 @@ from typing import Any
 from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Dim, Ratio
 from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.core.memory import exhausted
 from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
@@ -114,8 +115,10 @@ def told(error: Exception, node: Node) -> Exception:
         new: Exception = kind(error.node_def, error.op, f"{error.message}{where}")
     else:
         specs = ", ".join(str(v.spec) for v in node.inputs)
-        message = f"{node.primitive.name}: {error} (inputs: {specs}){where}"
-        new = InvalidArgumentError(None, None, message)
+        inputs = f" (inputs: {specs}){where}"
+        if isinstance(error, MemoryError):
+            return exhausted(node.primitive.name, error, inputs)
+        new = InvalidArgumentError(None, None, f"{node.primitive.name}: {error}{inputs}")
     return new
 
 

@@ -16,6 +16,7 @@ from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
+from tapeflow.engines.xla.failures import Telling
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
 from tapeflow.function.control_flow.stacks import Stack
@@ -48,6 +49,7 @@ class XlaProgram:
 
     def __init__(self, graph: Graph, on_host: Callable[[Node], bool] | None = None) -> None:
         self._graph = graph
+        self._telling = Telling(graph.name)
         keep_compiled_programs()
 
         def host(node: Node) -> bool:
@@ -81,7 +83,7 @@ class XlaProgram:
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
-        with jax.enable_x64(True):
+        with self._telling, jax.enable_x64(True):
             arrays = [buffer_of(x) for x in tensors]
             for i, position in self._overwritten:
                 x = tensors[i]
