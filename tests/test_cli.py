@@ -19,7 +19,7 @@ def call(tmp_path):
     def call(*command, **options):
         command = [str(part) for part in command]
         return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=60, **options
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=600, **options
         )
 
     return call

@@ -16,7 +16,9 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*
 
 
 def blocks(page, language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
 
 
 def words(code):
@@ -26,7 +28,7 @@ def words(code):
 
 def test_the_readme_runs_from_top_to_bottom(tmp_path):
     script = tmp_path / "readme.py"
-    script.write_text("\n".join(blocks(ROOT / "README.md", "python")))
+    script.write_text("\n".join(blocks(ROOT / "README.md", "python")), encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     first, rest = done.stdout.split("\n", 1)
     numbers = [float(number) for number in re.findall(r"-?\d+\.\d*", first)]
@@ -37,7 +39,7 @@ def test_the_readme_runs_from_top_to_bottom(tmp_path):
 def test_the_page_on_keras_runs_from_top_to_bottom(tmp_path):
     pytest.importorskip("keras", reason="Keras is not installed")
     script = tmp_path / "keras_page.py"
-    script.write_text("\n".join(blocks(ROOT / "docs" / "keras.md", "python")))
+    script.write_text("\n".join(blocks(ROOT / "docs" / "keras.md", "python")), encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -67,13 +69,13 @@ def test_how_it_works_has_excerpts():
 
 @pytest.mark.parametrize(("page", "file", "excerpt"), EXCERPTS)
 def test_excerpts_are_in_the_file_they_name(page, file, excerpt):
-    source = (ROOT / file.removeprefix("# ")).read_text()
+    source = (ROOT / file.removeprefix("# ")).read_text(encoding="utf-8")
     assert words(excerpt) in words(source)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_are_named_exist(page):
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#]+)\)", text)
     for link in [link for link in links if "://" not in link]:
         assert (page.parent / link).exists(), link

@@ -105,14 +105,14 @@ def test_a_module_trains():
 
 def test_name_scopes_of_two_threads_do_not_mix():
     scope = tf.name_scope("shared")
-    entered = threading.Barrier(2)
+    entered = threading.Barrier(2, timeout=120)
     names = {}
 
     def use(outer):
         with tf.name_scope(outer):
             with scope:
-                entered.wait(10)
-            entered.wait(10)
+                entered.wait()
+            entered.wait()
             names[outer] = tf.Variable(1.0, name="v").name
 
     threads = [threading.Thread(target=use, args=(outer,)) for outer in ("a", "b")]

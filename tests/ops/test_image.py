@@ -10,6 +10,8 @@ import pytest
 from tests.ops.finite_differences import check_gradients
 
 import tapeflow as tf
+from tapeflow.ops.image_resize import kernel_of
+from tapeflow.primitives.resize import matrix
 
 RNG = np.random.default_rng(23)
 IMAGE = RNG.uniform(0.1, 0.9, (4, 5, 3))
@@ -56,6 +58,29 @@ def test_the_gradient_of_resize_is_the_transposed_map() -> None:
             y = tf.image.resize(x, [7, 3], method)
         back = tape.gradient(y, x, g)
         np.testing.assert_allclose(np.sum(back * x), np.sum(g * y), rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "nearest"])
+def test_the_gradient_by_doubles_is_summed_in_double_precision(method: str) -> None:
+    """The result is float32, the gradient is not, and no engine may round on the way."""
+    x = tf.constant(IMAGE.astype(np.float64))
+    height, width = x.shape[:2]
+    g = RNG.normal(size=(7, 3, 3)).astype(np.float32)
+    rows, columns = (
+        matrix(kernel_of(method, False), have, wanted, False)
+        for have, wanted in ((height, 7), (width, 3))
+    )
+    expected = np.einsum("th,twc,wv->hvc", rows, g.astype(np.float64), columns)
+
+    def resize(x: Any) -> Any:
+        return tf.image.resize(x, [7, 3], method)
+
+    for run in (resize, *(tf.function(resize, jit_compile=jit) for jit in (False, True))):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = run(x)
+        assert y.dtype == tf.float32
+        np.testing.assert_allclose(tape.gradient(y, x, g), expected, rtol=1e-12, atol=1e-12)
 
 
 GRADIENTS: dict[str, tuple[Callable[..., Any], Any]] = {

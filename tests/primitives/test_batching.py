@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.primitives.rows import for_each_row
 from tests.primitives.samples import Sample
 from tests.primitives.test_table import CASES, run, sources, tensors
 
@@ -56,7 +57,7 @@ def batches() -> list[Any]:
     return cases
 
 
-@pytest.mark.parametrize(("primitive", "sample", "batched"), batches())
+@for_each_row(batches())
 def test_batch_agrees_with_a_loop(primitive: Primitive, sample: Sample, batched: tuple[int, ...]):
     examples = [
         [example(x, n) if i in batched else x for i, x in enumerate(sample.inputs)]
@@ -86,7 +87,7 @@ def test_batch_agrees_with_a_loop(primitive: Primitive, sample: Sample, batched:
             np.testing.assert_array_equal(y, rows)
 
 
-@pytest.mark.parametrize(("primitive", "sample"), [c for c in CASES if sources(*c.values)])
+@for_each_row(c for c in CASES if sources(*c.values))
 def test_vectorised_jacobian_agrees_with_a_loop(primitive: Primitive, sample: Sample):
     inputs = tensors(sample.inputs)
     watched = [inputs[i] for i in sources(primitive, sample)]
@@ -103,13 +104,10 @@ def test_vectorised_jacobian_agrees_with_a_loop(primitive: Primitive, sample: Sa
                 np.testing.assert_allclose(v, w, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("primitive", "sample"),
-    [
-        c
-        for c in CASES
-        if sources(*c.values) and c.values[0].name not in ("distinct", "nonzero", "unique")
-    ],
+@for_each_row(
+    c
+    for c in CASES
+    if sources(*c.values) and c.values[0].name not in ("distinct", "nonzero", "unique")
 )
 def test_gradients_of_a_batch_agree_with_those_of_a_loop(primitive: Primitive, sample: Sample):
     """A tape inside the batch follows examples, and one outside follows full tensors."""

@@ -6,7 +6,7 @@ For weights w of the outputs and directions t of the inputs, <w, J t> is one num
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from tests.primitives.rows import for_each_row
 from tests.primitives.samples import Sample
 from tests.primitives.test_table import (
     CASES,
@@ -43,7 +43,7 @@ def test_shortcuts_are_for_primitives_that_exist():
         assert set(inputs) <= set(TABLE[name].inputs)
 
 
-@pytest.mark.parametrize(("primitive", "sample"), WITH_SOURCES)
+@for_each_row(WITH_SOURCES)
 def test_forward_mode_agrees_with_reverse_mode(primitive: Primitive, sample: Sample):
     inputs = tensors(sample.inputs)
     positions = sources(primitive, sample)
@@ -64,10 +64,7 @@ def test_forward_mode_agrees_with_reverse_mode(primitive: Primitive, sample: Sam
     np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("primitive", "sample"),
-    [c for c in WITH_SOURCES if c.values[1].first_order and c.values[1].second_order],
-)
+@for_each_row(c for c in WITH_SOURCES if c.values[1].first_order and c.values[1].second_order)
 def test_forward_over_reverse_agrees_with_differences(primitive: Primitive, sample: Sample):
     """The derivative of the gradient along a direction: a Hessian times a vector."""
     inputs = tensors(sample.inputs)

@@ -15,6 +15,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.primitives.rows import for_each_row
 from tests.primitives.samples import Mistake, Reference, Sample
 
 import tapeflow as tf
@@ -131,7 +132,7 @@ def tensors(inputs: Any) -> list[tf.Tensor]:
 # Shapes, values and mistakes.
 
 
-@pytest.mark.parametrize(("primitive", "sample"), CASES)
+@for_each_row(CASES)
 def test_shape_rule_tells_the_result(primitive: Primitive, sample: Sample):
     outputs = run(primitive, sample, tensors(sample.inputs))
     told = primitive.result(*specs(sample.inputs), **sample.attrs)
@@ -142,9 +143,7 @@ def test_shape_rule_tells_the_result(primitive: Primitive, sample: Sample):
         assert all(d in (None, n) for d, n in zip(spec.shape, output.shape, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("primitive", "sample"), [c for c in CASES if c.values[0].name in REFERENCES]
-)
+@for_each_row(c for c in CASES if c.values[0].name in REFERENCES)
 def test_value_agrees_with_the_reference(primitive: Primitive, sample: Sample):
     outputs = run(primitive, sample, tensors(sample.inputs))
     with np.errstate(all="ignore"):
@@ -161,14 +160,11 @@ def test_value_agrees_with_the_reference(primitive: Primitive, sample: Sample):
             np.testing.assert_array_equal(output, value)
 
 
-@pytest.mark.parametrize(
-    ("primitive", "mistake"),
-    [
-        pytest.param(TABLE[name], mistake, id=f"{name}-{i}")
-        for name, rows in MISTAKES.items()
-        if name in TABLE
-        for i, mistake in enumerate(rows)
-    ],
+@for_each_row(
+    pytest.param(TABLE[name], mistake, id=f"{name}-{i}")
+    for name, rows in MISTAKES.items()
+    if name in TABLE
+    for i, mistake in enumerate(rows)
 )
 def test_mistake_is_named(primitive: Primitive, mistake: Mistake):
     with pytest.raises(mistake.error) as caught:
@@ -237,7 +233,7 @@ def moved(inputs: list[Any], position: int, by: Any) -> list[Any]:
 DIFFERENTIABLE = [c for c in CASES if c.values[1].first_order and sources(*c.values)]
 
 
-@pytest.mark.parametrize(("primitive", "sample"), DIFFERENTIABLE)
+@for_each_row(DIFFERENTIABLE)
 def test_first_derivative(primitive: Primitive, sample: Sample):
     inputs = tensors(sample.inputs)
     weights = weights_of(run(primitive, sample, inputs))
@@ -262,9 +258,7 @@ def test_first_derivative(primitive: Primitive, sample: Sample):
         np.testing.assert_allclose(g, expected, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("primitive", "sample"), [c for c in DIFFERENTIABLE if c.values[1].second_order]
-)
+@for_each_row(c for c in DIFFERENTIABLE if c.values[1].second_order)
 def test_second_derivative(primitive: Primitive, sample: Sample):
     """The slope of the gradient along a random direction, by a tape in a tape and by differences."""
     inputs = tensors(sample.inputs)
@@ -343,7 +337,7 @@ def assert_near(found: Any, expected: Any, low: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(("primitive", "sample"), [c for c in CASES if low_dtypes(*c.values)])
+@for_each_row(c for c in CASES if low_dtypes(*c.values))
 def test_lower_precision_agrees_with_float64(primitive: Primitive, sample: Sample):
     for low in low_dtypes(primitive, sample):
         narrow = rounded(sample, low)

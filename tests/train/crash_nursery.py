@@ -49,38 +49,45 @@ class Trained:
 
 
 def victim(folder: str, done: int) -> None:
-    """Saves until it is killed. Writes the number of each finished save to `done`."""
+    """Saves until it is killed. Writes the number of each finished save to `done`, and first that it begins."""
     training = Trained(folder)
     training.manager.restore_or_initialize()
+    os.write(done, b"0\n")
     while True:
         training.advance()
         training.manager.save()
         os.write(done, f"{int(training.step)}\n".encode())
 
 
-def killed(folder: str, delay: float) -> int:
-    """Lets a victim live for a while. Returns the step of its last finished save, 0 if there was none."""
+def killed(folder: str, delay: float) -> list[int]:
+    """Lets a victim save for a while. Returns the steps of its finished saves."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
         victim(folder, writing)
     os.close(writing)
-    time.sleep(delay)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
     with os.fdopen(reading) as file:
-        lines = file.read().split()
-    return int(lines[-1]) if lines else 0
+        file.readline()
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return [int(line) for line in file]
 
 
-def main(folder: str, times: int) -> None:
+def main(folder: str, times: int, wanted: int) -> None:
+    """Kills so often, and on until as many as are wanted were hit while they wrote, and as many between two saves."""
     moments = random.Random(0)
-    finished = 0
+    finished = turn = 0
     flaws: list[str] = []
     interrupted = exact = 0
-    for turn in range(times):
-        finished = max(finished, killed(folder, moments.uniform(0.0, 0.08)))
+    lived, saves = 0.02, 1  # how long a save takes is for the machine to say
+    while turn < times or (min(interrupted, exact) < wanted and turn < 20 * times):
+        turn += 1
+        delay = moments.uniform(0.0, 4 * lived / saves)
+        steps = killed(folder, delay)
+        lived, saves = lived + delay, saves + len(steps)
+        finished = max(finished, *steps, 0)
         interrupted += any(name.endswith(".tmp") for name in os.listdir(folder))
         training = Trained(folder)
         latest = training.manager.restore_or_initialize()
@@ -98,7 +105,7 @@ def main(folder: str, times: int) -> None:
         training.advance()
         training.manager.save()
     report = {
-        "kills": times,
+        "kills": turn,
         "flaws": flaws,
         "interrupted": interrupted,
         "exact": exact,
@@ -109,4 +116,4 @@ def main(folder: str, times: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

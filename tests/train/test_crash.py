@@ -8,23 +8,24 @@ import sys
 import pytest
 from tests.train import crash_nursery
 
-KILLS = 200
-
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on Windows")
-def test_a_process_killed_at_any_moment_leaves_the_latest_checkpoint_whole(tmp_path):
+@pytest.mark.parametrize(
+    ("kills", "wanted"), [(20, 2), pytest.param(200, 10, marks=pytest.mark.exhaustive)]
+)
+def test_a_process_killed_at_any_moment_leaves_the_latest_checkpoint_whole(tmp_path, kills, wanted):
     run = subprocess.run(
-        [sys.executable, crash_nursery.__file__, str(tmp_path), str(KILLS)],
+        [sys.executable, crash_nursery.__file__, str(tmp_path), str(kills), str(wanted)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert run.returncode == 0, run.stderr
     report = json.loads(run.stdout)
     assert report["flaws"] == []
-    assert report["kills"] == KILLS
-    assert report["interrupted"] >= 10, "hardly any process was killed while it wrote"
-    assert report["exact"] >= 10, "hardly any process was killed between two saves"
+    assert report["kills"] >= kills
+    assert report["interrupted"] >= wanted, "hardly any process was killed while it wrote"
+    assert report["exact"] >= wanted, "hardly any process was killed between two saves"
     # What killed processes left has been cleared away: the kept checkpoints and the state are all there is.
     last = report["steps"]
     kept = [f"ckpt-{n}.safetensors" for n in range(last - crash_nursery.KEPT + 1, last + 1)]

@@ -105,7 +105,7 @@ def _mixed(op: str, images: Any, weights: np.ndarray) -> Tensor:
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     """The brightness of colour images, in one channel.
 
-    >>> tf.image.rgb_to_grayscale([[[1.0, 0.0, 0.0]]]).numpy()
+    >>> tf.image.rgb_to_grayscale([[[1.0, 0.0, 0.0]]]).numpy().round(4)
     array([[[0.2989]]], dtype=float32)
     """
     images = convert_to_tensor(images)
@@ -140,7 +140,7 @@ def rgb_to_yiq(images: Any) -> Tensor:
 def yiq_to_rgb(images: Any) -> Tensor:
     """The reverse of `rgb_to_yiq`.
 
-    >>> tf.image.yiq_to_rgb([[[0.5, 0.0, 0.0]]]).numpy()
+    >>> tf.image.yiq_to_rgb([[[0.5, 0.0, 0.0]]]).numpy().round(4)
     array([[[0.5, 0.5, 0.5]]], dtype=float32)
     """
     return _mixed("yiq_to_rgb", images, _FROM_YIQ)
@@ -158,7 +158,7 @@ def rgb_to_yuv(images: Any) -> Tensor:
 def yuv_to_rgb(images: Any) -> Tensor:
     """The reverse of `rgb_to_yuv`.
 
-    >>> tf.image.yuv_to_rgb([[[0.5, 0.0, 0.0]]]).numpy()
+    >>> tf.image.yuv_to_rgb([[[0.5, 0.0, 0.0]]]).numpy().round(4)
     array([[[0.5, 0.5, 0.5]]], dtype=float32)
     """
     return _mixed("yuv_to_rgb", images, _FROM_YUV)

@@ -77,12 +77,15 @@ def resize(
     if method == ResizeMethod.NEAREST_NEIGHBOR:
         return _nearest(images, wanted)
     kernel = kernel_of(method, antialias)
-    images = cast(images, dtypes.float32)
+    if images.dtype != dtypes.float64:
+        images = cast(images, dtypes.float32)
     for axis, count in zip((first + 1, first), reversed(wanted), strict=True):
         images = resample(
             images, axis=axis, size=count, method=kernel, antialias=antialias, adjoint=False
         )
-    return images
+    # Doubles are rounded here and not before: sums in float32 would end up, one rounding apart on each engine, in
+    # a gradient of float64.
+    return cast(images, dtypes.float32)
 
 
 def kernel_of(method: str, antialias: bool) -> str:

@@ -344,8 +344,8 @@ def local_response_normalization(
     """Divides by (bias + alpha * s) ** beta, where s is the sum of squares of the channels nearby.
 
     >>> x = tf.reshape([1.0, 1.0, 1.0], [1, 1, 1, 3])
-    >>> tf.nn.local_response_normalization(x, depth_radius=1, beta=1.0).numpy().ravel()
-    array([0.33333334, 0.25      , 0.33333334], dtype=float32)
+    >>> tf.nn.local_response_normalization(x, depth_radius=1, beta=1.0).numpy().ravel().round(4)
+    array([0.3333, 0.25  , 0.3333], dtype=float32)
 
     Args:
       input: a float tensor of shape `[batch, height, width, channels]`.

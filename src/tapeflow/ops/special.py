@@ -16,8 +16,8 @@ from tapeflow.primitives.rules import invalid
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The derivative number `a` of `digamma`, at `x`. It has a gradient with respect to `x`.
 
-    >>> tf.math.polygamma(1.0, 1.0).numpy()
-    np.float32(1.644934)
+    >>> tf.math.polygamma(1.0, 1.0).numpy().round(4)
+    np.float32(1.6449)
     """
     return special_functions.polygamma_n(a, x)
 
@@ -25,8 +25,8 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
 def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
     """The zeta function of Hurwitz, the sum of (q + k) ** -x over k = 0, 1, 2, ...
 
-    >>> tf.math.zeta(2.0, 1.0).numpy()
-    np.float32(1.644934)
+    >>> tf.math.zeta(2.0, 1.0).numpy().round(4)
+    np.float32(1.6449)
 
     Args:
       x: the exponent: infinite at 1, NaN below. It has no gradient, as in TensorFlow.
@@ -39,8 +39,8 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
 def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The lower incomplete gamma function P(a, x), from 0 to 1: a gamma distribution below `x`.
 
-    >>> tf.math.igamma(1.0, 2.0).numpy()
-    np.float32(0.86466473)
+    >>> tf.math.igamma(1.0, 2.0).numpy().round(4)
+    np.float32(0.8647)
 
     It has gradients of every order with respect to both arguments.
     """
@@ -50,8 +50,8 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
 def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The upper incomplete gamma function, `1 - igamma(a, x)`, precise where that is tiny.
 
-    >>> tf.math.igammac(1.0, 2.0).numpy()
-    np.float32(0.13533528)
+    >>> tf.math.igammac(1.0, 2.0).numpy().round(4)
+    np.float32(0.1353)
     """
     return incomplete.igammac(*coerce(a, x), n=0)
 
@@ -80,8 +80,8 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
 def lbeta(x: Any, name: str | None = None) -> Tensor:
     """The logarithm of the beta function of the numbers in the last dimension.
 
-    >>> tf.math.lbeta([1.0, 1.0, 1.0]).numpy()
-    np.float32(-0.6931472)
+    >>> tf.math.lbeta([1.0, 1.0, 1.0]).numpy().round(4)
+    np.float32(-0.6931)
     """
     x = convert_to_tensor(x)
     last = (x._array.ndim - 1,)
@@ -92,8 +92,8 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
 def erfcinv(x: Any, name: str | None = None) -> Tensor:
     """The inverse of `erfc`, precise for tiny `x`; NaN outside of [0, 2].
 
-    >>> tf.math.erfcinv([1e-10, 1.5]).numpy()
-    array([ 4.572825  , -0.47693628], dtype=float32)
+    >>> tf.math.erfcinv([1e-10, 1.5]).numpy().round(4)
+    array([ 4.5728, -0.4769], dtype=float32)
     """
     return special_functions.erfcinv(x)
 
@@ -104,8 +104,8 @@ def erfcinv(x: Any, name: str | None = None) -> Tensor:
 def bessel_i0(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 0. It grows like `exp(|x|)`.
 
-    >>> tf.math.bessel_i0(1.0).numpy()
-    np.float32(1.2660658)
+    >>> tf.math.bessel_i0(1.0).numpy().round(4)
+    np.float32(1.2661)
     """
     return bessel.bessel_i0(x)
 
@@ -113,8 +113,8 @@ def bessel_i0(x: Any, name: str | None = None) -> Tensor:
 def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
     """The scaled `exp(-|x|) * bessel_i0(x)`, which does not overflow.
 
-    >>> tf.math.bessel_i0e(1.0).numpy()
-    np.float32(0.4657596)
+    >>> tf.math.bessel_i0e(1.0).numpy().round(4)
+    np.float32(0.4658)
     """
     return bessel.bessel_i0e(x)
 
@@ -122,8 +122,8 @@ def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
 def bessel_i1(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 1.
 
-    >>> tf.math.bessel_i1(1.0).numpy()
-    np.float32(0.5651591)
+    >>> tf.math.bessel_i1(1.0).numpy().round(4)
+    np.float32(0.5652)
     """
     return bessel.bessel_i1(x)
 
@@ -131,8 +131,8 @@ def bessel_i1(x: Any, name: str | None = None) -> Tensor:
 def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
     """The scaled `exp(-|x|) * bessel_i1(x)`, which does not overflow.
 
-    >>> tf.math.bessel_i1e(1.0).numpy()
-    np.float32(0.20791042)
+    >>> tf.math.bessel_i1e(1.0).numpy().round(4)
+    np.float32(0.2079)
     """
     return bessel.bessel_i1e(x)
 
@@ -140,8 +140,8 @@ def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
 def bessel_j0(x: Any, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, of order 0.
 
-    >>> tf.math.special.bessel_j0(1.0).numpy()
-    np.float32(0.7651977)
+    >>> tf.math.special.bessel_j0(1.0).numpy().round(4)
+    np.float32(0.7652)
     """
     return bessel.bessel_j0(x)
 
@@ -149,8 +149,8 @@ def bessel_j0(x: Any, name: str | None = None) -> Tensor:
 def bessel_j1(x: Any, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, of order 1.
 
-    >>> tf.math.special.bessel_j1(1.0).numpy()
-    np.float32(0.44005057)
+    >>> tf.math.special.bessel_j1(1.0).numpy().round(4)
+    np.float32(0.4401)
     """
     return bessel.bessel_j1(x)
 
@@ -158,8 +158,8 @@ def bessel_j1(x: Any, name: str | None = None) -> Tensor:
 def bessel_k0(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, of order 0; infinite up to 0.
 
-    >>> tf.math.special.bessel_k0(1.0).numpy()
-    np.float32(0.42102444)
+    >>> tf.math.special.bessel_k0(1.0).numpy().round(4)
+    np.float32(0.421)
     """
     return bessel.bessel_k0(x)
 
@@ -167,8 +167,8 @@ def bessel_k0(x: Any, name: str | None = None) -> Tensor:
 def bessel_k0e(x: Any, name: str | None = None) -> Tensor:
     """The scaled `exp(x) * bessel_k0(x)`, which does not underflow.
 
-    >>> tf.math.special.bessel_k0e(1.0).numpy()
-    np.float32(1.1444631)
+    >>> tf.math.special.bessel_k0e(1.0).numpy().round(4)
+    np.float32(1.1445)
     """
     return bessel.bessel_k0e(x)
 
@@ -176,8 +176,8 @@ def bessel_k0e(x: Any, name: str | None = None) -> Tensor:
 def bessel_k1(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, of order 1; infinite up to 0.
 
-    >>> tf.math.special.bessel_k1(1.0).numpy()
-    np.float32(0.60190725)
+    >>> tf.math.special.bessel_k1(1.0).numpy().round(4)
+    np.float32(0.6019)
     """
     return bessel.bessel_k1(x)
 
@@ -185,8 +185,8 @@ def bessel_k1(x: Any, name: str | None = None) -> Tensor:
 def bessel_k1e(x: Any, name: str | None = None) -> Tensor:
     """The scaled `exp(x) * bessel_k1(x)`, which does not underflow.
 
-    >>> tf.math.special.bessel_k1e(1.0).numpy()
-    np.float32(1.6361535)
+    >>> tf.math.special.bessel_k1e(1.0).numpy().round(4)
+    np.float32(1.6362)
     """
     return bessel.bessel_k1e(x)
 
@@ -194,8 +194,8 @@ def bessel_k1e(x: Any, name: str | None = None) -> Tensor:
 def bessel_y0(x: Any, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, of order 0; minus infinity up to 0.
 
-    >>> tf.math.special.bessel_y0(1.0).numpy()
-    np.float32(0.08825696)
+    >>> tf.math.special.bessel_y0(1.0).numpy().round(4)
+    np.float32(0.0883)
     """
     return bessel.bessel_y0(x)
 
@@ -203,8 +203,8 @@ def bessel_y0(x: Any, name: str | None = None) -> Tensor:
 def bessel_y1(x: Any, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, of order 1; minus infinity up to 0.
 
-    >>> tf.math.special.bessel_y1(1.0).numpy()
-    np.float32(-0.7812128)
+    >>> tf.math.special.bessel_y1(1.0).numpy().round(4)
+    np.float32(-0.7812)
     """
     return bessel.bessel_y1(x)
 
@@ -215,8 +215,8 @@ def bessel_y1(x: Any, name: str | None = None) -> Tensor:
 def dawsn(x: Any, name: str | None = None) -> Tensor:
     """Dawson's integral: `exp(-x ** 2)` times the integral of `exp(t ** 2)` from 0 to `x`.
 
-    >>> tf.math.special.dawsn(1.0).numpy()
-    np.float32(0.5380795)
+    >>> tf.math.special.dawsn(1.0).numpy().round(4)
+    np.float32(0.5381)
     """
     return special_functions.dawsn(x)
 
@@ -224,8 +224,8 @@ def dawsn(x: Any, name: str | None = None) -> Tensor:
 def expint(x: Any, name: str | None = None) -> Tensor:
     """The exponential integral Ei, of `exp(t) / t` up to `x`; NaN for negative `x`.
 
-    >>> tf.math.special.expint(1.0).numpy()
-    np.float32(1.8951178)
+    >>> tf.math.special.expint(1.0).numpy().round(4)
+    np.float32(1.8951)
     """
     return special_functions.expint(x)
 
@@ -233,8 +233,8 @@ def expint(x: Any, name: str | None = None) -> Tensor:
 def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
     """Fresnel's integral of `cos(pi / 2 * t ** 2)` from 0 to `x`.
 
-    >>> tf.math.special.fresnel_cos(1.0).numpy()
-    np.float32(0.7798934)
+    >>> tf.math.special.fresnel_cos(1.0).numpy().round(4)
+    np.float32(0.7799)
     """
     return special_functions.fresnel_cos(x)
 
@@ -242,8 +242,8 @@ def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
 def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
     """Fresnel's integral of `sin(pi / 2 * t ** 2)` from 0 to `x`.
 
-    >>> tf.math.special.fresnel_sin(1.0).numpy()
-    np.float32(0.43825915)
+    >>> tf.math.special.fresnel_sin(1.0).numpy().round(4)
+    np.float32(0.4383)
     """
     return special_functions.fresnel_sin(x)
 
@@ -251,7 +251,7 @@ def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
 def spence(x: Any, name: str | None = None) -> Tensor:
     """The dilogarithm of `1 - x`: the integral of `log(t) / (1 - t)` from 1 to `x`.
 
-    >>> tf.math.special.spence([0.0, 0.5]).numpy()
-    array([1.644934 , 0.5822405], dtype=float32)
+    >>> tf.math.special.spence([0.0, 0.5]).numpy().round(4)
+    array([1.6449, 0.5822], dtype=float32)
     """
     return special_functions.spence(x)
