@@ -19,6 +19,8 @@ from tapeflow.autodiff.backprop import Call, accumulate, record_call
 from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.dims import Atom, Dim
+from tapeflow.core.guards import Sizes, Variants
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
@@ -27,7 +29,7 @@ from tapeflow.function.executors.choice import Executor
 from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.sizes import substituted
-from tapeflow.function.tracing import SymbolicTensor, Tracer
+from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
 
@@ -66,18 +68,22 @@ class Routine:
         ]
         self._forwards: dict[tuple[int, ...], _Forward] = {}
         self._plain: _Forward | None = None  # the one that keeps nothing
-        self._backwards: dict[tuple[Any, ...], _Backward] = {}
+        self._backwards: dict[tuple[Any, ...], Variants] = {}
 
     # Calling.
 
     def call(
-        self, arguments: Sequence[Tensor], variables: Sequence[Variable] | None = None
+        self,
+        arguments: Sequence[Tensor],
+        variables: Sequence[Variable] | None = None,
+        sizes: Sizes | None = None,
     ) -> list[Tensor]:
         """The outputs for these arguments. Recorders are told, and variables assigned.
 
         Args:
           arguments: the tensors it takes.
           variables: in the place of those it was traced with.
+          sizes: what unknown sizes are in this call, if its arguments do not tell: those of a backward pass do not.
         """
         held = self.variables if variables is None else variables
         active = context.hot[1]
@@ -98,7 +104,9 @@ class Routine:
             if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
         )
         once = len(following) == 1 and _first_order(following)
-        return self._recorded(inputs, wanted, once, held)
+        if sizes is None:
+            sizes = sizes_in(self.arguments, arguments)
+        return self._recorded(inputs, wanted, once, held, sizes)
 
     def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """A short way from arrays to arrays for who calls it a million times, and records nothing.
@@ -116,10 +124,11 @@ class Routine:
         wanted: tuple[int, ...],
         once: bool,
         held: Sequence[Variable],
+        sizes: Sizes,
     ) -> list[Tensor]:
         count = len(self.symbols)
         differentiable = tuple(i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable)
-        kept = self._kept(wanted, differentiable, once)
+        kept = self._kept(wanted, differentiable, once, sizes)
         results = self._run(self._forward(tuple(x.value for x in kept)), inputs, held)
         outputs = results[:count]
         values = {
@@ -131,9 +140,9 @@ class Routine:
 
         def pullback(*g: Tensor | None) -> list[Any]:
             given = tuple(i for i, part in enumerate(g) if part is not None)
-            backward = self._backward(wanted, given, kept)
+            backward = self._backward(wanted, given, kept, sizes)
             arguments = [g[i] for i in given] + [values[id(x)] for x in backward.kept]
-            found = backward.call(arguments)
+            found = backward.call(arguments, sizes)
             parts: list[Any] = [None] * len(inputs)
             for i, part in zip(wanted, found, strict=True):
                 parts[i] = part
@@ -183,16 +192,16 @@ class Routine:
     # Differentiating.
 
     def _kept(
-        self, wanted: tuple[int, ...], given: tuple[int, ...], once: bool
+        self, wanted: tuple[int, ...], given: tuple[int, ...], once: bool, sizes: Sizes
     ) -> list[SymbolicTensor]:
         """The tensors of the forward pass that a backward pass needs: for derivatives of any order, unless `once`."""
         there = {id(x) for x in (*self.symbols, *self.inputs())}
-        kept = [x for x in self._backward(wanted, given, []).kept if id(x) not in there]
+        kept = [x for x in self._backward(wanted, given, [], sizes).kept if id(x) not in there]
         while not once:
             outputs = [*self.symbols, *kept]
             there.update(map(id, kept))
             all_given = tuple(i for i, x in enumerate(outputs) if x.dtype.is_differentiable)
-            more = self._backward(wanted, all_given, kept).kept
+            more = self._backward(wanted, all_given, kept, sizes).kept
             new = [x for x in more if id(x) not in there]
             if not new:
                 break
@@ -200,19 +209,28 @@ class Routine:
         return kept
 
     def _backward(
-        self, wanted: tuple[int, ...], given: tuple[int, ...], kept: Sequence[SymbolicTensor]
+        self,
+        wanted: tuple[int, ...],
+        given: tuple[int, ...],
+        kept: Sequence[SymbolicTensor],
+        sizes: Sizes,
     ) -> _Backward:
         """The backward pass from some outputs (kept tensors count as such, after the outputs) to some inputs."""
         targets = [*self.symbols, *kept]
         key = (wanted, tuple(id(targets[i]) for i in given))
-        if key not in self._backwards:
-            self._backwards[key] = _Backward(self, wanted, [targets[i] for i in given])
-        return self._backwards[key]
+        variants = self._backwards.setdefault(key, Variants())
+        found = variants.found(sizes)
+        if found is None:
+            with tracing_lock:
+                found = variants.found(sizes) or variants.made(
+                    sizes, lambda: _Backward(self, wanted, [targets[i] for i in given])
+                )
+        return found
 
     def report(self) -> str:
         """What runs it, forward and backward."""
         texts = [forward.executor.report() for forward in self._forwards.values()]
-        texts += [backward.routine.report() for backward in self._backwards.values()]
+        texts += [b.routine.report() for variants in self._backwards.values() for b in variants]
         return "\n".join(text for text in texts if text)
 
     def sources(self, i: int) -> list[SymbolicTensor]:
@@ -273,9 +291,9 @@ class _Backward:
                     del tracer.captures[key]
         self.routine = Routine(tracer, outputs, routine.jit_compile)
 
-    def call(self, arguments: Sequence[Any]) -> list[Any]:
+    def call(self, arguments: Sequence[Any], sizes: Sizes) -> list[Any]:
         """For each wanted input its gradient, or None."""
-        results = iter(self.routine.call(arguments))
+        results = iter(self.routine.call(arguments, sizes=sizes))
         return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
 
 
@@ -300,6 +318,17 @@ def _parts(g: Any) -> _Parts:
             return _Parts(parts, lambda new: IndexedSlices(*new))
         return _Parts([*parts, convert_to_tensor(g.dense_shape)], lambda new: IndexedSlices(*new))
     return _Parts([g], lambda new: new[0])
+
+
+def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> dict[Atom, Any]:
+    """What the unknown sizes of arguments are for these tensors: numbers, or unknown sizes of another trace."""
+    found: dict[Atom, Any] = {}
+    for symbol, x in zip(symbols, tensors, strict=True):
+        for axis, mine in enumerate(symbol._array.shape):
+            if type(mine) is Dim:
+                ((atom,),) = mine.terms
+                found[atom] = x._array.shape[axis]
+    return found
 
 
 def replay(

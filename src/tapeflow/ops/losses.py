@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import same_sizes
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of
@@ -74,7 +75,7 @@ def softmax_cross_entropy_with_logits(
     if labels.dtype is not logits.dtype:
         labels = array.cast(labels, dtype=logits.dtype)
     shape, labels_shape = logits._array.shape, labels._array.shape
-    if shape != labels_shape:
+    if not same_sizes(shape, labels_shape):
         try:
             shape = broadcast_shapes(shape, labels_shape)
         except ValueError:

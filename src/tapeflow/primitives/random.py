@@ -27,6 +27,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import FLOAT, INT, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
@@ -316,7 +317,7 @@ stateless = primitive("random_stateless", "seed", _stateless_kernel, result=_sta
 
 
 def _size(shape: Shape) -> int:
-    if any(d < 0 for d in shape):
+    if any(surely_less(d, 0) for d in shape):
         raise invalid(f"random: every dimension of the shape must be >= 0, got {list(shape)}")
     return math.prod(shape)
 
@@ -431,7 +432,7 @@ def _check_categorical(shape: Any, num_samples: int) -> None:
         raise invalid(
             f"categorical: num_classes should be positive, got logits of shape {list(shape)}"
         )
-    if num_samples < 0:
+    if surely_less(num_samples, 0):
         raise invalid(f"categorical: num_samples should be non-negative, got {num_samples}")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.dims import same_size
 from tapeflow.core.dtypes import DType, int16, int32, int64
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, elementwise, indexing, ordering, reduction
@@ -256,7 +257,9 @@ def _bincount_result(
             f"bincount: weights {list(weights.shape)} must have the same shape as arr "
             f"{list(x.shape)}"
         )
-    known = maxlength if maxlength == minlength else None  # else the largest element says it
+    known = (
+        maxlength if same_size(maxlength, minlength) else None
+    )  # else the largest element says it
     return ArraySpec((*x.shape[:-1], known), weights.dtype)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dims import Atom, Compound, Dim
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.extremes import KINDS
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
@@ -153,9 +154,8 @@ def encoded_size(dim: Dim, number: Callable[[Any], int]) -> Any:
     """A size as data: a sum of products of sizes of values, which `number` gives a number."""
 
     def atom_data(atom: Atom) -> Any:
-        if isinstance(atom, Ratio):
+        if isinstance(atom, Compound):
             return [atom.kind, _part(atom.a), _part(atom.b)]
-        assert atom.origin is not None
         symbol, axis, position = atom.origin
         return [number(symbol.value), axis, position]
 
@@ -180,7 +180,11 @@ def _decoded_atom(atom: Any, tensors: Mapping[int, Tensor]) -> Any:
     first, second, third = atom
     if isinstance(first, str):
         a, b = (decoded_size(x, tensors) if isinstance(x, list) else x for x in (second, third))
-        return a // b if first == "//" else a % b
+        if first not in KINDS:
+            raise ValueError(
+                f"a saved model cannot hold a size of kind {first!r}: it was saved by another version of tapeflow"
+            )
+        return KINDS[first](a, b)
     if second is not None:
         return tensors[first]._array.shape[second]
     from tapeflow.ops.arguments import element

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from tapeflow.core.dims import value_of
+from tapeflow.core.extremes import evaluated
 from tapeflow.engines.xla.attention import remembering
 from tapeflow.engines.xla.lowerings import LOWERINGS
 from tapeflow.function.graph import Graph, Node, Value
@@ -58,8 +58,7 @@ def lowerable(node: Node) -> bool:
     # A size that is an element of a tensor is not known when XLA compiles, nor is one that a node itself decides.
     made = set(node.outputs)
     return all(
-        atom.origin is not None and atom.origin[1] is not None
-        for atom in atoms_in(tuple(node.attrs.values()))
+        atom.origin[1] is not None for atom in atoms_in(tuple(node.attrs.values()))
     ) and not any(origin(atom) in made for value in node.outputs for atom in atoms_in(value.shape))
 
 
@@ -67,12 +66,10 @@ def with_sizes(node: Node, arrays: dict[Value, Any]) -> dict[str, Any]:
     """The attributes of a node, with the sizes that its function was called with."""
 
     def number(atom: Any) -> int | None:
-        if atom.origin is None:
-            return None
         symbol, axis, _ = atom.origin
         found = arrays.get(symbol.value)
         return None if found is None or axis is None else found.shape[axis]
 
     if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
         return node.attrs
-    return {k: mapped(v, lambda size: value_of(size, number)) for k, v in node.attrs.items()}
+    return {k: mapped(v, lambda size: evaluated(size, number)) for k, v in node.attrs.items()}

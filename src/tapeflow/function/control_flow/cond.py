@@ -12,6 +12,7 @@ from typing import Any
 
 from tapeflow.autodiff.backprop import Call, accumulate, dense, record_call
 from tapeflow.core.context import recorders
+from tapeflow.core.guards import Variants
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.batching import batch_of, conditional_of_batch
 from tapeflow.function.control_flow.blocks import current, outer_tensors
@@ -128,7 +129,7 @@ class _Call:
         self.node, self.outputs = COND.node([index, *self.pool], attrs)
         self.count = len(self.outputs)
         self._kept: dict[tuple[int, int], Tensor] = {}
-        self._backwards: dict[Any, _Backward] = {}
+        self._backwards: dict[Any, Variants] = {}
         self.inputs = [index, *self.pool]
         record_call(Call("cond", self.inputs, self.outputs, self.pullback, partial=True))
 
@@ -138,9 +139,8 @@ class _Call:
 
     def _pulled(self, g: dict[int, Tensor], kept: list[Kept], kept_g: list[Any]) -> list[Any]:
         key = (*g, *[(number, id(x)) for number, x in kept])
-        if key not in self._backwards:
-            self._backwards[key] = _Backward(self, list(g), kept)
-        backward = self._backwards[key]
+        variants = self._backwards.setdefault(key, Variants())
+        backward = variants.found({}) or variants.made({}, lambda: _Backward(self, list(g), kept))
         parts: list[Any] = [None] * (1 + len(self.pool))
         if not backward.wanted:
             return parts

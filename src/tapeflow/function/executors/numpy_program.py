@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.context import context
-from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dims import Atom, Compound, Dim
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.tensor import Tensor
@@ -122,6 +122,16 @@ def told(error: Exception, node: Node) -> Exception:
 _ALONE, _ARRAY_ALONE = references_if_alone(lambda: Tensor(np.zeros(1)), "_array", named=True)
 
 
+_COMPOUNDS = {
+    "//": "({a} // {b})",
+    "%": "({a} % {b})",
+    "min": "min({a}, {b})",
+    "max": "max({a}, {b})",
+    "with": "({b} if {a} == 1 else {a})",
+}
+"""How sizes that are no polynomials are written."""
+
+
 class _Writer:
     """Writes the code of a graph."""
 
@@ -167,7 +177,6 @@ class _Writer:
 
     def _sizes(self, value: Value) -> None:
         for atom in self.by_origin.get(value, ()):
-            assert atom.origin is not None
             _, axis, position = atom.origin
             name = self.names[value]
             right = f"{name}.shape[{axis}]" if axis is not None else f"int({name}.flat[{position}])"
@@ -254,6 +263,6 @@ class _Writer:
         return f"({' + '.join(terms)})"
 
     def _atom(self, atom: Atom) -> str:
-        if isinstance(atom, Ratio):
-            return f"({self.size(atom.a)} {atom.kind} {self.size(atom.b)})"
+        if isinstance(atom, Compound):
+            return _COMPOUNDS[atom.kind].format(a=self.size(atom.a), b=self.size(atom.b))
         return self.atoms[atom]
