@@ -118,4 +118,4 @@ def _check_kernel(*, comparison: str, a: int, b: int, answer: bool) -> tuple[()]
 
 
 primitive("size_check", "", _check_kernel, result=lambda **_: (), outputs=None)
-size_check = TABLE["size_check"]
+size_check = TABLE.pop("size_check")  # it computes nothing

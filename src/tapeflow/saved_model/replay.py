@@ -20,6 +20,7 @@ from tapeflow.function.control_flow.loops import Loop
 from tapeflow.function.control_flow.rows import spec_from
 from tapeflow.function.control_flow.stacks import UNLISTED
 from tapeflow.function.routine import Routine
+from tapeflow.primitives.sizes import size_check
 from tapeflow.primitives.table import TABLE
 from tapeflow.saved_model.encoding import decoded, decoded_size
 
@@ -37,7 +38,7 @@ def replay(data: dict[str, Any], inputs: Sequence[Tensor], read: Read) -> dict[i
         elif name == "while":
             outputs = _while(tensors, attrs, read)
         else:
-            row = TABLE.get(name) or UNLISTED.get(name)
+            row = size_check if name == "size_check" else TABLE.get(name) or UNLISTED.get(name)
             if row is None:
                 raise ValueError(
                     f"The saved model uses the primitive {name!r}, which this version of tapeflow does not have. "
