@@ -31,6 +31,10 @@ class Guard(NamedTuple):
         return f"{self.a} {word} {self.b}"
 
 
+Book = dict[Any, Guard]
+"""Guards by what they compare."""
+
+
 class Undecided(Exception):
     """A question was asked where nothing may be guessed."""
 
@@ -39,7 +43,7 @@ class _Notes(threading.local):
     """What this thread is doing with questions."""
 
     def __init__(self) -> None:
-        self.books: tuple[dict[Any, Guard], ...] = ()
+        self.books: tuple[tuple[Book, Callable[[Atom], bool]], ...] = ()
         self.deciding = True
         self.checking = False
 
@@ -48,11 +52,15 @@ _notes = _Notes()
 
 
 @contextlib.contextmanager
-def noting() -> Iterator[dict[Any, Guard]]:
-    """Within this context questions may be asked. Gives the guards that were noted."""
+def noting(known: Callable[[Atom], bool]) -> Iterator[Book]:
+    """Within this context questions may be asked. Gives the guards that were noted.
+
+    Args:
+      known: whether a size means something to who notes it: it is one of the trace, or of a trace around it.
+    """
     before = _notes.books
-    book: dict[Any, Guard] = {}
-    _notes.books = (*before, book)
+    book: Book = {}
+    _notes.books = (*before, (book, known))
     try:
         yield book
     finally:
@@ -122,14 +130,16 @@ def _guess(comparison: str, a: Any, b: Any) -> bool:
 def _note(guard: Guard) -> None:
     if not _notes.books:
         raise RuntimeError(f"No function is being traced, and it was asked whether {guard}.")
-    for book in _notes.books:
-        book.setdefault((guard.comparison, _key(guard.a), _key(guard.b)), guard)
+    atoms = [*atoms_of(guard.a), *atoms_of(guard.b)]
+    for book, known in _notes.books:
+        if all(map(known, atoms)):
+            book.setdefault((guard.comparison, _key(guard.a), _key(guard.b)), guard)
 
 
 def _known(comparison: str, a: Any, b: Any) -> bool | None:
     """What was answered before."""
     key = (comparison, _key(a), _key(b))
-    return next((book[key].answer for book in reversed(_notes.books) if key in book), None)
+    return next((book[key].answer for book, _ in reversed(_notes.books) if key in book), None)
 
 
 def _likely(comparison: str, a: Any, b: Any) -> bool:
@@ -221,9 +231,7 @@ class Variants:
                 return made
         return None
 
-    def made(self, sizes: Sizes, make: Callable[[], Any]) -> Any:
-        """A new one for a call."""
-        with hinted(sizes), noting() as book:
-            made = make()
-        self._made.append((tuple(book.values()), made))
+    def add(self, guards: Iterable[Guard], made: Any) -> Any:
+        """Adds a new one, and gives it."""
+        self._made.append((tuple(guards), made))
         return made

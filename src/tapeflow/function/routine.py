@@ -20,7 +20,7 @@ from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.dims import Atom, Dim
-from tapeflow.core.guards import Sizes, Variants
+from tapeflow.core.guards import Sizes, Variants, hinted
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
@@ -48,6 +48,7 @@ class Routine:
     ) -> None:
         self.name = tracer.graph.name
         self.tracer = tracer
+        self.tracers = [tracer]  # and those of the passes that it is a derivative of
         self.jit_compile = jit_compile
         self.arguments = list(tracer.arguments)
         self.symbols = [_symbol(tracer, x) for x in outputs]
@@ -76,14 +77,14 @@ class Routine:
         self,
         arguments: Sequence[Tensor],
         variables: Sequence[Variable] | None = None,
-        sizes: Sizes | None = None,
+        around: Around | None = None,
     ) -> list[Tensor]:
         """The outputs for these arguments. Recorders are told, and variables assigned.
 
         Args:
           arguments: the tensors it takes.
           variables: in the place of those it was traced with.
-          sizes: what unknown sizes are in this call, if its arguments do not tell: those of a backward pass do not.
+          around: of a backward pass, the call that it belongs to.
         """
         held = self.variables if variables is None else variables
         active = context.hot[1]
@@ -104,9 +105,9 @@ class Routine:
             if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
         )
         once = len(following) == 1 and _first_order(following)
-        if sizes is None:
-            sizes = sizes_in(self.arguments, arguments)
-        return self._recorded(inputs, wanted, once, held, sizes)
+        if around is None:
+            around = Around(sizes_in(self.arguments, arguments), {})
+        return self._recorded(inputs, wanted, once, held, around)
 
     def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """A short way from arrays to arrays for who calls it a million times, and records nothing.
@@ -124,25 +125,23 @@ class Routine:
         wanted: tuple[int, ...],
         once: bool,
         held: Sequence[Variable],
-        sizes: Sizes,
+        around: Around,
     ) -> list[Tensor]:
         count = len(self.symbols)
         differentiable = tuple(i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable)
+        sizes = around.sizes
         kept = self._kept(wanted, differentiable, once, sizes)
         results = self._run(self._forward(tuple(x.value for x in kept)), inputs, held)
         outputs = results[:count]
-        values = {
-            id(x): result
-            for x, result in zip(
-                [*self.symbols, *kept, *self.inputs()], [*results, *inputs], strict=True
-            )
-        }
+        symbols = [*self.symbols, *kept, *self.inputs()]
+        values = {id(x): y for x, y in zip(symbols, [*results, *inputs], strict=True)}
+        values = {**around.tensors, **values}
 
         def pullback(*g: Tensor | None) -> list[Any]:
             given = tuple(i for i, part in enumerate(g) if part is not None)
             backward = self._backward(wanted, given, kept, sizes)
             arguments = [g[i] for i in given] + [values[id(x)] for x in backward.kept]
-            found = backward.call(arguments, sizes)
+            found = backward.call(arguments, Around(sizes, values))
             parts: list[Any] = [None] * len(inputs)
             for i, part in zip(wanted, found, strict=True):
                 parts[i] = part
@@ -196,17 +195,20 @@ class Routine:
     ) -> list[SymbolicTensor]:
         """The tensors of the forward pass that a backward pass needs: for derivatives of any order, unless `once`."""
         there = {id(x) for x in (*self.symbols, *self.inputs())}
-        kept = [x for x in self._backward(wanted, given, [], sizes).kept if id(x) not in there]
+        kept = self._own(self._backward(wanted, given, [], sizes).kept, there)
         while not once:
             outputs = [*self.symbols, *kept]
             there.update(map(id, kept))
             all_given = tuple(i for i, x in enumerate(outputs) if x.dtype.is_differentiable)
-            more = self._backward(wanted, all_given, kept, sizes).kept
-            new = [x for x in more if id(x) not in there]
+            new = self._own(self._backward(wanted, all_given, kept, sizes).kept, there)
             if not new:
                 break
             kept = [*kept, *new]
         return kept
+
+    def _own(self, tensors: list[SymbolicTensor], there: set[int]) -> list[SymbolicTensor]:
+        """Those that it computes itself, and that are not there yet."""
+        return [x for x in tensors if x.interpreter is self.tracer and id(x) not in there]
 
     def _backward(
         self,
@@ -222,9 +224,12 @@ class Routine:
         found = variants.found(sizes)
         if found is None:
             with tracing_lock:
-                found = variants.found(sizes) or variants.made(
-                    sizes, lambda: _Backward(self, wanted, [targets[i] for i in given])
-                )
+                found = variants.found(sizes)
+                if found is None:
+                    with hinted(sizes):
+                        found = _Backward(self, wanted, [targets[i] for i in given])
+                    variants.add(found.routine.tracer.guards.values(), found)
+                    variants.found(sizes)  # a trace around this one has to rely on the same answers
         return found
 
     def report(self) -> str:
@@ -247,6 +252,13 @@ class Routine:
             *(c.symbol for c in self.tracer.variables.values()),
             *(symbol for _, symbol in self.tracer.captures.values()),
         ]
+
+
+class Around(NamedTuple):
+    """The call that backward passes belong to: what unknown sizes are, and tensors by the `id` of their symbols."""
+
+    sizes: Sizes
+    tensors: dict[int, Tensor]
 
 
 class _Forward:
@@ -285,15 +297,16 @@ class _Backward:
         for key, (x, symbol) in list(tracer.captures.items()):
             if isinstance(x, SymbolicTensor):
                 inside = routine.tracer.known.get(id(x), x)
-                if inside.interpreter is routine.tracer:
+                if inside.interpreter in routine.tracers:
                     self.kept.append(inside)
                     tracer.arguments.append(symbol)
                     del tracer.captures[key]
         self.routine = Routine(tracer, outputs, routine.jit_compile)
+        self.routine.tracers += routine.tracers
 
-    def call(self, arguments: Sequence[Any], sizes: Sizes) -> list[Any]:
+    def call(self, arguments: Sequence[Any], around: Around) -> list[Any]:
         """For each wanted input its gradient, or None."""
-        results = iter(self.routine.call(arguments, sizes=sizes))
+        results = iter(self.routine.call(arguments, around=around))
         return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
 
 

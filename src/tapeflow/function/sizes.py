@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tapeflow.core.dims import Atom, Dim, atoms_of
+from tapeflow.core.errors import OpError
 from tapeflow.core.extremes import evaluated
 from tapeflow.function.graph import Node, Value
+from tapeflow.primitives.table import ArraySpec
 
 
 def atoms_in(value: Any) -> Iterator[Atom]:
@@ -50,6 +52,25 @@ def needs(node: Node) -> list[Value]:
     for value in node.attrs.values():
         found += [origin(atom) for atom in atoms_in(value)]
     return found
+
+
+def is_sized(node: Node) -> bool:
+    """Whether what a node is given had unknown sizes while it was traced."""
+    taken = [v.shape for v in node.inputs if type(v.shape) is tuple]
+    return any(True for _ in atoms_in((taken, node.attrs)))
+
+
+def mistake(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> OpError | None:
+    """What the shape rule of a node says against inputs of these shapes, where all sizes are numbers."""
+    rule = getattr(node.primitive, "result", None)
+    if rule is None:
+        return None
+    specs = [ArraySpec(tuple(s), v.dtype) for s, v in zip(shapes, node.inputs, strict=True)]
+    try:
+        rule(*specs, **attrs)
+    except OpError as wrong:
+        return wrong
+    return None
 
 
 def substituted(attrs: dict[str, Any], tensors: Mapping[Value, Any]) -> dict[str, Any]:

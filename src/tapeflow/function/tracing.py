@@ -384,6 +384,9 @@ class Tracer(Interpreter):
         """Whether tensors of the other tracer can be used here: it is this one, or one around it."""
         return other is self or self._may_see(other)
 
+    def _knows(self, atom: Atom) -> bool:
+        return self.sees(atom.origin[0].interpreter)
+
     # Running the function.
 
     @contextlib.contextmanager
@@ -402,7 +405,7 @@ class Tracer(Interpreter):
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
         """A trace from its beginning to its end: variables get back what they held."""
-        with tracing_lock, noting() as self.guards:
+        with tracing_lock, noting(self._knows) as self.guards:
             try:
                 with self.tracing():
                     yield

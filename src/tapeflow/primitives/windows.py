@@ -29,7 +29,9 @@ def output_size(size: int, window: int, stride: int, dilation: int, pads: tuple[
     2
     """
     room = size + pads[0] + pads[1] - (window - 1) * dilation - 1 + stride
-    return room // stride if isinstance(room, Dim) or room >= 0 else -(-room // stride)
+    if isinstance(room, Dim):
+        return larger(room // stride, 0)
+    return room // stride if room >= 0 else -(-room // stride)
 
 
 def same_padding(size: int, window: int, stride: int, dilation: int = 1) -> tuple[int, int]:

@@ -10,8 +10,9 @@ import jax.numpy as jnp
 from tapeflow.core.extremes import evaluated
 from tapeflow.engines.xla.attention import remembering
 from tapeflow.engines.xla.lowerings import LOWERINGS
+from tapeflow.function.executors.numpy_program import told
 from tapeflow.function.graph import Graph, Node, Value
-from tapeflow.function.sizes import atoms_in, mapped, origin
+from tapeflow.function.sizes import atoms_in, is_sized, mapped, mistake, origin
 
 
 def lower_nodes(
@@ -25,6 +26,8 @@ def lower_nodes(
         with remembering():
             for node in nodes:
                 attrs = with_sizes(node, values)
+                if is_sized(node):
+                    check_sizes(node, [values[v].shape for v in node.inputs], attrs)
                 found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
                 several = node.primitive.outputs != 1
                 values.update(zip(node.outputs, found if several else (found,), strict=True))
@@ -60,6 +63,13 @@ def lowerable(node: Node) -> bool:
     return all(
         atom.origin[1] is not None for atom in atoms_in(tuple(node.attrs.values()))
     ) and not any(origin(atom) in made for value in node.outputs for atom in atoms_in(value.shape))
+
+
+def check_sizes(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> None:
+    """Raises where sizes that were unknown while tracing do not fit: a lowering may do without a word what it can."""
+    wrong = mistake(node, shapes, attrs)
+    if wrong is not None:
+        raise told(wrong, node)
 
 
 def with_sizes(node: Node, arrays: dict[Value, Any]) -> dict[str, Any]:

@@ -209,7 +209,10 @@ class _Call:
         given = [i for i in g if i >= self.loop.carried]
         key = (*given, *map(id, kept))
         variants = self._backwards.setdefault(key, Variants())
-        backward = variants.found({}) or variants.made({}, lambda: _Backward(self, given, kept))
+        backward = variants.found({})
+        if backward is None:
+            backward = _Backward(self, given, kept)
+            variants.add(backward.loop.body.tracer.guards.values(), backward)
         return backward.call(g, kept_g)
 
     def keep(self, wanted: Sequence[SymbolicTensor]) -> list[Tensor]:

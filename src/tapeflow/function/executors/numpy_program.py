@@ -25,13 +25,14 @@ from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Compound, Dim
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.core.extremes import evaluated
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
 from tapeflow.function.executors.numpy_fusions import fused
 from tapeflow.function.executors.numpy_kernels import SPECIAL, in_float32
 from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.graph import Graph, Node, Value
-from tapeflow.function.sizes import atoms_in, origin
+from tapeflow.function.sizes import atoms_in, is_sized, mapped, mistake, origin
 from tapeflow.primitives.table import KERNEL_FAILURES
 
 
@@ -48,6 +49,7 @@ class NumpyProgram:
         writer = _Writer(fused(graph))
         self.source = writer.source()
         self._nodes = writer.lines
+        self._names, self._atoms = writer.names, writer.atoms
         self._donations = writer.donations
         self._has_effects = any(node.has_effect for node in graph.nodes)
         self._file = f"<tapeflow {graph.name} {id(self):x}>"
@@ -101,9 +103,21 @@ class NumpyProgram:
             if traceback.tb_frame.f_code.co_filename == self._file:
                 node = self._nodes.get(traceback.tb_lineno)
                 if node is not None:
-                    return told(error, node)
+                    return told(self._named(error, node, traceback.tb_frame), node)
             traceback = traceback.tb_next
         return error
+
+    def _named(self, error: Exception, node: Node, frame: Any) -> Exception:
+        """What the shape rule has against the arrays that a kernel was given, in words; else the error as it is."""
+        if isinstance(error, OpError) or not is_sized(node):
+            return error
+        found = {**frame.f_globals, **frame.f_locals}
+        attrs = mapped(node.attrs, lambda dim: evaluated(dim, lambda a: found[self._atoms[a]]))
+        try:
+            shapes = [found[self._names[v]].shape for v in node.inputs]
+            return mistake(node, shapes, attrs) or error
+        except (KeyError, TypeError, AttributeError):  # a kernel of the executor's own
+            return error
 
 
 def told(error: Exception, node: Node) -> Exception:
