@@ -42,7 +42,7 @@ def agreed(a: Any, b: Any) -> Any:
 
     Where they turn out not to be, the op fails when it runs. ValueError, if that is known already.
     """
-    if surely_less(a, b) or surely_less(b, a):
+    if surely_unequal(a, b):
         raise ValueError(f"the sizes {a} and {b} differ")
     return a if type(a) is int else b if type(b) is int else a
 
@@ -131,6 +131,11 @@ def surely_less(a: Any, b: Any) -> bool:
     """Whether a size is less than another one whatever they are. Nothing is asked."""
     difference = a - b
     return bounds(difference)[1] < 0 if isinstance(difference, Dim) else difference < 0
+
+
+def surely_unequal(a: Any, b: Any) -> bool:
+    """Whether two sizes differ whatever they are. Nothing is asked."""
+    return surely_less(a, b) or surely_less(b, a)
 
 
 def _atom_bounds(atom: Atom) -> Bounds:

@@ -146,7 +146,8 @@ def _likely(comparison: str, a: Any, b: Any) -> bool:
     """The answer where nothing is known: sizes fit each other, and are neither 0 nor 1."""
     known = b if isinstance(a, Dim) else a
     if comparison == "==":
-        return isinstance(known, Dim) or known not in (0, 1)
+        # A rule that names a 1 wants it to be there; elsewhere it is a case apart.
+        return isinstance(known, Dim) or known not in ((0,) if _notes.checking else (0, 1))
     return isinstance(b, Dim) and not isinstance(a, Dim) and a <= 1
 
 

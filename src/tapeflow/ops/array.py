@@ -12,6 +12,7 @@ from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import logger
 from tapeflow.core.shapes import TensorShape, broadcast_shapes
@@ -136,7 +137,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     numbers = () if axis is None else ints("squeeze", "axis", axis, scalar=True)
     axes = {axis_of("squeeze", number, len(shape)) for number in numbers}
     for i in axes:
-        if shape[i] != 1:
+        if surely_unequal(shape[i], 1):
             raise invalid(
                 f"squeeze: Can not squeeze dim[{i}], expected a dimension of 1, got {shape[i]} "
                 f"in shape {list(shape)}"
