@@ -55,6 +55,15 @@ SAMPLES: dict[str, list[Sample]] = {
         name: reductions(name)
         for name in ["sum", "mean", "max", "min", "prod", "logsumexp", "euclidean_norm"]
     },
+    "sum_like": [
+        Sample((x,), {"shape": shape})
+        for x, shapes in [
+            (real(2, 3, 2), [(2, 3, 2), (3, 2), (1, 2), (2, 1, 2), (1, 1, 1), ()]),
+            (real(0, 2), [(0, 2), (1, 2), (2,)]),
+            (ints(2, 3), [(1, 3)]),
+        ]
+        for shape in shapes
+    ],
     **{
         name: [
             Sample((bools(2, 3),), {"axis": axis, "keepdims": keepdims})
@@ -148,6 +157,12 @@ def _mean(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> np.ndarray
     return np.trunc(out) if x.dtype.kind in "iu" else out
 
 
+def _sum_like(x: np.ndarray, *, shape: tuple[int, ...]) -> np.ndarray:
+    wide = (1,) * (x.ndim - len(shape)) + shape
+    stretched = tuple(i for i, size in enumerate(wide) if size != x.shape[i])
+    return np.sum(x, axis=stretched, keepdims=True).reshape(shape)
+
+
 def _norm(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     out = np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=keepdims))
     return np.trunc(out) if x.dtype.kind in "iu" else out
@@ -155,6 +170,7 @@ def _norm(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> np.ndarray
 
 REFERENCES: dict[str, Reference] = {
     "sum": np.sum,
+    "sum_like": _sum_like,
     "mean": _mean,
     "max": np.max,
     "min": np.min,
@@ -194,6 +210,11 @@ MISTAKES: dict[str, list[Mistake]] = {
             "all": ("bool",),
         }.items()
     },
+    "sum_like": [
+        *refused(NUMERIC, shape=(1,)),
+        Mistake((real(2, 3),), {"shape": (2,)}, says=("[2]", "[2, 3]")),
+        Mistake((real(3),), {"shape": (2, 3)}, says=("[2, 3]", "[3]")),
+    ],
     **{
         name: [
             *refused((*REAL, "bool"), axis=0, dtype=dtypes.int64),

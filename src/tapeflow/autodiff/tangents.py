@@ -34,7 +34,17 @@ _LINEAR = {
                 "reverse",
                 "roll",
             ),
-            *("tile", "repeat", "mirror_pad", "mirror_fold", "sum", "mean", "cumsum", "diag"),
+            *(
+                "tile",
+                "repeat",
+                "mirror_pad",
+                "mirror_fold",
+                "sum",
+                "sum_like",
+                "mean",
+                "cumsum",
+                "diag",
+            ),
             *("diag_part", "cast", "real", "imag", "unstack", "split", "gather", "scatter_rows"),
             *(
                 "gather_nd",

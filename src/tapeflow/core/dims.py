@@ -2,20 +2,22 @@
 
 While `tf.function` traces, a dimension that was declared `None` has no number yet, but ops compute with it all the
 same: they multiply sizes for a reshape, divide by them for a mean. A `Dim` stands for such a size and keeps what was
-computed as a polynomial in *atoms*: the unknown sizes themselves, and quotients and remainders that do not come out.
+computed as a polynomial in *atoms*: the unknown sizes themselves, and what is no polynomial of them, such as quotients
+that do not come out, or the smaller of two sizes.
 
-    Dim n times 3 plus 1  ->  3*n + 1
+    Dim n times 3 plus 1        ->  3*n + 1
+    the smaller of n and m      ->  min(n, m)
+    n and m in one operation    ->  with(n, m): the other one where one is 1
 
-A question that only numbers can answer (is n equal to 1?) is answered for a typical n, the *hint*, and the answer is
-noted as a *guard* on the trace: it holds for calls where the answer is the same, and another trace is made for others.
-Using a `Dim` as an index does the same: the trace then holds for that size alone. Nothing is ever silently wrong.
+So a size is computed when the function runs, and nothing has to be guessed: see `extremes`. What is left are questions
+that only numbers can answer (is n equal to 1?): see `guards`.
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 _numbers = itertools.count()
@@ -27,40 +29,42 @@ class Atom:
     Attributes:
       origin: a tensor, and the axis whose size it is, or if that is None the position of the element that it is.
       hint: a typical size, or None where there is none: a size that follows from values.
-      guards: the list in which answers about it are noted.
+      made_up: whether nobody has ever seen a tensor of that size.
     """
 
-    __slots__ = ("guards", "hint", "name", "number", "origin")
+    __slots__ = ("hint", "made_up", "name", "order", "origin")
 
     def __init__(
-        self, name: str, origin: Origin | None, hint: int | None, guards: list[Guard]
+        self, name: str, origin: Origin, hint: int | None = None, made_up: bool = False
     ) -> None:
         self.name = name
         self.origin = origin
         self.hint = hint
-        self.guards = guards
-        self.number = next(_numbers)
+        self.made_up = made_up
+        self.order = (next(_numbers), "")
 
     def __repr__(self) -> str:
         return self.name
 
 
-class Ratio(Atom):
-    """A quotient or remainder that is not a polynomial."""
+class Compound(Atom):
+    """What is computed of two sizes and is no polynomial of them. Two that are written alike are one."""
 
-    __slots__ = ("a", "b", "kind")
+    __slots__ = ("_key", "a", "b", "kind")
 
     def __init__(self, kind: str, a: Any, b: Any) -> None:
-        hints = hint_of(a), hint_of(b)
-        hint = None if None in hints or not hints[1] else _RATIOS[kind](*hints)
-        super().__init__(f"({a} {kind} {b})", None, hint, _guards_of(a, b))
         self.kind, self.a, self.b = kind, a, b
+        infix = kind in ("//", "%")
+        self.name = f"({a} {kind} {b})" if infix else f"{kind}({a}, {b})"
+        self.order = (max(atom.order[0] for x in (a, b) for atom in atoms_of(x)), self.name)
+        self._key = (kind, _key(a), _key(b))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Compound) and self._key == other._key
 
-_RATIOS: dict[str, Callable[[Any, Any], Any]] = {"//": operator.floordiv, "%": operator.mod}
+    def __hash__(self) -> int:
+        return hash(self._key)
 
-Guard = tuple[str, Any, Any, bool]
-"""A comparison (`==` or `<`), its operands, and the answer that the trace relies on."""
 
 Terms = dict[tuple[Atom, ...], int]
 
@@ -82,11 +86,6 @@ class Dim:
         """The size that an atom stands for."""
         return cls({(atom,): 1})
 
-    @property
-    def atoms(self) -> set[Atom]:
-        """The atoms it is made of."""
-        return {atom for product in self.terms for atom in product}
-
     # Arithmetic.
 
     def __add__(self, other: Any) -> Any:
@@ -106,6 +105,11 @@ class Dim:
     def __pos__(self) -> Dim:
         return self
 
+    def __abs__(self) -> Any:
+        from tapeflow.core.extremes import larger
+
+        return larger(self, -self)
+
     def __sub__(self, other: Any) -> Any:
         return NotImplemented if _terms(other) is None else self + other * -1
 
@@ -118,7 +122,7 @@ class Dim:
             return NotImplemented
         total: Terms = {}
         for (p, f), (q, g) in itertools.product(self.terms.items(), terms.items()):
-            product = tuple(sorted((*p, *q), key=lambda atom: atom.number))
+            product = tuple(sorted((*p, *q), key=lambda atom: atom.order))
             total[product] = total.get(product, 0) + f * g
         return _simplest(total)
 
@@ -156,22 +160,22 @@ class Dim:
     def __eq__(self, other: Any) -> bool:
         if other is None or _terms(other) is None:
             return False
-        return ask("==", self, other)
+        return _ask("==", self, other)
 
     def __ne__(self, other: Any) -> bool:
         return not self == other
 
     def __lt__(self, other: Any) -> bool:
-        return ask("<", self, other)
+        return _ask("<", self, other)
 
     def __ge__(self, other: Any) -> bool:
-        return not ask("<", self, other)
+        return not _ask("<", self, other)
 
     def __gt__(self, other: Any) -> bool:
-        return ask("<", other, self)
+        return _ask("<", other, self)
 
     def __le__(self, other: Any) -> bool:
-        return not ask("<", other, self)
+        return not _ask("<", other, self)
 
     def __bool__(self) -> bool:
         return self != 0
@@ -180,14 +184,9 @@ class Dim:
         return hash(self._key)
 
     def __index__(self) -> int:
-        number = hint_of(self)
-        if number is None:
-            raise TypeError(
-                f"The size {self} is known only when the function runs, and a Python number is needed here. Use "
-                "tf.shape(x) in the place of x.shape, and tensors in the place of Python numbers."
-            )
-        ask("==", self, number)
-        return number
+        from tapeflow.core.guards import pinned
+
+        return pinned(self)
 
     __int__ = __index__
 
@@ -203,13 +202,19 @@ class Dim:
 
     def __repr__(self) -> str:
         parts = []
-        for product, factor in sorted(self.terms.items(), key=lambda t: [a.number for a in t[0]]):
+        for product, factor in sorted(self.terms.items(), key=lambda t: [a.order for a in t[0]]):
             atoms = "*".join(map(str, product))
             if not product:
                 parts.append(str(factor))
             else:
-                parts.append(atoms if factor == 1 else f"{factor}*{atoms}")
+                parts.append({1: atoms, -1: f"-{atoms}"}.get(factor, f"{factor}*{atoms}"))
         return " + ".join(parts).replace("+ -", "- ")
+
+
+def _ask(comparison: str, a: Any, b: Any) -> bool:
+    from tapeflow.core.guards import ask  # what to do with questions lies above what sizes are
+
+    return ask(comparison, a, b)
 
 
 def _terms(value: Any) -> Terms | None:
@@ -231,124 +236,76 @@ def _simplest(terms: Terms) -> Any:
     return Dim(terms)
 
 
+def _key(size: Any) -> Any:
+    return size._key if isinstance(size, Dim) else size
+
+
+def atoms_of(size: Any) -> Iterator[Atom]:
+    """The atoms that a size comes from, compounds taken apart."""
+    if isinstance(size, Dim):
+        for product in size.terms:
+            for atom in product:
+                if isinstance(atom, Compound):
+                    yield from atoms_of(atom.a)
+                    yield from atoms_of(atom.b)
+                else:
+                    yield atom
+
+
+def same_size(a: Any, b: Any) -> bool:
+    """Whether two sizes are known to be equal. Nothing is asked."""
+    if type(a) is Dim or type(b) is Dim:
+        return type(a) is type(b) and a._key == b._key
+    return a == b
+
+
+def same_sizes(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Whether two shapes are known to be equal. Nothing is asked."""
+    return len(a) == len(b) and all(map(same_size, a, b))
+
+
+# Quotients.
+
+
 def _divided(a: Any, b: Any) -> tuple[Any, Any]:
     """Quotient and remainder. What divides evenly, as sizes mostly do, gives a polynomial again."""
     top, bottom = _terms(a), _terms(b)
     if top is None or bottom is None:
         return NotImplemented, NotImplemented
-    if len(bottom) == 1:
-        ((product, factor),) = bottom.items()
-        if not factor:
-            raise ZeroDivisionError("a size is divided by zero")
-        quotient: Terms = {}
-        for p, f in top.items():
-            rest = list(p)
-            try:
-                for atom in product:
-                    rest.remove(atom)
-            except ValueError:
-                break
-            if f % factor:
-                break
-            quotient[tuple(rest)] = f // factor
-        else:
-            return _simplest(quotient), 0
-    elif ask("==", a, b):
-        return 1, 0
-    return Dim.of(_ratio("//", a, b)), Dim.of(_ratio("%", a, b))
+    exact = _quotient(top, bottom)
+    if exact is not None:
+        return _simplest(exact), 0
+    if isinstance(b, Dim):
+        return Dim.of(Compound("//", a, b)), Dim.of(Compound("%", a, b))
+    whole: Any = _simplest({p: f // b for p, f in top.items() if not f % b})
+    rest: Any = _simplest({p: f for p, f in top.items() if f % b})
+    if not isinstance(rest, Dim):
+        return whole + rest // b, rest % b
+    return whole + Dim.of(Compound("//", rest, b)), Dim.of(Compound("%", rest, b))
 
 
-_ratios: dict[tuple[str, Any, Any], Ratio] = {}
+def _quotient(top: Terms, bottom: Terms) -> Terms | None:
+    """The quotient of two polynomials, or None if there is a remainder."""
 
+    def rank(product: tuple[Atom, ...]) -> Any:
+        return len(product), [atom.order for atom in reversed(product)]
 
-def _ratio(kind: str, a: Any, b: Any) -> Ratio:
-    key = (kind, _key(a), _key(b))
-    if key not in _ratios:
-        if len(_ratios) > 10_000:
-            _ratios.clear()
-        _ratios[key] = Ratio(kind, a, b)
-    return _ratios[key]
-
-
-def _key(value: Any) -> Any:
-    return value._key if isinstance(value, Dim) else value
-
-
-def _guards_of(*values: Any) -> list[Guard]:
-    for value in values:
-        if isinstance(value, Dim):
-            for atom in value.atoms:
-                return atom.guards
-    return []
-
-
-def hint_of(value: Any) -> int | None:
-    """A typical number for a size; None if one of its atoms has none."""
-    if not isinstance(value, Dim):
-        return value
-    return value_of(value, lambda atom: atom.hint)
-
-
-def value_of(size: Any, number: Callable[[Atom], int | None]) -> int | None:
-    """The number that a size is, where `number` knows the atoms, or None where it does not know one."""
-    if not isinstance(size, Dim):
-        return size
-    total = 0
-    for product, factor in size.terms.items():
-        for atom in product:
-            found = number(atom)
-            if found is None and isinstance(atom, Ratio):
-                a, b = value_of(atom.a, number), value_of(atom.b, number)
-                if a is not None and b:
-                    found = _RATIOS[atom.kind](a, b)
-            if found is None:
+    first = max(bottom, key=rank)
+    if not bottom[first]:
+        raise ZeroDivisionError("a size is divided by zero")
+    rest, quotient = dict(top), {}
+    while rest:
+        product = max(rest, key=rank)
+        others = list(product)
+        for atom in first:
+            if atom not in others:
                 return None
-            factor *= found
-        total += factor
-    return total
-
-
-def ask(comparison: str, a: Any, b: Any) -> bool:
-    """Whether `a` is equal to (`==`) or less than (`<`) `b`, noting the answer as a guard if it is not plain."""
-    difference = a - b
-    if not isinstance(difference, Dim):
-        return difference == 0 if comparison == "==" else difference < 0
-    signs = {factor > 0 for factor in difference.terms.values()}
-    constant = difference.terms.get((), 0)
-    if comparison == "<" and signs == {True}:  # sizes are not negative, so this is not
-        return False
-    if (signs == {True} and constant > 0) or (signs == {False} and constant < 0):
-        return comparison == "<"  # never 0
-    number = hint_of(difference)
-    if number is None:
-        return _assumed(comparison, a, b)
-    answer = number == 0 if comparison == "==" else number < 0
-    guards = _guards_of(difference)
-    guard = (comparison, a, b, answer)
-    if not any(_same(guard, known) for known in guards):
-        guards.append(guard)
-    return answer
-
-
-def _same(a: Guard, b: Guard) -> bool:
-    return a[0] == b[0] and _key(a[1]) == _key(b[1]) and _key(a[2]) == _key(b[2])
-
-
-def _assumed(comparison: str, a: Any, b: Any) -> bool:
-    """The answer for sizes that follow from values: they fit each other, and are neither 0 nor 1.
-
-    Kernels check what they are given when they run.
-    """
-    known = b if isinstance(a, Dim) else a
-    if comparison == "==":
-        return isinstance(known, Dim) or known not in (0, 1)
-    return isinstance(b, Dim) and not isinstance(a, Dim) and a <= 1
-
-
-def holds(guard: Guard, number: Callable[[Atom], int | None]) -> bool:
-    """Whether a trace that relies on a guard may be used where `number` knows the sizes."""
-    comparison, a, b, answer = guard
-    x, y = value_of(a, number), value_of(b, number)
-    if x is None or y is None:
-        return True
-    return (x == y if comparison == "==" else x < y) == answer
+            others.remove(atom)
+        factor, left = divmod(rest[product], bottom[first])
+        if left:
+            return None
+        part = {tuple(others): factor}
+        quotient.update(part)
+        new = Dim(rest) - Dim(part) * Dim(bottom)
+        rest = new.terms if isinstance(new, Dim) else {(): new} if new else {}
+    return quotient

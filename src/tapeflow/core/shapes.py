@@ -7,7 +7,9 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast, overload
 
+from tapeflow.core.dims import Dim
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import broadcast
 
 __all__ = ["Dims", "TensorShape", "broadcast_shapes", "broadcast_static_shape"]
 
@@ -361,13 +363,14 @@ def broadcast_shapes(a: Dims, b: Dims) -> Dims:
     Raises:
         ValueError: if no such operands can be broadcast together.
     """
-    if a == b:
-        return a
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     extra = len(longer) - len(shorter)
     result = list(longer)
     for axis, size in enumerate(shorter, extra):
         other = longer[axis]
+        if type(size) is Dim or type(other) is Dim:
+            result[axis] = broadcast(other, size)
+            continue
         if size == other or size == 1:
             continue
         if other == 1:

@@ -11,7 +11,9 @@ import numpy as np
 from tapeflow.core import nest, steps
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Dim, holds
+from tapeflow.core.dims import atoms_of
+from tapeflow.core.extremes import hint_of
+from tapeflow.core.guards import Guard, failing
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
@@ -20,7 +22,7 @@ from tapeflow.core.variable import Variable
 from tapeflow.function import description
 from tapeflow.function.binding import Binding
 from tapeflow.function.graph import Graph
-from tapeflow.function.routine import Routine
+from tapeflow.function.routine import Routine, sizes_in
 from tapeflow.function.signature import (
     ObjectKey,
     Signature,
@@ -30,7 +32,7 @@ from tapeflow.function.signature import (
     form_of,
     packed,
 )
-from tapeflow.function.tracing import SymbolicTensor, Tracer
+from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
 
 
 class ConcreteFunction:
@@ -92,7 +94,11 @@ class ConcreteFunction:
             tracer.enclosing = None
         self.created = tracer.created
         self._routine = Routine(tracer, symbols, jit_compile)
-        self._guards = tracer.guards
+        self._guards = _own_guards(tracer)
+        self._variants: list[ConcreteFunction] = []
+        if self._guards:  # for other sizes it is traced again
+            self._function = function
+            self._options = {"jit_compile": jit_compile, "by_identity": by_identity}
         self.graph: Graph = self._routine.graph
         self._describe(structure, keys)
         self._binding = Binding(
@@ -144,7 +150,32 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results. Python values may be left out: they are part of the trace."""
-        return self.call_leaves(self._binding.leaves(args, kwargs))
+        leaves = self._binding.leaves(args, kwargs)
+        return (self._variant(leaves) if self._guards else self).call_leaves(leaves)
+
+    def _variant(self, leaves: list[Any]) -> ConcreteFunction:
+        """The trace for sizes like these: this one, or one that is made for them."""
+        if self._failing(leaves) is None:
+            return self
+        with tracing_lock:
+            for variant in self._variants:
+                if variant._failing(leaves) is None:
+                    return variant
+            given = [
+                x if x is not None else y.value if isinstance(y, ObjectKey) else y
+                for x, y in zip(leaves, flattened(self._arguments), strict=True)
+            ]
+            variant = ConcreteFunction(
+                self._function,
+                self._signature,
+                self._arguments,
+                given,
+                self._keys,
+                creation_allowed=False,
+                **self._options,
+            )
+            self._variants.append(variant)
+        return variant
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """The results for arguments one by one."""
@@ -175,18 +206,14 @@ class ConcreteFunction:
         for x in self._foreign:
             if context.tracer is None or not context.tracer.sees(x.interpreter):
                 return False
-        if not self._guards:
-            return True
-        sizes: dict[Any, int] = {}
-        for symbol, i in zip(self._routine.arguments, self._positions, strict=True):
-            tensor = leaves[i]
-            if not isinstance(tensor, Tensor):
-                return True
-            for mine, size in zip(symbol._array.shape, tensor.shape, strict=True):
-                if type(mine) is Dim and isinstance(size, int):
-                    for atom in mine.atoms:
-                        sizes[atom] = size
-        return all(holds(guard, sizes.get) for guard in self._guards)
+        return not self._guards or self._failing(leaves) is None
+
+    def _failing(self, leaves: Sequence[Any]) -> Guard | None:
+        """The first of the answers that does not hold for these arguments."""
+        tensors = [leaves[i] for i in self._positions]
+        if not all(isinstance(x, Tensor) for x in tensors):  # sizes are not given yet
+            return None
+        return failing(self._guards, sizes_in(self._routine.arguments, tensors))
 
     # What it is.
 
@@ -301,17 +328,28 @@ def _symbol(tracer: Tracer, key: TensorKey, actual: Any) -> Tensor:
         shape: tuple[Any, ...] = (None,) * actual.ndim
     else:
         shape = key.shape
-    sizes = tuple(actual.shape) if isinstance(actual, Tensor) else (None,) * len(shape)
-    hints = [_hint(size) if d is None else None for d, size in zip(shape, sizes, strict=True)]
-    symbol = tracer.argument(shape, key.dtype, hints)
+    sizes = actual._array.shape if isinstance(actual, Tensor) else (None,) * len(shape)
+    symbol = tracer.argument(shape, key.dtype, [_hint(size) for size in sizes])
     if isinstance(actual, Tensor) and actual.interpreter is None:
         tracer.actual[symbol.value] = actual
     return symbol
 
 
-def _hint(size: Any) -> int:
+def _hint(size: Any) -> tuple[int | None, bool]:
     """A typical size: that of the call, or a made-up one, the same for all so that those that must be equal are."""
-    return size if isinstance(size, int) else _MADE_UP
+    if size is None:
+        return _MADE_UP, True
+    return hint_of(size), any(atom.made_up for atom in atoms_of(size))
+
+
+def _own_guards(tracer: Tracer) -> tuple[Guard, ...]:
+    """The guards of a trace that are about its own arguments. Others are about those of the function around it."""
+
+    def own(guard: Guard) -> bool:
+        tracers = [atom.origin[0].interpreter for x in guard[1:3] for atom in atoms_of(x)]
+        return tracer in tracers and all(map(tracer.sees, tracers))
+
+    return tuple(filter(own, tracer.guards.values()))
 
 
 _MADE_UP = 840

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dims import Atom, Dim
+from tapeflow.core.extremes import evaluated
 from tapeflow.function.sizes import atoms_in, mapped
 from tapeflow.function.tracing import Tracer
 
@@ -15,17 +16,22 @@ def own_sizes(tracer: Tracer) -> None:
     Tracing a branch, a loop body or a backward pass meets sizes of tensors of the function around it. An input that has
     such a size tells it; if there is none, the tensor that it comes from is captured.
     """
-    replacements: dict[Atom, Atom] = {}
+    replacements: dict[Atom, Any] = {}
+
+    def own(atom: Atom) -> Any:
+        if atom not in replacements:
+            replacements[atom] = Dim.of(_replacement(atom, tracer))
+        return replacements[atom]
+
     for node in tracer.graph.nodes:
         if any(_foreign(atom, tracer) for atom in atoms_in(tuple(node.attrs.values()))):
-            node.attrs = mapped(node.attrs, lambda dim: _owned(dim, tracer, replacements))
+            node.attrs = mapped(node.attrs, lambda dim: evaluated(dim, own))
 
 
 def visible(size: Any, tracer: Tracer) -> bool:
     """Whether a size means something in a trace: it is a number, or the size of a tensor there or around it."""
     return all(
-        atom.origin is not None
-        and (atom.origin[0].interpreter is tracer or tracer._may_see(atom.origin[0].interpreter))
+        atom.origin[0].interpreter is tracer or tracer._may_see(atom.origin[0].interpreter)
         for atom in atoms_in(size)
     )
 
@@ -36,32 +42,16 @@ def owned(size: Any, tracer: Tracer) -> bool:
 
 
 def _foreign(atom: Atom, tracer: Tracer) -> bool:
-    return atom.origin is not None and atom.origin[0].interpreter is not tracer
+    return atom.origin[0].interpreter is not tracer
 
 
-def _owned(dim: Dim, tracer: Tracer, replacements: dict[Atom, Atom]) -> Any:
-    total: Any = 0
-    for product, factor in dim.terms.items():
-        term: Any = factor
-        for atom in product:
-            if atom not in replacements:
-                replacements[atom] = _replacement(atom, tracer, replacements)
-            term = Dim.of(replacements[atom]) * term
-        total = term + total
-    return total
-
-
-def _replacement(atom: Atom, tracer: Tracer, replacements: dict[Atom, Atom]) -> Atom:
-    if isinstance(atom, Ratio):
-        a, b = mapped((atom.a, atom.b), lambda dim: _owned(dim, tracer, replacements))
-        return Ratio(atom.kind, a, b)
+def _replacement(atom: Atom, tracer: Tracer) -> Atom:
     if not _foreign(atom, tracer):
         return atom
-    assert atom.origin is not None
     tensor, axis, position = atom.origin
     key = Dim.of(atom)._key
     for x in (*tracer.arguments, *[symbol for _, symbol in tracer.captures.values()]):
         for own_axis, size in enumerate(x._array.shape):
             if type(size) is Dim and size._key == key:
-                return Atom(atom.name, (x, own_axis, 0), atom.hint, atom.guards)
-    return Atom(atom.name, (tracer.capture(tensor), axis, position), atom.hint, atom.guards)
+                return Atom(atom.name, (x, own_axis, 0), atom.hint, atom.made_up)
+    return Atom(atom.name, (tracer.capture(tensor), axis, position), atom.hint, atom.made_up)

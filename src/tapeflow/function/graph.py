@@ -90,7 +90,13 @@ class Node:
         return f"<node {self.primitive.name}>"
 
 
-EFFECTS = {"random_next_state", "random_generator_state", "random_generator_skip", "check_numerics"}
+EFFECTS = {
+    "random_next_state",
+    "random_generator_state",
+    "random_generator_skip",
+    "check_numerics",
+    "size_check",
+}
 
 
 class Graph:

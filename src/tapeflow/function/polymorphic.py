@@ -160,7 +160,10 @@ class Function:
         concrete = self._cached(key, leaves)
         if concrete is None:
             with tracing_lock:  # while one thread traces, others wait for what it finds
-                concrete = self._cached(key, leaves) or self._traced(structure, leaves, key)
+                concrete = self._cached(key, leaves)
+                if concrete is None:
+                    concrete = self._traced(structure, leaves, key)
+                    concrete.fits(leaves)  # a trace around this one has to rely on the same answers
         return concrete, leaves
 
     def _cached(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:

@@ -19,7 +19,9 @@ from tapeflow.autodiff.backprop import Call, accumulate, record_call
 from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.dims import Atom, Dim
 from tapeflow.core.errors import shown
+from tapeflow.core.guards import Sizes, Variants, hinted
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.steps import Step, settled
@@ -29,7 +31,7 @@ from tapeflow.function.executors.choice import Executor
 from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.sizes import substituted
-from tapeflow.function.tracing import SymbolicTensor, Tracer
+from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
 
@@ -55,6 +57,7 @@ class Routine:
     ) -> None:
         self.name = tracer.graph.name
         self.tracer = tracer
+        self.tracers = [tracer]  # and those of the passes that it is a derivative of
         self.jit_compile = jit_compile
         self.arguments = list(tracer.arguments)
         self.symbols = [_symbol(tracer, x) for x in outputs]
@@ -75,7 +78,7 @@ class Routine:
         ]
         self._forwards: dict[tuple[int, ...], _Forward] = {}
         self._plain: _Forward | None = None  # the one that keeps nothing
-        self._backwards: dict[tuple[Any, ...], _Backward] = {}
+        self._backwards: dict[tuple[Any, ...], Variants] = {}
 
     # Calling.
 
@@ -84,6 +87,7 @@ class Routine:
         arguments: Sequence[Tensor],
         variables: Sequence[Variable] | None = None,
         captured: Sequence[Tensor] | None = None,
+        around: Around | None = None,
     ) -> list[Tensor]:
         """The outputs for these arguments. Recorders are told, and variables assigned.
 
@@ -91,13 +95,14 @@ class Routine:
           arguments: the tensors it takes.
           variables: in the place of those it was traced with.
           captured: in the place of the tensors it has captured.
+          around: of a backward pass, the call that it belongs to.
         """
         held = self.variables if variables is None else variables
         others = self.captured if captured is None else captured
         active = context.hot[1]
         if not self._assigned_at or any(r.substitutes for r in active):
             inputs = [*map(settled, arguments), *[settled(v._read()) for v in held], *others]
-            return self._called(inputs, held, None)
+            return self._called(inputs, held, None, around)
         step = Step()
         with step.lock:
             try:
@@ -105,13 +110,18 @@ class Routine:
                 for recorder in active:
                     for v, value in zip(held, values, strict=True):
                         recorder.read(v, value)
-                return self._called([*map(settled, arguments), *values, *others], held, step)
+                inputs = [*map(settled, arguments), *values, *others]
+                return self._called(inputs, held, step, around)
             except BaseException:
                 step.give_up()
                 raise
 
     def _called(
-        self, inputs: list[Tensor], held: Sequence[Variable], step: Step | None
+        self,
+        inputs: list[Tensor],
+        held: Sequence[Variable],
+        step: Step | None,
+        around: Around | None,
     ) -> list[Tensor]:
         """The outputs for these inputs. `step`, if there is one, has claimed the variables that are assigned."""
         active = context.hot[1]
@@ -130,7 +140,9 @@ class Routine:
             if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
         )
         once = len(following) == 1 and _first_order(following)
-        return self._recorded(inputs, wanted, once, held, step)
+        if around is None:
+            around = Around(sizes_in(self.arguments, inputs[: len(self.arguments)]), {})
+        return self._recorded(inputs, wanted, once, held, step, around)
 
     def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """A short way from arrays to arrays for who calls it a million times, and records nothing.
@@ -149,26 +161,25 @@ class Routine:
         once: bool,
         held: Sequence[Variable],
         step: Step | None,
+        around: Around,
     ) -> list[Tensor]:
         count = len(self.symbols)
         differentiable = tuple(i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable)
-        kept = self._kept(wanted, differentiable, once)
+        sizes = around.sizes
+        kept = self._kept(wanted, differentiable, once, sizes)
         if step is not None:  # the backward pass reads what variables held
             step.private = [False] * len(step.private)
         results = self._run(self._forward(tuple(x.value for x in kept)), inputs, held, step)
         outputs = results[:count]
-        values = {
-            id(x): result
-            for x, result in zip(
-                [*self.symbols, *kept, *self.inputs()], [*results, *inputs], strict=True
-            )
-        }
+        symbols = [*self.symbols, *kept, *self.inputs()]
+        values = {id(x): y for x, y in zip(symbols, [*results, *inputs], strict=True)}
+        values = {**around.tensors, **values}
 
         def pullback(*g: Tensor | None) -> list[Any]:
             given = tuple(i for i, part in enumerate(g) if part is not None)
-            backward = self._backward(wanted, given, kept)
+            backward = self._backward(wanted, given, kept, sizes)
             arguments = [g[i] for i in given] + [values[id(x)] for x in backward.kept]
-            found = backward.call(arguments)
+            found = backward.call(arguments, Around(sizes, values))
             parts: list[Any] = [None] * len(inputs)
             for i, part in zip(wanted, found, strict=True):
                 parts[i] = part
@@ -231,36 +242,51 @@ class Routine:
     # Differentiating.
 
     def _kept(
-        self, wanted: tuple[int, ...], given: tuple[int, ...], once: bool
+        self, wanted: tuple[int, ...], given: tuple[int, ...], once: bool, sizes: Sizes
     ) -> list[SymbolicTensor]:
         """The tensors of the forward pass that a backward pass needs: for derivatives of any order, unless `once`."""
         there = {id(x) for x in (*self.symbols, *self.inputs())}
-        kept = [x for x in self._backward(wanted, given, []).kept if id(x) not in there]
+        kept = self._own(self._backward(wanted, given, [], sizes).kept, there)
         while not once:
             outputs = [*self.symbols, *kept]
             there.update(map(id, kept))
             all_given = tuple(i for i, x in enumerate(outputs) if x.dtype.is_differentiable)
-            more = self._backward(wanted, all_given, kept).kept
-            new = [x for x in more if id(x) not in there]
+            new = self._own(self._backward(wanted, all_given, kept, sizes).kept, there)
             if not new:
                 break
             kept = [*kept, *new]
         return kept
 
+    def _own(self, tensors: list[SymbolicTensor], there: set[int]) -> list[SymbolicTensor]:
+        """Those that it computes itself, and that are not there yet."""
+        return [x for x in tensors if x.interpreter is self.tracer and id(x) not in there]
+
     def _backward(
-        self, wanted: tuple[int, ...], given: tuple[int, ...], kept: Sequence[SymbolicTensor]
+        self,
+        wanted: tuple[int, ...],
+        given: tuple[int, ...],
+        kept: Sequence[SymbolicTensor],
+        sizes: Sizes,
     ) -> _Backward:
         """The backward pass from some outputs (kept tensors count as such, after the outputs) to some inputs."""
         targets = [*self.symbols, *kept]
         key = (wanted, tuple(id(targets[i]) for i in given))
-        if key not in self._backwards:
-            self._backwards[key] = _Backward(self, wanted, [targets[i] for i in given])
-        return self._backwards[key]
+        variants = self._backwards.setdefault(key, Variants())
+        found = variants.found(sizes)
+        if found is None:
+            with tracing_lock:
+                found = variants.found(sizes)
+                if found is None:
+                    with hinted(sizes):
+                        found = _Backward(self, wanted, [targets[i] for i in given])
+                    variants.add(found.routine.tracer.guards.values(), found)
+                    variants.found(sizes)  # a trace around this one has to rely on the same answers
+        return found
 
     def report(self) -> str:
         """What runs it, forward and backward."""
         texts = [forward.executor.report() for forward in self._forwards.values()]
-        texts += [backward.routine.report() for backward in self._backwards.values()]
+        texts += [b.routine.report() for variants in self._backwards.values() for b in variants]
         return "\n".join(text for text in texts if text)
 
     def sources(self, i: int) -> list[SymbolicTensor]:
@@ -277,6 +303,13 @@ class Routine:
             *(c.symbol for c in self.tracer.variables.values()),
             *(symbol for _, symbol in self.tracer.captures.values()),
         ]
+
+
+class Around(NamedTuple):
+    """The call that backward passes belong to: what unknown sizes are, and tensors by the `id` of their symbols."""
+
+    sizes: Sizes
+    tensors: dict[int, Tensor]
 
 
 class _Forward:
@@ -315,15 +348,16 @@ class _Backward:
         for key, (x, symbol) in list(tracer.captures.items()):
             if isinstance(x, SymbolicTensor):
                 inside = routine.tracer.known.get(id(x), x)
-                if inside.interpreter is routine.tracer:
+                if inside.interpreter in routine.tracers:
                     self.kept.append(inside)
                     tracer.arguments.append(symbol)
                     del tracer.captures[key]
         self.routine = Routine(tracer, outputs, routine.jit_compile)
+        self.routine.tracers += routine.tracers
 
-    def call(self, arguments: Sequence[Any]) -> list[Any]:
+    def call(self, arguments: Sequence[Any], around: Around) -> list[Any]:
         """For each wanted input its gradient, or None."""
-        results = iter(self.routine.call(arguments))
+        results = iter(self.routine.call(arguments, around=around))
         return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
 
 
@@ -348,6 +382,17 @@ def _parts(g: Any) -> _Parts:
             return _Parts(parts, lambda new: IndexedSlices(*new))
         return _Parts([*parts, convert_to_tensor(g.dense_shape)], lambda new: IndexedSlices(*new))
     return _Parts([g], lambda new: new[0])
+
+
+def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> dict[Atom, Any]:
+    """What the unknown sizes of arguments are for these tensors: numbers, or unknown sizes of another trace."""
+    found: dict[Atom, Any] = {}
+    for symbol, x in zip(symbols, tensors, strict=True):
+        for axis, mine in enumerate(symbol._array.shape):
+            if type(mine) is Dim:
+                ((atom,),) = mine.terms
+                found[atom] = x._array.shape[axis]
+    return found
 
 
 def replay(

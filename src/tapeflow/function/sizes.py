@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dims import Atom, Dim, atoms_of
+from tapeflow.core.errors import OpError
+from tapeflow.core.extremes import evaluated
 from tapeflow.function.graph import Node, Value
+from tapeflow.primitives.table import ArraySpec
 
 
 def atoms_in(value: Any) -> Iterator[Atom]:
-    """The atoms of all sizes in an attribute, quotients taken apart."""
+    """The atoms of all sizes in an attribute, compounds taken apart."""
     if type(value) is Dim:
-        for atom in value.atoms:
-            if isinstance(atom, Ratio):
-                yield from atoms_in(atom.a)
-                yield from atoms_in(atom.b)
-            else:
-                yield atom
+        yield from atoms_of(value)
     elif isinstance(value, (tuple, list)):
         for each in value:
             yield from atoms_in(each)
@@ -45,7 +43,6 @@ def mapped(value: Any, size: Callable[[Dim], Any]) -> Any:
 
 def origin(atom: Atom) -> Value:
     """The value that an atom is a size or an element of."""
-    assert atom.origin is not None
     return atom.origin[0].value
 
 
@@ -57,23 +54,29 @@ def needs(node: Node) -> list[Value]:
     return found
 
 
+def is_sized(node: Node) -> bool:
+    """Whether what a node is given had unknown sizes while it was traced."""
+    taken = [v.shape for v in node.inputs if type(v.shape) is tuple]
+    return any(True for _ in atoms_in((taken, node.attrs)))
+
+
+def mistake(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> OpError | None:
+    """What the shape rule of a node says against inputs of these shapes, where all sizes are numbers."""
+    rule = getattr(node.primitive, "result", None)
+    if rule is None:
+        return None
+    specs = [ArraySpec(tuple(s), v.dtype) for s, v in zip(shapes, node.inputs, strict=True)]
+    try:
+        rule(*specs, **attrs)
+    except OpError as wrong:
+        return wrong
+    return None
+
+
 def substituted(attrs: dict[str, Any], tensors: Mapping[Value, Any]) -> dict[str, Any]:
     """Attributes with sizes in terms of other tensors: those that stand for the values now."""
 
-    def size(dim: Dim) -> Any:
-        total: Any = 0
-        for product, factor in dim.terms.items():
-            term: Any = factor
-            for atom in product:
-                term = term * _of_atom(atom)
-            total = term + total
-        return total
-
-    def _of_atom(atom: Atom) -> Any:
-        if isinstance(atom, Ratio):
-            a, b = mapped(atom.a, size), mapped(atom.b, size)
-            return a // b if atom.kind == "//" else a % b
-        assert atom.origin is not None
+    def of(atom: Atom) -> Any:
         symbol, axis, position = atom.origin
         tensor = tensors[symbol.value]
         if axis is not None:
@@ -84,4 +87,4 @@ def substituted(attrs: dict[str, Any], tensors: Mapping[Value, Any]) -> dict[str
 
     if not any(True for value in attrs.values() for _ in atoms_in(value)):
         return attrs
-    return {key: mapped(value, size) for key, value in attrs.items()}
+    return {key: mapped(value, lambda dim: evaluated(dim, of)) for key, value in attrs.items()}

@@ -29,19 +29,21 @@ from tapeflow.autodiff.backprop import Call
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core.context import context, identify, no_recorders
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Atom, Dim, Guard
+from tapeflow.core.dims import Atom, Dim
 from tapeflow.core.dtypes import int64
 from tapeflow.core.errors import (
     InaccessibleTensorError,
     InvalidArgumentError,
     OperatorNotAllowedInGraphError,
 )
+from tapeflow.core.guards import Guard, noting, undecided, validity
 from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.graph import Graph, Line, Node, Value
 from tapeflow.function.python_calls import KeptTapes, PythonCall
+from tapeflow.primitives.sizes import EXTREMES, size_check
 from tapeflow.primitives.table import ArraySpec, Primitive
 
 _WHY = (
@@ -229,8 +231,8 @@ class Tracer(Interpreter):
         self.actual: dict[
             Value, Tensor
         ] = {}  # what the arguments are in the call that is traced for
+        self.guards: dict[Any, Guard] = {}  # what was guessed of sizes
         self.tape = GradientTape(persistent=True, watch_accessed_variables=False, debug=False)
-        self.guards: list[Guard] = []
         self.arguments: list[SymbolicTensor] = []
         self.variables: dict[int, CapturedVariable] = {}
         self.captures: dict[int, tuple[Tensor, SymbolicTensor]] = {}
@@ -242,15 +244,13 @@ class Tracer(Interpreter):
     # Inputs.
 
     def argument(
-        self, shape: Sequence[Any], dtype: Any, hints: Sequence[int | None]
+        self, shape: Sequence[Any], dtype: Any, hints: Sequence[tuple[int | None, bool]]
     ) -> SymbolicTensor:
-        """A new input. Sizes that are None are unknown; `hints` are typical ones."""
+        """A new input. Sizes that are None are unknown; `hints` are typical ones, and whether they are made up."""
         number = len(self.arguments)
         symbol = SymbolicTensor(Value(tuple(shape), dtype), self)
         dims = tuple(
-            Dim.of(Atom(f"n{number}_{axis}", (symbol, axis, 0), hint, self.guards))
-            if d is None
-            else d
+            Dim.of(Atom(f"n{number}_{axis}", (symbol, axis, 0), *hint)) if d is None else d
             for axis, (d, hint) in enumerate(zip(shape, hints, strict=True))
         )
         symbol = self._reshaped(symbol, dims)
@@ -335,7 +335,7 @@ class Tracer(Interpreter):
         shape: Any = symbol.value.shape
         if shape is not None and None in shape:
             named = tuple(
-                Dim.of(Atom(f"m{axis}", (symbol, axis, 0), None, self.guards)) if d is None else d
+                Dim.of(Atom(f"m{axis}", (symbol, axis, 0))) if d is None else d
                 for axis, d in enumerate(shape)
             )
             self._reshaped(symbol, named if type(shape) is tuple else shape.with_sizes(named))
@@ -412,6 +412,9 @@ class Tracer(Interpreter):
         """Whether tensors of the other tracer can be used here: it is this one, or one around it."""
         return other is self or self._may_see(other)
 
+    def _knows(self, atom: Atom) -> bool:
+        return self.sees(atom.origin[0].interpreter)
+
     # Running the function.
 
     @contextlib.contextmanager
@@ -432,7 +435,7 @@ class Tracer(Interpreter):
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
         """A trace from its beginning to its end: what variables hold then is what the function assigns."""
-        with tracing_lock:
+        with tracing_lock, noting(self._knows) as self.guards:
             with self.tracing():
                 yield
             for captured in self.variables.values():
@@ -499,6 +502,10 @@ class Tracer(Interpreter):
         self.graph.nodes.append(Node(primitive, inputs, attrs, [s.value for s in symbols], line))
         return symbols
 
+    def check_size(self, guard: Guard) -> None:
+        """Adds a check of an answer about sizes that follow from values."""
+        self.node(size_check, [], guard._asdict(), [], user_line())
+
     def python(
         self,
         name: str,
@@ -562,7 +569,8 @@ tracing_lock = threading.RLock()
 def _result(primitive: Primitive, values: Sequence[Value], attrs: dict[str, Any]) -> Any:
     """What a primitive returns. A mistake found while tracing is a ValueError too, as in TensorFlow."""
     try:
-        return primitive.result(*[v.spec for v in values], **attrs)
+        with validity():
+            return primitive.result(*[v.spec for v in values], **attrs)
     except InvalidArgumentError as error:
         if isinstance(error, (ValueError, TypeError)):
             raise
@@ -612,8 +620,10 @@ def _contents(
         return None
     if primitive.name == "cast_to_discrete":
         return known[0]
+    kernel = EXTREMES.get(primitive.name, primitive.kernel)
     try:
-        result = np.asarray(primitive.kernel(*known, **attrs), object)
+        with undecided():  # what depends on which size is larger is computed when the function runs
+            result = np.asarray(kernel(*known, **attrs), object)
     except Exception:  # the kernel does not take objects: then nothing is known
         return None
     return result if result.shape == shape else None
@@ -641,11 +651,10 @@ def sizes_of(x: SymbolicTensor) -> np.ndarray | None:
     shape = x._array.shape
     if len(shape) > 1 or any(type(d) is Dim for d in shape):
         return None
-    guards = x.interpreter.guards
     size = shape[0] if shape else 1
     out = np.empty(size, object)
     for position in range(size):
-        out[position] = Dim.of(Atom(f"v{position}", (x, None, position), None, guards))
+        out[position] = Dim.of(Atom(f"v{position}", (x, None, position)))
     x.contents = out.reshape(shape)
     return x.contents
 

@@ -213,8 +213,7 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
     def symbol(x: Any) -> Any:
         if not isinstance(x, KerasTensor):
             return x
-        hints = [_SIZE if d is None else None for d in x.shape]
-        return tracer.argument(x.shape, dtype_of(x.dtype), hints)
+        return tracer.argument(x.shape, dtype_of(x.dtype), [(_SIZE, True)] * len(x.shape))
 
     def spec(x: Any) -> Any:
         if not is_tensor(x):

@@ -10,9 +10,10 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Dim, hint_of
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import logger
 from tapeflow.core.shapes import TensorShape, broadcast_shapes
@@ -46,7 +47,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
         tensor = convert_to_tensor(tensor)
     wanted = ints("reshape", "shape", shape, scalar=True)
     for size in wanted:
-        if size < 0:
+        if type(size) is int and size < 0:
             wanted = _worked_out(wanted, tensor._array)
             break
     return primitives.reshape(tensor, shape=wanted)
@@ -54,22 +55,25 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
 def _worked_out(shape: Shape, array: Any) -> Shape:
     """Replaces the -1 in `shape`."""
-    if shape.count(-1) != 1 or any(d < -1 for d in shape):
+    known_sizes = [d for d in shape if not isinstance(d, Dim)]
+    if known_sizes.count(-1) != 1 or any(d < -1 for d in known_sizes):
         raise invalid(
             f"reshape: only one dimension may be -1, and no other negative; got shape {list(shape)}"
         )
     # A 0 that is asked for stands for the 0 the tensor has; what is left decides, as in TensorFlow.
-    known = math.prod([d for d in shape if d > 0])
-    total = math.prod([d for d in array.shape if d or 0 not in shape])
+    known = math.prod([d for d in shape if isinstance(d, Dim) or d > 0])
+    empty = any(type(d) is int and d == 0 for d in shape)
+    total = math.prod([d for d in array.shape if isinstance(d, Dim) or d or not empty])
     rest = total % known
-    # Sizes that are not known yet may well fit when they are: a typical one that does not says nothing.
-    if hint_of(rest) == 0 and rest if isinstance(rest, Dim) else rest:
+    if (
+        not isinstance(rest, Dim) and rest
+    ):  # sizes that are not known yet may well fit when they are
         raise invalid(
             f"reshape: the tensor has {array.size} elements (shape {list(array.shape)}), which "
             "is no multiple of the "
             f"{known} that the requested shape {list(shape)} needs"
         )
-    return tuple(total // known if d == -1 else d for d in shape)
+    return tuple(total // known if type(d) is int and d == -1 else d for d in shape)
 
 
 def transpose(
@@ -136,7 +140,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     numbers = () if axis is None else ints("squeeze", "axis", axis, scalar=True)
     axes = {axis_of("squeeze", number, len(shape)) for number in numbers}
     for i in axes:
-        if shape[i] != 1:
+        if surely_unequal(shape[i], 1):
             raise invalid(
                 f"squeeze: Can not squeeze dim[{i}], expected a dimension of 1, got {shape[i]} "
                 f"in shape {list(shape)}"

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import larger
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.ops.windowing import layout, padding_pairs, spatial
@@ -300,7 +301,7 @@ def groups_of(op: str, input: Tensor, filters: Tensor, channels: int) -> int:
             f"{op}: input depth must be evenly divisible by filter depth: {channels} vs {taken} (input: "
             f"{input.shape}, filters: {filters.shape}, which end in [in_channels, out_channels])"
         )
-    return max(channels // taken, 1)
+    return larger(channels // taken, 1)
 
 
 def check_rank(op: str, argument: str, x: Tensor, rank: int, at_least: bool = False) -> None:

@@ -14,7 +14,7 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.ops.fourier import irfft, rfft
 from tapeflow.ops.signal import Window, check_rank, frame, overlap_and_add, positive
 from tapeflow.ops.windows import vorbis_window
-from tapeflow.primitives import array, repeating, unary
+from tapeflow.primitives import array, patterns, repeating, unary
 from tapeflow.primitives.rules import DTypeError
 
 
@@ -43,6 +43,7 @@ def dct(
     _check_dct(x, type, axis, norm)
     if n is not None:
         x = _of_length(x, positive("dct", "n", n))
+    x = _pinned(x)
     size = x._array.shape[-1]
     if type == 1:
         if size < 2:
@@ -104,6 +105,12 @@ def _check_dct(x: Tensor, type: int, axis: int, norm: str | None) -> None:
             f"dct: the input must be float32 or float64, got {x.dtype.name}. "
             "Use tf.cast to change the dtype.",
         )
+
+
+def _pinned(x: Tensor) -> Tensor:
+    """The same with a number for the last size, which is what a trace is for: windows and turns are made of it."""
+    *lead, last = x._array.shape
+    return array.reshape(x, shape=(*lead, int(last))) if patterns.unknown(last) else x
 
 
 def _of_length(x: Tensor, n: int) -> Tensor:
@@ -191,6 +198,7 @@ def inverse_mdct(
     """
     x = convert_to_tensor(mdcts)
     check_rank("inverse_mdct", x, 2)
+    x = _pinned(x)
     half = x._array.shape[-1]
     folded = dct(x, type=4, norm=norm)
     if norm is None:

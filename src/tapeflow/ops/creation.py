@@ -11,6 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import larger
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -263,15 +264,17 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     start, stop = [
         array.reshape(array.broadcast_to(t, shape=shape), shape=lone) for t in (start, stop)
     ]
-    if count < 2:
-        both = array.concat(start, stop, axis=at)
-        return both[(*[slice(None)] * at, slice(count))]
-    step = (stop - start) / patterns.scalar(count - 1, start.dtype)
-    numbers = patterns.numbers(count - 2, start.dtype) + 1.0
-    column = array.reshape(numbers, shape=(count - 2, *(1,) * (len(shape) - at)))
+    inner = larger(count - 2, 0)
+    step = (stop - start) / patterns.scalar(larger(count - 1, 1), start.dtype)
+    numbers = patterns.numbers(inner, start.dtype) + 1.0
+    column = array.reshape(numbers, shape=(inner, *(1,) * (len(shape) - at)))
     between = start + step * column
     # The ends are taken as they are, so that rounding cannot move them.
-    return array.concat(start, between, stop, axis=at)
+    found = array.concat(start, between, stop, axis=at)
+    if not patterns.unknown(count) and count >= 2:
+        return found
+    found = found[(*[slice(None)] * at, slice(count))]  # one number, or none, or not known yet
+    return array.reshape(found, shape=(*shape[:at], count, *shape[at:]))
 
 
 def _linspace_count(num: Any) -> int:

@@ -10,6 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import invalid, shown
+from tapeflow.core.extremes import larger
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
@@ -238,7 +239,7 @@ def matrix_rank(
     s = primitives.singular_values(x)
     last = s._array.ndim - 1
     if tol is None:
-        size = convert_to_tensor(max(x._array.shape[-2:]), s.dtype)
+        size = convert_to_tensor(larger(*x._array.shape[-2:]), s.dtype)
         precision = size * float(np.finfo(s.dtype.np_dtype).eps)
         tol = reduction.max_(s, axis=(last,), keepdims=True) * precision
     else:

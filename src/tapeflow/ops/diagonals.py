@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -10,6 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import larger
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.primitives import array, binary, indexing, linalg, patterns, reduction
@@ -53,7 +55,7 @@ def diag(
     least_rows, least_columns = n - min(high, 0), n + max(low, 0)
     rows, columns = integer("diag", "num_rows", num_rows), integer("diag", "num_cols", num_cols)
     if rows < 0 and columns < 0:
-        rows = columns = max(least_rows, least_columns)
+        rows = columns = larger(least_rows, least_columns)
     rows = least_rows if rows < 0 else rows
     columns = least_columns if columns < 0 else columns
     out = _placed("diag", x, rows, columns, (low, high), align)
@@ -175,7 +177,8 @@ def _range_of_diagonals(op: str, k: Any) -> tuple[int, int]:
 
 
 def _longest(rows: int, columns: int, low: int, high: int) -> int:
-    return max(linalg.diagonal_size(rows, columns, d) for d in range(low, high + 1))
+    sizes = [linalg.diagonal_size(rows, columns, d) for d in range(low, high + 1)]
+    return functools.reduce(larger, sizes)
 
 
 def _at_the_right(op: str, align: str, k: int) -> bool:

@@ -8,10 +8,12 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import same_size
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import larger, smaller
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, ints
-from tapeflow.primitives import array, fourier, indexing, repeating
+from tapeflow.primitives import array, fourier, indexing, patterns, repeating
 from tapeflow.primitives.rules import invalid
 
 Axes = tuple[int, ...]
@@ -197,7 +199,7 @@ def _real_inverse(op: str, input: Any, fft_length: Any, dimensions: int) -> Tens
 
 def _to_real(op: str, x: Tensor, axes: Axes, lengths: Axes | None, norm: str) -> Tensor:
     if lengths is None:
-        length = max(2 * (x._array.shape[axes[-1]] - 1), 0)
+        length = larger(2 * (x._array.shape[axes[-1]] - 1), 0)
     else:
         length = lengths[-1]
         x = _cut_or_padded(x, axes, (*lengths[:-1], length // 2 + 1))
@@ -224,11 +226,11 @@ def _cut_or_padded(x: Tensor, axes: Axes, lengths: Axes | None) -> Tensor:
         return x
     wanted = dict(zip(axes, lengths, strict=True))
     shape = x._array.shape
-    if any(n < shape[a] for a, n in wanted.items()):
-        index = tuple(slice(0, min(wanted.get(i, d), d)) for i, d in enumerate(shape))
+    if not all(same_size(n, shape[a]) for a, n in wanted.items()):
+        index = tuple(slice(0, smaller(wanted.get(i, d), d)) for i, d in enumerate(shape))
         x = indexing.getitem(x, index=index)
-    paddings = tuple((0, max(wanted.get(i, d) - d, 0)) for i, d in enumerate(shape))
-    if any(after for _, after in paddings):
+    paddings = tuple((0, larger(wanted.get(i, d) - d, 0)) for i, d in enumerate(shape))
+    if any(patterns.unknown(after) or after for _, after in paddings):
         x = array.pad(x, Tensor(np.zeros((), x._array.dtype)), paddings=paddings)
     return x
 

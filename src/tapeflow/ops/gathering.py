@@ -235,7 +235,7 @@ def sequence_mask(
     lengths = convert_to_tensor(lengths)
     if maxlen is None:
         axes = tuple(range(lengths._array.ndim))
-        longest = reduction.max_(lengths, axis=axes, keepdims=False) if lengths._array.size else 0
+        longest = binary.maximum(reduction.max_(lengths, axis=axes, keepdims=False), 0)
     else:
         longest = convert_to_tensor(maxlen)
         if longest._array.ndim:

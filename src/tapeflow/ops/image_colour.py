@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,16 @@ from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DTypeError, FailedPreconditionError, WrongObjectError
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.array import cast, identity, saturate_cast
-from tapeflow.primitives import array, binary, checks, indexing, linalg, reduction, unary
+from tapeflow.primitives import (
+    array,
+    binary,
+    checks,
+    indexing,
+    linalg,
+    patterns,
+    reduction,
+    unary,
+)
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
 
@@ -345,5 +355,6 @@ def per_image_standardization(image: Any) -> Tensor:
     mean = reduction.mean(image, axis=axes, keepdims=True)
     spread = unary.sqrt(reduction.mean(unary.square(image - mean), axis=axes, keepdims=True))
     # An image of one colour has no spread to divide by.
-    least = max(float(np.prod(shape[-3:])), 1.0) ** -0.5
+    count = patterns.scalar(math.prod(shape[-3:]), dtypes.float32)
+    least = unary.rsqrt(binary.maximum(count, 1.0))
     return (image - mean) / binary.maximum(spread, least)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.extremes import larger, smaller, surely_less
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.array import cast
 from tapeflow.ops.image_colour import convert_image_dtype
@@ -24,7 +25,7 @@ def _part(x: Tensor, axis: int, start: int, stop: int) -> Tensor:
 def _steps(x: Tensor, axis: int) -> Tensor:
     """How much each pixel is more than the one before it."""
     size = x._array.shape[axis]
-    return _part(x, axis, 1, size) - _part(x, axis, 0, max(size - 1, 0))
+    return _part(x, axis, 1, size) - _part(x, axis, 0, larger(size - 1, 0))
 
 
 def total_variation(images: Any, name: str | None = None) -> Tensor:
@@ -63,7 +64,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
         array.pad(
             _steps(image, axis),
             zero,
-            paddings=tuple((0, min(1, shape[axis]) if i == axis else 0) for i in range(4)),
+            paddings=tuple((0, smaller(1, shape[axis]) if i == axis else 0) for i in range(4)),
         )
         for axis in (1, 2)
     )
@@ -170,7 +171,7 @@ def _ssim(
     op: str, a: Tensor, b: Tensor, top: Tensor, size: int, sigma: float, k1: float, k2: float
 ) -> tuple[Tensor, Tensor]:
     """For each place and channel, the similarity, and that of contrast and structure alone."""
-    if min(a._array.shape[-3:-1]) < size:
+    if surely_less(smaller(*a._array.shape[-3:-1]), size):
         raise invalid(
             f"{op}: the images {list(a._array.shape)} must be at least filter_size = {size} pixels "
             "high and wide"

@@ -9,11 +9,12 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.ops.array import cast
 from tapeflow.ops.image_shape import checked, crop_or_pad_sizes, pad_to_bounding_box
-from tapeflow.primitives import array, binary, indexing, unary
+from tapeflow.primitives import array, binary, indexing, patterns, unary
 from tapeflow.primitives.resize import resample
 from tapeflow.primitives.rules import invalid
 
@@ -115,15 +116,15 @@ def _nearest(images: Tensor, wanted: tuple[int, ...]) -> Tensor:
     first = len(shape) - 3
     for axis, count in zip((first, first + 1), wanted, strict=True):
         have = shape[axis]
-        if count < 1 or not have:
+        if surely_less(count, 1) or (not patterns.unknown(have) and not have):
             raise invalid(
                 f"resize: the sizes must be positive, got {count} for dimension {axis} of images "
                 f"of shape {list(shape)}"
             )
         # In float32, so that what lies between two pixels goes to the same one as in TensorFlow.
-        scale = np.float32(have) / np.float32(count)
-        place = np.floor((np.arange(count, dtype=np.float32) + np.float32(0.5)) * scale)
-        index = Tensor(np.minimum(place.astype(np.int64), have - 1))
+        scale = patterns.scalar(have, dtypes.float32) / patterns.scalar(count, dtypes.float32)
+        place = unary.floor((patterns.numbers(count, dtypes.float32) + 0.5) * scale)
+        index = binary.minimum(array.cast_to_discrete(place, dtype=dtypes.int64), have - 1)
         lead = array.reshape(images, shape=(1, *images._array.shape))  # rows have dense gradients
         images = indexing.gather(lead, index, axis=axis + 1, batch_dims=0)
         images = array.reshape(images, shape=images._array.shape[1:])
@@ -146,14 +147,20 @@ def resize_with_pad(
     image = checked(op, "image", image)
     height, width = crop_or_pad_sizes(op, target_height, target_width)
     first = image._array.ndim - 3
-    rows, columns = (np.float32(d) for d in image._array.shape[first : first + 2])
-    ratio = max(columns / np.float32(width), rows / np.float32(height))
+    rows, columns, tall, wide = (
+        patterns.scalar(d, dtypes.float32)
+        for d in (*image._array.shape[first : first + 2], height, width)
+    )
+    ratio = binary.maximum(columns / wide, rows / tall)
     inner = rows / ratio, columns / ratio
     before = [
-        max(0, int(np.floor((t - i) / 2))) for t, i in zip((height, width), inner, strict=True)
+        binary.maximum(unary.floor((t - i) * 0.5), 0.0)
+        for t, i in zip((tall, wide), inner, strict=True)
     ]
-    resized = resize(image, [int(np.floor(i)) for i in inner], method, antialias=antialias)
-    return pad_to_bounding_box(resized, before[0], before[1], height, width)
+    size = [array.cast_to_discrete(unary.floor(i), dtype=dtypes.int32) for i in inner]
+    resized = resize(image, size, method, antialias=antialias)
+    up, left = (array.cast_to_discrete(n, dtype=dtypes.int32) for n in before)
+    return pad_to_bounding_box(resized, up, left, height, width)
 
 
 def crop_and_resize(
@@ -232,21 +239,21 @@ def _places(boxes: Tensor, side: int, count: int, pixels: int) -> Tensor:
     start = indexing.getitem(boxes, index=(slice(None), slice(side, side + 1)))
     end = indexing.getitem(boxes, index=(slice(None), slice(side + 2, side + 3)))
     if count == 1:
-        return (start + end) * (0.5 * (pixels - 1))
+        return (start + end) * 0.5 * (pixels - 1)
     steps = Tensor(np.arange(count, dtype=np.float32))
-    apart = (end - start) * float(pixels - 1) / float(count - 1)
-    return start * float(pixels - 1) + steps * apart
+    apart = (end - start) * (pixels - 1) / (count - 1)
+    return start * (pixels - 1) + steps * apart
 
 
 def _within(places: Tensor, pixels: int) -> Tensor:
     return binary.logical_and(
-        binary.greater_equal(places, 0.0), binary.less_equal(places, float(pixels - 1))
+        binary.greater_equal(places, 0.0), binary.less_equal(places, pixels - 1)
     )
 
 
 def _neighbours(places: Tensor, pixels: int, method: str) -> list[tuple[Tensor, Tensor]]:
     """The pixels that a place lies between, and how much each of them counts."""
-    places = binary.minimum(binary.maximum(places, 0.0), float(pixels - 1))
+    places = binary.minimum(binary.maximum(places, 0.0), pixels - 1)
     if method == "nearest":
         low = unary.floor(places + 0.5)
         return [(array.cast_to_discrete(low, dtype=dtypes.int32), array.ones_like(places))]

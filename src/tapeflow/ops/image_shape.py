@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import larger, smaller, surely_less
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.primitives import array, indexing, repeating
@@ -159,7 +160,7 @@ def pad_to_bounding_box(
     for have, offset, size in zip(
         image._array.shape[first : first + 2], offsets, target, strict=True
     ):
-        if offset < 0 or offset + have > size:
+        if surely_less(offset, 0) or surely_less(size, offset + have):
             raise ValueError(
                 f"{op}: an image of shape {list(image._array.shape)} at {offsets} does not fit "
                 f"into {target} pixels"
@@ -182,17 +183,17 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     first = image._array.ndim - 3
     have = image._array.shape[first : first + 2]
     more = [t - h for t, h in zip(target, have, strict=True)]
-    kept = min(target[0], have[0]), min(target[1], have[1])
-    up, left = (max(-m // 2, 0) for m in more)
+    kept = smaller(target[0], have[0]), smaller(target[1], have[1])
+    up, left = (larger(-m // 2, 0) for m in more)
     image = crop_to_bounding_box(image, up, left, *kept)
-    down, right = (max(m // 2, 0) for m in more)
+    down, right = (larger(m // 2, 0) for m in more)
     return pad_to_bounding_box(image, down, right, *target)
 
 
 def crop_or_pad_sizes(op: str, height: Any, width: Any) -> tuple[int, int]:
     """The two sizes of a target, which must be positive."""
     sizes = integer(op, "target_height", height), integer(op, "target_width", width)
-    if min(sizes) < 1:
+    if any(surely_less(size, 1) for size in sizes):
         raise ValueError(f"{op}: target_height and target_width must be positive, got {sizes}")
     return sizes
 
@@ -233,8 +234,8 @@ def extract_patches(
     sides = [(0, 0)]
     for have, n, step, apart in zip(images._array.shape[1:3], size, stride, rate, strict=True):
         reach = (n - 1) * apart + 1
-        count = -(-have // step) if padding == "SAME" else max(0, (have - reach) // step + 1)
-        missing = max(0, (count - 1) * step + reach - have) if padding == "SAME" else 0
+        count = -(-have // step) if padding == "SAME" else larger(0, (have - reach) // step + 1)
+        missing = larger(0, (count - 1) * step + reach - have) if padding == "SAME" else 0
         counts.append(count)
         sides.append((missing // 2, missing - missing // 2))
     zero = Tensor(np.zeros((), images._array.dtype))

@@ -84,4 +84,4 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
     bands = x._array.shape[-1]
     if not bands:
         raise ValueError("mfccs_from_log_mel_spectrograms: the last dimension must not be empty.")
-    return dct(x, type=2) * (1.0 / math.sqrt(2.0 * bands))
+    return dct(x, type=2) * (1.0 / math.sqrt(2.0 * float(bands)))

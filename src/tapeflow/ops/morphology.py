@@ -11,7 +11,7 @@ from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import ints
 from tapeflow.ops.windowing import Layout, padding_pairs, spatial
-from tapeflow.primitives import array, binary, indexing, morphology, repeating
+from tapeflow.primitives import array, binary, indexing, morphology, patterns, repeating
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
 
@@ -98,7 +98,7 @@ def _dilated(
             f"{op}: input must be 4-dimensional (batch, height, width, channels) and filters "
             f"3-dimensional (height, width, channels), got shapes {list(shape)} and {list(w.shape)}"
         )
-    if not min(window):
+    if any(not patterns.unknown(n) and n == 0 for n in window):
         raise invalid(f"{op}: filters must not be empty, got shape {list(w.shape)}")
     where = Layout(2, False)
     pairs = padding_pairs(op, padding, where, shape[1:-1], window, steps, apart, explicit=False)
@@ -107,11 +107,13 @@ def _dilated(
     number = array.cast_to_discrete(
         binary.maximum(cells, array.zeros_like(cells)), dtype=dtypes.int64
     )
-    channel = Tensor(np.arange(channels))
-    down = binary.floor_divide(number, Tensor(np.int64(window[1])))
+    channel = patterns.numbers(channels)
+    down = binary.floor_divide(number, window[1])
     across = number - down * window[1]
-    row = down * apart[0] + Tensor(np.arange(rows)[:, None, None] * steps[0] - pairs[0][0])
-    column = across * apart[1] + Tensor(np.arange(columns)[:, None] * steps[1] - pairs[1][0])
+    first_rows = array.reshape(patterns.numbers(rows), shape=(rows, 1, 1)) * steps[0]
+    first_columns = array.reshape(patterns.numbers(columns), shape=(columns, 1)) * steps[1]
+    row = down * apart[0] + (first_rows - pairs[0][0])
+    column = across * apart[1] + (first_columns - pairs[1][0])
     found = binary.greater_equal(cells, array.zeros_like(cells))
     place = (row * shape[2] + column) * channels + channel
     place = array.select(found, place, array.zeros_like(place))

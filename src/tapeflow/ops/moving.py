@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, integer, ints
 from tapeflow.ops.array import alike, identity, is_tensor
@@ -123,7 +125,8 @@ def split(
     if isinstance(num_or_size_splits, (int, np.integer)):
         sizes = _equal_sizes(int(num_or_size_splits), shape[at], at)
     else:
-        if np.ndim(num_or_size_splits) == 0 and not isinstance(num_or_size_splits, (list, tuple)):
+        several = isinstance(num_or_size_splits, (list, tuple))
+        if not several and convert_to_tensor(num_or_size_splits)._array.ndim == 0:
             raise ValueError(
                 "split: num_or_size_splits must be a Python int or a vector of sizes, got a "
                 "scalar: "
@@ -135,7 +138,8 @@ def split(
 
 
 def _equal_sizes(count: int, size: int, axis: int) -> tuple[int, ...]:
-    if count < 1 or size % count:
+    rest = 0 if count < 1 else size % count
+    if count < 1 or (not isinstance(rest, Dim) and rest):  # of unknown sizes the kernel finds out
         raise invalid(
             f"split: dimension {axis} has size {size}, which cannot be cut into {count} equal "
             "pieces. "
@@ -147,13 +151,15 @@ def _equal_sizes(count: int, size: int, axis: int) -> tuple[int, ...]:
 def _given_sizes(sizes: tuple[int, ...], size: int, num: int | None) -> tuple[int, ...]:
     if not sizes or (num is not None and num != len(sizes)):
         raise invalid(f"split: num = {num}, and {len(sizes)} sizes were given: {list(sizes)}")
-    rest = size - sum(n for n in sizes if n != -1)
-    if sizes.count(-1) > 1 or any(n < -1 for n in sizes) or (-1 in sizes and rest < 0):
+    open_ = [i for i, n in enumerate(sizes) if not isinstance(n, Dim) and n == -1]
+    rest = size - sum(n for i, n in enumerate(sizes) if i not in open_)
+    wrong = any(surely_less(n, -1) for n in sizes) or (open_ and surely_less(rest, 0))
+    if wrong or len(open_) > 1:
         raise invalid(
             f"split: sizes {list(sizes)} must not be negative, but for one -1 that stands for "
             f"what is left of {size}"
         )
-    return tuple(rest if n == -1 else n for n in sizes)
+    return tuple(rest if i in open_ else n for i, n in enumerate(sizes))
 
 
 # Repeating and padding.

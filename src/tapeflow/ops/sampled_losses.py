@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer
 from tapeflow.ops.array import cast
@@ -210,12 +211,12 @@ def _logits(
 def _labels(op: str, labels: Any, num_true: Any) -> Tensor:
     labels = cast(labels, dtypes.int64)
     count = integer(op, "num_true", num_true)
-    if labels._array.ndim != 2 or labels._array.shape[1] != count:
+    if labels._array.ndim != 2 or surely_unequal(labels._array.shape[1], count):
         raise invalid(
             f"{op}: the true classes must be a matrix with num_true = {count} columns, got shape "
             f"{list(labels.shape)}"
         )
-    return labels
+    return array.reshape(labels, shape=(labels._array.shape[0], count))
 
 
 def _hits(labels: Tensor, sampled: Any) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.extremes import larger
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of
@@ -117,7 +118,7 @@ def _ordered(x: Any, op: str, in_order: Any) -> Tensor:
         raise TypeError(f"{op}: x must be numeric, got {x.dtype.name}")
     n = x._array.size
     flat = array.reshape(x, shape=(n,))
-    first = indexing.getitem(flat, index=(slice(0, max(n - 1, 0)),))
+    first = indexing.getitem(flat, index=(slice(0, larger(n - 1, 0)),))
     second = indexing.getitem(flat, index=(slice(1, n),))
     return reduction.all_(in_order(first, second), axis=(0,), keepdims=False)
 

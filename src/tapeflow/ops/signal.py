@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.extremes import larger, smaller
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, integer
 from tapeflow.ops.fourier import irfft, rfft
 from tapeflow.ops.windows import hann_window
-from tapeflow.primitives import array, indexing
+from tapeflow.primitives import array, indexing, patterns
 from tapeflow.primitives.rules import DTypeError, invalid
 
 Window = Callable[..., Any]
@@ -71,12 +72,15 @@ def frame(
     samples = x._array.shape[axis]
     if pad_end:
         count = -(-samples // step)
-        missing = max((count - 1) * step + length - samples, 0) if count else 0
+        missing = larger((count - 1) * step + length - samples, 0)
+        missing = smaller(
+            missing, count * length
+        )  # where there are no samples, there are no frames
         paddings = [(0, 0)] * x._array.ndim
         paddings[axis] = (0, missing)
         x = array.pad(x, convert_to_tensor(pad_value, x.dtype), paddings=tuple(paddings))
     else:
-        count = max(0, 1 + (samples - length) // step)
+        count = larger(0, 1 + (samples - length) // step)
     # Behind a dimension of one the gradient is a dense tensor: rows of slices are for embeddings.
     shape = x._array.shape
     inner = array.reshape(x, shape=(1, *shape))
@@ -87,7 +91,8 @@ def frame(
 def _places(count: int, length: int, step: int) -> Tensor:
     """Where in the signal each sample of each frame is."""
     check_room("frame", (count, length), np.dtype(np.int64))
-    return Tensor(np.arange(count)[:, None] * step + np.arange(length))
+    first = array.reshape(patterns.numbers(count), shape=(count, 1))
+    return first * step + patterns.numbers(length)
 
 
 def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
@@ -108,7 +113,7 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
     except DTypeError as error:
         raise ValueError(str(error)) from None
     *outer, count, length = x._array.shape
-    shape = (*outer, max((count - 1) * step + length, 0))
+    shape = (*outer, larger((count - 1) * step + length, 0))
     places = _places(count, length, step)
     return indexing.scatter_rows(x, places, shape=shape, axis=len(outer), batch_dims=0)
 

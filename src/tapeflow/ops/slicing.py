@@ -9,8 +9,9 @@ import numpy as np
 
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Dim, hint_of
+from tapeflow.core.dims import Dim
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import hint_of
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops import symbolic_slicing

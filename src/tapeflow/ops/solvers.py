@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.extremes import larger, smaller
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, decompositions, linalg, reduction, solvers, unary
@@ -165,7 +166,7 @@ def lstsq(
     if not fast:
         return product(pinv(a), b)
     rows, columns = a._array.shape[-2:]
-    n = min(rows, columns)
+    n = smaller(rows, columns)
     inner = product(a, a, adjoint_a=True) if rows >= columns else product(a, a, adjoint_b=True)
     if l2_regularizer:
         inner = inner + identity(n, a) * convert_to_tensor(l2_regularizer, a.dtype)
@@ -213,7 +214,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     check_rank("pinv", "a", x)
     real = x.dtype.real_dtype
     if rcond is None:
-        size = convert_to_tensor(max(x._array.shape[-2:]), real)
+        size = convert_to_tensor(larger(*x._array.shape[-2:]), real)
         return solvers.pseudo_inverse(x, size * (10.0 * float(np.finfo(real.np_dtype).eps)))
     return truncated_inverse(x, convert_to_tensor(rcond, real))
 

@@ -71,7 +71,8 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     a, b = coerce(a, b)
     a, x = coerce(a, x)
     shapes = [v._array.shape for v in (a, b, x)]
-    if len({shape for shape in shapes if shape}) > 1:
+    several = [shape for shape in shapes if shape]
+    if any(shape != several[0] for shape in several):
         texts = ", ".join(str(list(shape)) for shape in shapes)
         raise invalid(f"betainc: a, b and x must have one shape, or be scalars; got {texts}")
     return incomplete.betainc(a, b, x)

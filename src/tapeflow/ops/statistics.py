@@ -13,7 +13,7 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axes_of
 from tapeflow.ops.array import cast
 from tapeflow.ops.nn import batch_normalization
-from tapeflow.primitives import array, binary, checks, reduction, unary
+from tapeflow.primitives import array, binary, checks, patterns, reduction, unary
 from tapeflow.primitives.elementwise import coerce
 
 
@@ -38,7 +38,7 @@ def sufficient_statistics(
     """
     x = convert_to_tensor(x)
     axis = axes_of("sufficient_statistics", axes, x)
-    count = Tensor(np.asarray(math.prod(x._array.shape[i] for i in axis), x._array.dtype)[()])
+    count = patterns.scalar(math.prod(x._array.shape[i] for i in axis), x.dtype)
     if shift is not None:
         x, shift = coerce(x, shift)
     moved = x if shift is None else x - shift
@@ -157,7 +157,7 @@ def compute_average_loss(
         losses = losses * cast(sample_weight, losses.dtype)
     total = _summed(losses)
     if global_batch_size is None:
-        return total / float(losses._array.shape[0])
+        return total / losses._array.shape[0]
     size = convert_to_tensor(global_batch_size)
     if size._array.ndim:
         raise ValueError(

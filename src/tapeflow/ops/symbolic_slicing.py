@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.dims import hint_of
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import hint_of
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, indexing, patterns
 from tapeflow.primitives.rules import invalid

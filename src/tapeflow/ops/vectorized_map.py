@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import same_size
+from tapeflow.core.extremes import broadcast
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import indexing
+from tapeflow.primitives import array, indexing
 
 
 def vectorized_map(
@@ -58,7 +61,12 @@ def vectorized_map(
     batch = Batch(size)
 
     def example(x: Tensor) -> Tensor:
-        return batch.wrap(x) if x._array.shape[0] == size else indexing.getitem(x, index=(0,))
+        own, *rest = x._array.shape
+        if same_size(own, size):
+            return batch.wrap(x)
+        if type(own) is int:
+            return indexing.getitem(x, index=(0,))
+        return batch.wrap(array.broadcast_to(x, shape=(size, *rest)))  # it may be one row, or all
 
     with batch.entered(draws=True):
         result = fn(nest.map_structure(example, elems))
@@ -77,10 +85,10 @@ def _rows(elems: list[Tensor]) -> int:
                 "vectorized_map: every tensor in elems needs a first dimension to map over, got a scalar"
             )
     sizes = [x._array.shape[0] for x in elems]
-    size = 0 if 0 in sizes else next((n for n in sizes if n != 1), 1)
-    if any(n != size and n != 1 for n in sizes):
+    try:
+        return functools.reduce(broadcast, sizes)
+    except ValueError:
         raise ValueError(
             "vectorized_map: all tensors in elems must have as many rows, or one row for all; got "
             f"shapes {', '.join(str(x.shape) for x in elems)}"
-        )
-    return size
+        ) from None

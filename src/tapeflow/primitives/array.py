@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.dims import Dim, hint_of
+from tapeflow.core.dims import Dim, atoms_of
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.extremes import agreed, bounds, surely_less
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import indexing, reduction
@@ -19,6 +21,7 @@ from tapeflow.primitives.rules import (
     ANY,
     BOOL,
     broadcast_or_raise,
+    broadcasts,
     check_dtype,
     check_same_dtype,
     invalid,
@@ -33,27 +36,22 @@ Shape = tuple[int, ...]
 
 def _reshape_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
     size, wanted = math.prod(x.shape), math.prod(shape)
-    worked_out = _is_quotient(size, shape) or _is_quotient(wanted, x.shape)
-    if not worked_out and size != wanted:
+    # Of sizes that are not known yet the kernel finds out whether they fit.
+    if not isinstance(size, Dim) and not isinstance(wanted, Dim) and size != wanted:
         raise invalid(
             f"reshape: the tensor has {size} elements (shape {list(x.shape)}), and the requested "
             f"shape {list(shape)} "
             f"holds {wanted}. One dimension may be -1, to be worked "
             "out."
         )
-    return ArraySpec(shape, x.dtype)
+    return ArraySpec(tuple(None if _may_be_asked_for(d) else d for d in shape), x.dtype)
 
 
-def _is_quotient(size: Any, shape: Shape) -> bool:
-    """Whether one size was worked out from a number of elements that is not known yet. The kernel checks it then."""
-    if not isinstance(size, Dim):
+def _may_be_asked_for(size: Any) -> bool:
+    """Whether a size follows from values, which may be -1 when the function runs: to be worked out."""
+    if not isinstance(size, Dim) or bounds(size)[0] >= 0:
         return False
-    for i, d in enumerate(shape):
-        others = math.prod([*shape[:i], *shape[i + 1 :]])
-        # Sizes are compared as they are written, so that nothing is asked about their values.
-        if isinstance(d, Dim) and hint_of(others) and hash(d) == hash(size // others):
-            return True
-    return False
+    return any(atom.origin[1] is None for atom in atoms_of(size))
 
 
 reshape = primitive(
@@ -90,15 +88,8 @@ transpose = primitive(
 )
 
 
-def _fits(size: Any, wanted: Any) -> bool:
-    return (type(size) is int and size == 1) or size == wanted or size == 1
-
-
 def _broadcast_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
-    extra = len(shape) - len(x.shape)
-    pairs = zip(x.shape, shape[max(extra, 0) :], strict=False)
-    if extra < 0 or not all(_fits(size, other) for size, other in pairs):
-        raise invalid(f"broadcast_to: shape {list(x.shape)} cannot be broadcast to {list(shape)}")
+    broadcasts("broadcast_to", x.shape, shape)
     return ArraySpec(tuple(shape), x.dtype)
 
 
@@ -250,23 +241,23 @@ def _shapes_text(xs: tuple[ArraySpec, ...]) -> str:
     return ", ".join(str(list(x.shape)) for x in xs)
 
 
+def _common_shape(shapes: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The shape that all of them are. ValueError if they cannot be one."""
+    return tuple([functools.reduce(agreed, sizes) for sizes in zip(*shapes, strict=True)])
+
+
 def _concat_result(*xs: ArraySpec, axis: int) -> ArraySpec:
     _same_dtypes("concat", xs)
-    first = xs[0].shape
-    if not first:
+    if not xs[0].shape:
         raise invalid("concat: scalars have no dimension to join along. Use tf.stack.")
-    if any(
-        len(x.shape) != len(first)
-        or x.shape[:axis] + x.shape[axis + 1 :] != first[:axis] + first[axis + 1 :]
-        for x in xs
-    ):
+    try:
+        rest = _common_shape([x.shape[:axis] + x.shape[axis + 1 :] for x in xs])
+    except ValueError:
         raise invalid(
             f"concat: shapes {_shapes_text(xs)} must have one rank and be equal but for "
             f"dimension {axis}"
-        )
-    return ArraySpec(
-        (*first[:axis], sum(x.shape[axis] for x in xs), *first[axis + 1 :]), xs[0].dtype
-    )
+        ) from None
+    return ArraySpec((*rest[:axis], sum(x.shape[axis] for x in xs), *rest[axis:]), xs[0].dtype)
 
 
 def _joined(join: Callable[..., Any]) -> Callable[..., Any]:
@@ -299,9 +290,10 @@ concat = primitive(
 
 def _stack_result(*xs: ArraySpec, axis: int) -> ArraySpec:
     _same_dtypes("stack", xs)
-    if any(x.shape != xs[0].shape for x in xs):
-        raise invalid(f"stack: all tensors must have one shape, got {_shapes_text(xs)}")
-    shape = xs[0].shape
+    try:
+        shape = _common_shape([x.shape for x in xs])
+    except ValueError:
+        raise invalid(f"stack: all tensors must have one shape, got {_shapes_text(xs)}") from None
     return ArraySpec((*shape[:axis], len(xs), *shape[axis:]), xs[0].dtype)
 
 
@@ -376,7 +368,7 @@ def _pad_result(x: ArraySpec, value: ArraySpec, *, paddings: Paddings) -> ArrayS
     check_same_dtype("pad", x, value)
     if value.shape:
         raise invalid(f"pad: constant_values must be a scalar, got shape {list(value.shape)}")
-    if len(paddings) != len(x.shape) or any(n < 0 for pair in paddings for n in pair):
+    if len(paddings) != len(x.shape) or any(surely_less(n, 0) for pair in paddings for n in pair):
         raise invalid(
             f"pad: paddings {[list(p) for p in paddings]} must have a non-negative pair for each "
             "of the "

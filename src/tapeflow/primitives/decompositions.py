@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.dims import same_size
 from tapeflow.core.dtypes import DType
+from tapeflow.core.extremes import smaller
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, binary, indexing, linalg, ordering, unary
+from tapeflow.primitives import array, binary, indexing, linalg, ordering, patterns, unary
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.matrices import (
     adjoint,
@@ -88,7 +90,7 @@ def _qr_kernel(x: Any, *, full: bool) -> tuple[Any, Any]:
 def _qr_result(x: ArraySpec, *, full: bool) -> tuple[ArraySpec, ArraySpec]:
     check_matrix("qr", "input", x)
     *batch, m, n = x.shape
-    k = m if full else min(m, n)
+    k = m if full else smaller(m, n)
     return ArraySpec((*batch, m, k), x.dtype), ArraySpec((*batch, k, n), x.dtype)
 
 
@@ -100,9 +102,10 @@ def _qr_gradient(g: Any, x: Tensor, y: Any, full: bool) -> Tensor:
             "qr: there is no gradient for full_matrices=True with more rows than columns: the "
             f"added columns of q are not determined. Got shape {list(x._array.shape)}.",
         )
-    if m >= n:
+    if not patterns.unknown(m, n) and m >= n:
         return _tall_qr_gradient(g_q, g_r, q, r)
-    # A wide matrix is a square one that is decomposed, and columns that are multiplied by q^H.
+    # A wide matrix is a square one that is decomposed, and columns (none, if it is not wide after all) that are
+    # multiplied by q^H.
     left, right = (Ellipsis, slice(0, m)), (Ellipsis, slice(m, None))
     g_right = indexing.getitem(g_r, index=right)
     g_q += product(indexing.getitem(x, index=right), g_right, adjoint_b=True)
@@ -229,7 +232,7 @@ def _real_dtype(dtype: DType) -> DType:
 def _svd_result(x: ArraySpec, *, full: bool) -> tuple[ArraySpec, ArraySpec, ArraySpec]:
     check_matrix("svd", "tensor", x)
     *batch, m, n = x.shape
-    k = min(m, n)
+    k = smaller(m, n)
     return (
         ArraySpec((*batch, k), _real_dtype(x.dtype)),
         ArraySpec((*batch, m, m if full else k), x.dtype),
@@ -255,10 +258,10 @@ def _svd_gradient(g: Any, y: Any) -> Tensor:
         diagonal += unary.make_complex(array.zeros_like(phase), phase) * inverse_widths
     inner += diagonal_matrix(diagonal)
     da = product(product(u, inner), v, adjoint_b=True)
-    if u._array.shape[-2] > k:
+    if patterns.unknown(k) or u._array.shape[-2] > k:
         outside = (g_u - product(u, turn_u)) * row(inverse_widths)
         da += product(outside, v, adjoint_b=True)
-    if v._array.shape[-2] > k:
+    if patterns.unknown(k) or v._array.shape[-2] > k:
         outside = (g_v - product(v, turn_v)) * row(inverse_widths)
         da += product(u, outside, adjoint_b=True)
     return da
@@ -269,7 +272,7 @@ def _leading(u: Tensor, g: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
     The rest of a full basis follows them: when they turn, it turns the other way, which is a gradient for them too.
     """
-    if u._array.shape[-1] == k:
+    if same_size(u._array.shape[-1], k):
         return u, g
     first, rest = (Ellipsis, slice(0, k)), (Ellipsis, slice(k, None))
     u, u_rest = indexing.getitem(u, index=first), indexing.getitem(u, index=rest)

@@ -20,6 +20,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.memory import check_room
 from tapeflow.core.shapes import broadcast_shapes
 from tapeflow.core.tensor import Tensor
@@ -64,7 +65,7 @@ def _spread(x: Any, shape: Shape) -> np.ndarray:
 
 def _check_shape(op: str, shape: Shape, *parameters: Any) -> None:
     common = functools.reduce(broadcast_shapes, [p.shape for p in parameters])
-    if any(d < 0 for d in shape) or tuple(shape[len(shape) - len(common) :]) != common:
+    if any(surely_less(d, 0) for d in shape) or tuple(shape[len(shape) - len(common) :]) != common:
         raise invalid(
             f"{op}: the shape {list(shape)} must end with the shape of the parameters, {list(common)}"
         )

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.dims import same_sizes
+from tapeflow.core.extremes import agreed, broadcast
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, patterns, reduction
 from tapeflow.primitives.elementwise import conj
@@ -35,15 +37,15 @@ def _result(*xs: ArraySpec, subscripts: Subscripts, output: str, stretch: str) -
             )
         for label, size in zip(labels, x.shape, strict=True):
             known = sizes.setdefault(label, size)
-            if label in stretch and known == 1:
-                sizes[label] = size
-            elif size != known and not (label in stretch and size == 1):
+            try:
+                sizes[label] = (broadcast if label in stretch else agreed)(known, size)
+            except ValueError:
                 shapes = ", ".join(str(list(each.shape)) for each in xs)
                 raise invalid(
                     f"einsum: dimension {label!r} of {equation!r} has size {known} in one "
                     f"place and {size} in "
                     f"another (shapes {shapes})"
-                )
+                ) from None
     return ArraySpec(tuple(sizes[label] for label in output), xs[0].dtype)
 
 
@@ -153,7 +155,7 @@ def _gradient(
             wanted += fresh
             continue
         wanted += label
-        if label not in known:
+        if label not in known or (label in stretch and patterns.unknown(size)):
             factors.append((patterns.full((size,), 1, g.dtype), label))
     result = einsum(
         *[x for x, _ in factors],
@@ -162,10 +164,17 @@ def _gradient(
         stretch=stretch,
     )
     sizes = zip(labels, shape, result._array.shape, strict=True)
-    kept = [1 if label in stretch and n == 1 else size for label, n, size in sizes]
+    kept = [n if label in stretch and _is_narrow(n) else size for label, n, size in sizes]
     result = reduction.sum_to(result, tuple(kept))
     # A label that was stretched here and summed has size 1 in all the other factors.
-    return result if result._array.shape == shape else array.broadcast_to(result, shape=shape)
+    if same_sizes(result._array.shape, shape):
+        return result
+    return array.broadcast_to(result, shape=shape)
+
+
+def _is_narrow(size: Any) -> bool:
+    """Whether a size is 1, or may be when the function runs: then there is a factor of ones of that size."""
+    return patterns.unknown(size) or size == 1
 
 
 einsum = primitive("einsum", "*xs", _kernel, result=_result, gradients={"xs": _gradient})

@@ -15,6 +15,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor, scalar
+from tapeflow.core.dims import Dim
 from tapeflow.core.errors import DTypeError
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.tensor import Tensor
@@ -244,7 +245,7 @@ def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 def _read(value: Any) -> Any:
     """What can turn itself into a tensor as one; all else as it is."""
     kind = type(value)
-    if kind is float or kind is int:
+    if kind is float or kind is int or kind is Dim:
         return value
     return convert_to_tensor(value) if hasattr(value, "__tf_tensor__") else value
 

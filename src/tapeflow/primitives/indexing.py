@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Dim, hint_of
+from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import int16, int32, int64
+from tapeflow.core.extremes import hint_of, larger, smaller
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.memory import check_room
 from tapeflow.core.rows import INDEX_DTYPES, add_rows, check_range, flat_rows, places
@@ -63,23 +65,25 @@ def _length(size: Any, part: slice) -> Any:
         return size
     if any(hint_of(n) is None and n is not None for n in (size, part.start, part.stop)):
         return None  # the bounds are computed, and so is the length
-    if step < 0:
-        if part.start is part.stop is None:
-            return (size - step - 1) // -step
-        return len(range(int(size))[part])
-    start = 0 if part.start is None else _bound(size, part.start)
-    stop = size if part.stop is None else _bound(size, part.stop)
-    if stop < start:
-        return 0
-    length = stop - start
-    return length if step == 1 else (length + step - 1) // step
+    if step < 0:  # the same from the other end, where bounds count from 0 downwards
+        start, stop = (None if n is None else -1 - n for n in (part.start, part.stop))
+    else:
+        start, stop = part.start, part.stop
+    room = _room(size, 0 if start is None else start, stop)
+    return room if step in (1, -1) else (room + abs(step) - 1) // abs(step)
 
 
-def _bound(size: Any, bound: Any) -> Any:
-    if bound < 0:
-        bound = bound + size
-        return 0 if bound < 0 else bound
-    return size if size < bound else bound
+def _room(size: Any, start: Any, stop: Any) -> Any:
+    """How many elements there are from `start` to before `stop`. What is negative counts from the end.
+
+    A start beyond the end leaves nothing anyway, so that it need not be brought back.
+    """
+    starts = [start + size, 0] if start < 0 else [start]
+    if stop is None:
+        ends = [size]
+    else:
+        ends = [stop + size] if stop < 0 else [stop, size]
+    return larger(reduce(smaller, [end - begin for end in ends for begin in starts]), 0)
 
 
 _BARE = frozenset({bytes, int, Dim})

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.errors import FailedPreconditionError
+from tapeflow.core.extremes import larger, smaller
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, reduction
@@ -120,14 +121,14 @@ matmul = primitive(
 
 def diagonal_size(rows: int, columns: int, k: int) -> int:
     """How many elements the diagonal `k` has."""
-    return max(min(rows + min(k, 0), columns - max(k, 0)), 0)
+    return larger(smaller(rows + min(k, 0), columns - max(k, 0)), 0)
 
 
 def _diag_part_result(x: ArraySpec, *, k: int) -> ArraySpec:
     if len(x.shape) < 2:
         raise invalid(f"diag_part: input must be at least 2-dim, received shape {list(x.shape)}")
     rows, columns = x.shape[-2:]
-    if not (-rows < k < columns or k == 0):
+    if k and not -rows < k < columns:
         raise invalid(
             f"diag_part: k={k} is out of bounds for matrices of {rows} rows and {columns} columns. "
             f"It must be between {1 - rows} and {columns - 1}."

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.extremes import larger, surely_less
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, patterns, reduction, unary
 from tapeflow.primitives.elementwise import unary as elementwise
@@ -158,7 +159,7 @@ def _variance_gradient(g: Tensor, x: Tensor, mean: Tensor, axis: Axes, keepdims:
         size *= shape[i]
     if not keepdims:
         g = array.reshape(g, shape=reduction.reduced_shape(shape, axis, True))
-    return (x - mean) * (g * (2.0 / patterns.scalar(max(size, 1), x.dtype)))
+    return (x - mean) * (g * (2.0 / patterns.scalar(larger(size, 1), x.dtype)))
 
 
 # The variance has no slope in its own mean, so there is no rule for it; what the rule for x says of
@@ -215,7 +216,7 @@ def _top_k_result(x: ArraySpec, *, k: int, dtype: dtypes.DType) -> ArraySpec:
     check_dtype("top_k", "input", x, REAL)
     if not x.shape:
         raise invalid("top_k: input must have at least one dimension, got a scalar")
-    if not 0 <= k <= x.shape[-1]:
+    if surely_less(k, 0) or surely_less(x.shape[-1], k):
         raise invalid(f"top_k: input must have at least k columns. Had {x.shape[-1]}, needed {k}")
     return ArraySpec((*x.shape[:-1], k), dtype)
 

@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, sizes
@@ -28,7 +29,7 @@ def _range_kernel(*, size: int, dtype: DType) -> Any:
 
 
 def _range_result(*, size: Any, dtype: DType) -> ArraySpec:
-    if size < 0:
+    if surely_less(size, 0):
         raise invalid(f"range: a size must be >= 0, got {size}")
     return ArraySpec((size,), dtype)
 

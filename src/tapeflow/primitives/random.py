@@ -28,6 +28,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import shown
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import FLOAT, INT, check_dtype, invalid
@@ -317,7 +318,7 @@ stateless = primitive("random_stateless", "seed", _stateless_kernel, result=_sta
 
 
 def _size(shape: Shape) -> int:
-    if any(d < 0 for d in shape):
+    if any(surely_less(d, 0) for d in shape):
         raise invalid(f"random: every dimension of the shape must be >= 0, got {list(shape)}")
     check_room("random", shape, np.dtype(np.uint32))  # the bits, whatever becomes of them
     return math.prod(shape)
@@ -433,7 +434,7 @@ def _check_categorical(shape: Any, num_samples: int) -> None:
         raise invalid(
             f"categorical: num_classes should be positive, got logits of shape {list(shape)}"
         )
-    if num_samples < 0:
+    if surely_less(num_samples, 0):
         raise invalid(f"categorical: num_samples should be non-negative, got {num_samples}")
 
 

@@ -12,10 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.dims import Dim, same_size
 from tapeflow.core.dtypes import DType
+from tapeflow.core.extremes import bounds, larger
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, indexing, patterns, unary
-from tapeflow.primitives.rules import BOOL, FLOAT, NUMERIC, REAL, check_dtype, invalid
+from tapeflow.primitives.rules import (
+    BOOL,
+    FLOAT,
+    NUMERIC,
+    REAL,
+    broadcasts,
+    check_dtype,
+    invalid,
+)
 from tapeflow.primitives.storage import of_sizes
 from tapeflow.primitives.table import ArraySpec, primitive
 
@@ -55,6 +65,8 @@ def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
             return g
         if have[lead:] == shape:  # a bias, say
             return sum_(g, axis=tuple(range(lead)), keepdims=False)
+    if any(map(_perhaps_stretched, shape, have[lead:])):
+        return sum_like(g, shape=shape)
     axes = tuple([i for i in range(len(have)) if i < lead or _stretched(shape[i - lead], have[i])])
     if axes:
         g = sum_(g, axis=axes, keepdims=False)
@@ -62,10 +74,30 @@ def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _stretched(before: Any, after: Any) -> bool:
-    """Whether a size was 1 and is more. Of an unknown size that met a 1 nothing is asked: it may be 1, too."""
-    if type(before) is int:
-        return before == 1 and not (type(after) is int and after == 1)
-    return before != after and before == 1
+    """Whether a size was 1 and is more. What met a 1 may be one, too: then the sum is over one element."""
+    return type(before) is int and before == 1 and not (type(after) is int and after == 1)
+
+
+def _perhaps_stretched(before: Any, after: Any) -> bool:
+    """Whether only numbers can tell if a size was stretched."""
+    if not isinstance(before, Dim) or same_size(before, after):
+        return False
+    low, high = bounds(before)
+    return low <= 1 <= high
+
+
+def _sum_like_kernel(x: Any, *, shape: tuple[int, ...]) -> Any:
+    if x.shape == shape:
+        return x
+    lead = x.ndim - len(shape)
+    axes = [i for i, d in enumerate(x.shape) if i < lead or (shape[i - lead] == 1 and d != 1)]
+    return _sum_kernel(x, axis=tuple(axes), keepdims=False).reshape(shape)
+
+
+def _sum_like_result(x: ArraySpec, *, shape: tuple[Any, ...]) -> ArraySpec:
+    check_dtype("sum_like", "x", x, NUMERIC)
+    broadcasts("sum_like", shape, x.shape)
+    return ArraySpec(shape, x.dtype)
 
 
 def refuse(x: Any, kinds: str) -> None:
@@ -120,7 +152,7 @@ def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 
 
 def _mean_gradient(g: Tensor, x_shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
-    size = max(_size(x_shape, axis), 1)
+    size = larger(_size(x_shape, axis), 1)
     number = patterns.scalar(size, g.dtype) if patterns.unknown(size) else float(size)
     return spread(binary.divide(g, number), x_shape, axis, keepdims)
 
@@ -183,6 +215,14 @@ sum_ = primitive(
     _sum_kernel,
     result=_reduced("reduce_sum", NUMERIC),
     gradients={"x": lambda g, x_shape, axis, keepdims: spread(g, x_shape, axis, keepdims)},
+)
+# The sum over all that was stretched from a shape of which some sizes were unknown while tracing.
+sum_like = primitive(
+    "sum_like",
+    "x",
+    _sum_like_kernel,
+    result=_sum_like_result,
+    gradients={"x": lambda g, x_shape: array.broadcast_to(g, shape=x_shape)},
 )
 mean = primitive(
     "mean",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, indexing, reduction
@@ -17,7 +18,7 @@ Shape = tuple[int, ...]
 
 
 def _tile_result(x: ArraySpec, *, multiples: Shape) -> ArraySpec:
-    if len(multiples) != len(x.shape) or any(m < 0 for m in multiples):
+    if len(multiples) != len(x.shape) or any(surely_less(m, 0) for m in multiples):
         raise invalid(
             f"tile: multiples {list(multiples)} must have one non-negative number for each of the "
             f"{len(x.shape)} dimensions of shape {list(x.shape)}"
@@ -43,12 +44,13 @@ tile = primitive("tile", "x", _tile_kernel, result=_tile_result, gradients={"x":
 
 
 def _repeat_result(x: ArraySpec, *, repeats: Shape, axis: int) -> ArraySpec:
-    if any(n < 0 for n in repeats) or len(repeats) not in (1, x.shape[axis]):
+    count, size = len(repeats), x.shape[axis]
+    if any(surely_less(n, 0) for n in repeats) or (count > 1 and size != count):
         raise invalid(
             f"repeat: repeats {list(repeats)} must be one non-negative number, or one for each of "
             f"the {x.shape[axis]} in dimension {axis} of shape {list(x.shape)}"
         )
-    size = x.shape[axis] * repeats[0] if len(repeats) == 1 else sum(repeats)
+    size = size * repeats[0] if count == 1 else sum(repeats)
     return ArraySpec((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
 
 
@@ -80,7 +82,9 @@ repeat = primitive(
 def _mirror_result(x: ArraySpec, *, paddings: Paddings, edge: bool) -> ArraySpec:
     """`edge`: whether the outermost element is repeated (SYMMETRIC) or not (REFLECT)."""
     fits = len(paddings) == len(x.shape) and all(
-        0 <= n <= d - (not edge) for d, pair in zip(x.shape, paddings, strict=True) for n in pair
+        not surely_less(n, 0) and not surely_less(d - (not edge), n)
+        for d, pair in zip(x.shape, paddings, strict=True)
+        for n in pair
     )
     if not fits:
         most = "the size of the dimension" if edge else "the size of the dimension less 1"

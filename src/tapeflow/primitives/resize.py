@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.memory import check_room
 from tapeflow.primitives.reduction import refuse
 from tapeflow.primitives.rules import FLOAT, check_dtype, invalid
@@ -158,7 +159,7 @@ def _result(
     x: ArraySpec, *, axis: int, size: int, method: str, antialias: bool, adjoint: bool
 ) -> ArraySpec:
     check_dtype("resize", "images", x, FLOAT)
-    if size < 1 or x.shape[axis] == 0:
+    if surely_less(size, 1) or x.shape[axis] == 0:
         raise invalid(
             f"resize: the sizes must be positive, got {size} for dimension {axis} of images of "
             f"shape {list(x.shape)}"

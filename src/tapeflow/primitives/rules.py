@@ -92,17 +92,12 @@ def broadcast(
     return rule
 
 
-def _broadcast(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    extra = len(longer) - len(shorter)
-    pairs = zip(longer[extra:], shorter, strict=True)
-    return (*longer[:extra], *[_broadcast_sizes(x, y) for x, y in pairs])
-
-
-def _broadcast_sizes(a: Any, b: Any) -> Any:
-    if type(a) is int and a == 1:  # nothing is asked of the other, which may be unknown
-        return b
-    return a if type(b) is int and b == 1 else broadcast_shapes((a,), (b,))[0]
+def broadcasts(op: str, shape: tuple[Any, ...], wanted: tuple[Any, ...]) -> None:
+    """Raises unless a shape can be broadcast to another one. Of unknown sizes the kernel finds out."""
+    extra = len(wanted) - len(shape)
+    pairs = zip(shape, wanted[max(extra, 0) :], strict=False)
+    if extra < 0 or any(type(a) is type(b) is int and a not in (b, 1) for a, b in pairs):
+        raise invalid(f"{op}: shape {list(shape)} cannot be broadcast to {list(wanted)}")
 
 
 def broadcast_or_raise(op: str, *specs: ArraySpec) -> tuple[Any, ...]:
@@ -110,7 +105,7 @@ def broadcast_or_raise(op: str, *specs: ArraySpec) -> tuple[Any, ...]:
     shape: tuple[Any, ...] = ()
     for spec in specs:
         try:
-            shape = _broadcast(shape, spec.shape)
+            shape = broadcast_shapes(shape, spec.shape)
         except ValueError:
             texts = " vs. ".join(str(list(s.shape)) for s in specs)
             raise invalid(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.extremes import surely_less
 from tapeflow.core.memory import check_room
 from tapeflow.core.rows import places
 from tapeflow.core.tensor import Tensor
@@ -102,7 +103,7 @@ def _one_hot_result(
     for name, value in (("on_value", on), ("off_value", off)):
         if value.shape:
             raise invalid(f"one_hot: {name} must be a scalar, got shape {list(value.shape)}")
-    if depth < 0:
+    if surely_less(depth, 0):
         raise invalid(f"one_hot: depth must be non-negative, got {depth}")
     return ArraySpec((*indices.shape[:axis], depth, *indices.shape[axis:]), on.dtype)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.dims import same_size
 from tapeflow.core.dtypes import DType, int16, int32, int64
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
@@ -259,7 +260,9 @@ def _bincount_result(
             f"bincount: weights {list(weights.shape)} must have the same shape as arr "
             f"{list(x.shape)}"
         )
-    known = maxlength if maxlength == minlength else None  # else the largest element says it
+    known = (
+        maxlength if same_size(maxlength, minlength) else None
+    )  # else the largest element says it
     return ArraySpec((*x.shape[:-1], known), weights.dtype)
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dims import Atom, Compound, Dim
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.extremes import larger, smaller
+from tapeflow.core.guards import Guard
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, binary, indexing
+from tapeflow.primitives.table import TABLE, primitive
 
 
 def tensor_of(size: Dim, dtype: Any = None) -> Tensor:
@@ -34,10 +41,10 @@ def vector_of(shape: tuple[Any, ...], dtype: DType = dtypes.int32) -> Tensor:
 
 
 def _of_atom(atom: Atom) -> Tensor:
-    if isinstance(atom, Ratio):
-        a, b = (convert_to_tensor(x, dtypes.int64) for x in (atom.a, atom.b))
-        return (binary.floor_divide if atom.kind == "//" else binary.floor_mod)(a, b)
-    assert atom.origin is not None
+    if isinstance(atom, Compound):
+        return _COMPOUNDS[atom.kind](
+            *[convert_to_tensor(x, dtypes.int64) for x in (atom.a, atom.b)]
+        )
     tensor, axis, position = atom.origin
     if axis is not None:
         return indexing.getitem(array.shape_of(tensor, dtype=dtypes.int64), index=(axis,))
@@ -46,7 +53,69 @@ def _of_atom(atom: Atom) -> Tensor:
     return _cast(tensor, dtypes.int64)
 
 
+def _with(a: Tensor, b: Tensor) -> Tensor:
+    return array.select(binary.equal(a, convert_to_tensor(1, dtypes.int64)), b, a)
+
+
+_COMPOUNDS: dict[str, Callable[[Any, Any], Tensor]] = {
+    "//": binary.floor_divide,
+    "%": binary.floor_mod,
+    "min": binary.minimum,
+    "max": binary.maximum,
+    "with": _with,
+}
+
+
 def _cast(x: Tensor, dtype: DType) -> Tensor:
     if x.dtype is dtype:
         return x
     return (array.cast if dtype.is_differentiable else array.cast_to_discrete)(x, dtype=dtype)
+
+
+# Kernels that compute with sizes while a function is traced.
+
+
+def _each(choose: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    pairwise = np.frompyfunc(choose, 2, 1)
+    return lambda x, y: pairwise(x, y)
+
+
+def _reduced(choose: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+        if len(axis) != x.ndim:
+            return x
+        out = np.empty((1,) * x.ndim if keepdims else (), object)
+        out[...] = reduce(choose, x.reshape(-1).tolist())
+        return out
+
+    return kernel
+
+
+EXTREMES: dict[str, Callable[..., Any]] = {
+    "minimum": _each(smaller),
+    "maximum": _each(larger),
+    "min": _reduced(smaller),
+    "max": _reduced(larger),
+    "floor_divide": _each(operator.floordiv),
+    "floor_mod": _each(operator.mod),
+}
+"""For primitives whose own kernels would ask which size is larger, or whether one is 0."""
+
+
+# What a trace has taken for granted of sizes that follow from values.
+
+
+def _check_kernel(*, comparison: str, a: int, b: int, answer: bool) -> tuple[()]:
+    if (a == b if comparison == "==" else a < b) != answer:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"tf.function: a size that follows from values is {a} here, and the function was traced for "
+            f"{Guard(comparison, 'a size', b, answer)}. Write the operation with tf.cond, or give the tensor a shape "
+            "(tf.ensure_shape).",
+        )
+    return ()
+
+
+primitive("size_check", "", _check_kernel, result=lambda **_: (), outputs=None)
+size_check = TABLE.pop("size_check")  # it computes nothing

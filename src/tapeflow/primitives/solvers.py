@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.extremes import larger, smaller
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, indexing, reduction, unary
 from tapeflow.primitives.elementwise import conj
@@ -317,9 +318,9 @@ def tridiagonal_result(diagonals: ArraySpec, rhs: ArraySpec, *, pivoting: bool =
 def shifted_rows(x: Tensor, by: int) -> Tensor:
     """Rows moved up (`by` = 1) or down (-1) by one, with a row of zeros coming in."""
     n, lead = x._array.shape[-2], x._array.ndim - 2
-    rows = slice(1, None) if by > 0 else slice(0, max(n - 1, 0))
+    rows = slice(1, None) if by > 0 else slice(0, larger(n - 1, 0))
     inner = indexing.getitem(x, index=(Ellipsis, rows, slice(None)))
-    edge = (0, min(n, 1)) if by > 0 else (min(n, 1), 0)
+    edge = (0, smaller(n, 1)) if by > 0 else (smaller(n, 1), 0)
     zero = Tensor(np.zeros((), x._array.dtype))
     return array.pad(inner, zero, paddings=(*((0, 0),) * lead, edge, (0, 0)))
 

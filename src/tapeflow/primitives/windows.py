@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from tapeflow.core.dims import Dim
+from tapeflow.core.extremes import larger, surely_less
 from tapeflow.primitives.rules import invalid
 
 Sizes = tuple[int, ...]
@@ -27,6 +29,8 @@ def output_size(size: int, window: int, stride: int, dilation: int, pads: tuple[
     2
     """
     room = size + pads[0] + pads[1] - (window - 1) * dilation - 1 + stride
+    if isinstance(room, Dim):
+        return larger(room // stride, 0)
     return room // stride if room >= 0 else -(-room // stride)
 
 
@@ -37,7 +41,7 @@ def same_padding(size: int, window: int, stride: int, dilation: int = 1) -> tupl
     (0, 1)
     """
     places = -(-size // stride)
-    total = max((places - 1) * stride + (window - 1) * dilation + 1 - size, 0)
+    total = larger((places - 1) * stride + (window - 1) * dilation + 1 - size, 0)
     return total // 2, total - total // 2
 
 
@@ -56,7 +60,7 @@ def output_space(
             sizes.append(None)
             continue
         size = output_size(*dimension)
-        if size < 0:
+        if surely_less(size, 0):
             raise invalid(
                 f"{op}: Computed output size would be negative: {size}. A window of {list(window)} "
                 f"with dilations {list(dilations)} does not fit into {list(space)} padded by "

@@ -9,14 +9,14 @@ from __future__ import annotations
 import collections
 import functools
 import keyword
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dims import Atom, Compound, Dim
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.extremes import KINDS
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
@@ -166,9 +166,8 @@ def encoded_size(dim: Dim, number: Callable[[Any], int]) -> Any:
     """A size as data: a sum of products of sizes of values, which `number` gives a number."""
 
     def atom_data(atom: Atom) -> Any:
-        if isinstance(atom, Ratio):
+        if isinstance(atom, Compound):
             return [atom.kind, _part(atom.a), _part(atom.b)]
-        assert atom.origin is not None
         symbol, axis, position = atom.origin
         return [number(symbol.value), axis, position]
 
@@ -200,9 +199,9 @@ def _decoded_atom(atom: Any, tensors: Mapping[int, Tensor]) -> Any:
     first, second, third = atom
     if isinstance(first, str):
         a, b = (decoded_size(x, tensors) if isinstance(x, list) else x for x in (second, third))
-        if first not in _RATIOS:
+        if first not in KINDS:
             raise Damage(f"it has a size of the kind {first[:50]!r}, which is not known")
-        return _RATIOS[first](a, b)
+        return KINDS[first](a, b)
     tensor = tensors[first]
     if second is not None:
         return tensor._array.shape[index(second, tensor._array.ndim, "the dimension of a size")]
@@ -213,5 +212,4 @@ def _decoded_atom(atom: Any, tensors: Mapping[int, Tensor]) -> Any:
     return element(tensor, index(third, tensor._array.size, "the place of a size"))
 
 
-_RATIOS: dict[str, Callable[[Any, Any], Any]] = {"//": operator.floordiv, "%": operator.mod}
 _MOST_ELEMENTS = 1024  # in a tensor of sizes

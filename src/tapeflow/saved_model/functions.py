@@ -9,16 +9,27 @@ from typing import Any
 from tapeflow.core import nest
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dims import Dim
+from tapeflow.core.guards import Guard, assume
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import logger
 from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.concrete import ConcreteFunction
+from tapeflow.function.graph import Value
 from tapeflow.function.polymorphic import Function
 from tapeflow.function.signature import TensorKey, flattened, form_of, key_of, keys_of
+from tapeflow.function.tracing import TracingError
 from tapeflow.saved_model.damage import UNTOLD, Damage, index, sound
-from tapeflow.saved_model.encoding import Arrays, CannotEncode, decoded, encoded
+from tapeflow.saved_model.encoding import (
+    Arrays,
+    CannotEncode,
+    decoded,
+    decoded_size,
+    encoded,
+    encoded_size,
+)
 from tapeflow.saved_model.graphs import graph_data
 from tapeflow.saved_model.replay import Read, replay, results
 
@@ -54,9 +65,7 @@ class Functions:
         """A `tf.function` as data: its parameters, and its traces."""
         traces = []
         for _, concrete in function._traces:
-            data = self.trace(name, concrete)
-            if data is not None:
-                traces.append(data)
+            traces += self.traces(name, concrete)
         parameters = []
         for p in function.signature.parameters.parameters.values():
             try:
@@ -65,6 +74,11 @@ class Functions:
                 default = None
             parameters.append([p.name, p.kind.name, default])
         return {"name": function.name, "parameters": parameters, "traces": traces}
+
+    def traces(self, name: str, concrete: ConcreteFunction) -> list[dict[str, Any]]:
+        """A trace as data, and those that were made for sizes it does not hold for."""
+        found = [self.trace(name, each) for each in (concrete, *concrete._variants)]
+        return [data for data in found if data is not None]
 
     def trace(self, name: str, concrete: ConcreteFunction) -> dict[str, Any] | None:
         """One trace as data: what it takes and returns, and its graph. None if it cannot be saved."""
@@ -79,7 +93,13 @@ class Functions:
             )
             return None
         given = encoded(concrete._outputs(list(range(len(concrete.outputs)))), self.arrays)
-        return {"takes": taken, "gives": given, "graph": self.graph(concrete), "order": None}
+        return {
+            "takes": taken,
+            "gives": given,
+            "graph": self.graph(concrete),
+            "order": None,
+            "guards": guards_data(concrete),
+        }
 
     def signature(self, name: str, concrete: ConcreteFunction) -> dict[str, Any]:
         """A trace as a signature: it takes tensors by name and returns a dictionary of tensors."""
@@ -105,17 +125,35 @@ class Functions:
             for n, spec in zip(names, concrete.inputs, strict=True)
         }
         ordered = sorted(names)
-        trace = {
-            "takes": encoded(((), {n: specs[n] for n in ordered}), self.arrays),
-            "gives": encoded(outputs, self.arrays),
-            "graph": self.graph(concrete),
-            "order": [ordered.index(n) for n in names],
-        }
-        kind = "POSITIONAL_OR_KEYWORD" if len(names) == 1 else "KEYWORD_ONLY"
+        takes: Any = ((), {n: specs[n] for n in ordered})
+        kind = "KEYWORD_ONLY"
         if len(names) == 1:
-            trace["takes"] = encoded(((specs[names[0]],), {}), self.arrays)
+            takes, kind = ((specs[names[0]],), {}), "POSITIONAL_OR_KEYWORD"
+        traces = [
+            {
+                "takes": encoded(takes, self.arrays),
+                "gives": encoded(outputs, self.arrays),
+                "graph": self.graph(each),
+                "order": [ordered.index(n) for n in names],
+                "guards": guards_data(each),
+            }
+            for each in (concrete, *concrete._variants)
+        ]
         parameters = [[n, kind, None] for n in names]
-        return {"name": f"signature_wrapper_{name}", "parameters": parameters, "traces": [trace]}
+        return {"name": f"signature_wrapper_{name}", "parameters": parameters, "traces": traces}
+
+
+def guards_data(concrete: ConcreteFunction) -> list[Any]:
+    """The answers about sizes that a trace relies on, as data. Sizes are those of its arguments by number."""
+    places = {x.value: i for i, x in enumerate(concrete._routine.arguments)}
+    return [
+        [guard.comparison, *[_size_data(x, places) for x in guard[1:3]], guard.answer]
+        for guard in concrete._guards
+    ]
+
+
+def _size_data(size: Any, places: dict[Value, int]) -> Any:
+    return encoded_size(size, places.__getitem__) if isinstance(size, Dim) else [[size]]
 
 
 # Loading.
@@ -129,6 +167,7 @@ class _Trace:
         self.gives = decoded(data["gives"], read)
         self.graph: int = data["graph"]
         self.order: list[int] | None = data["order"]
+        self._guards: list[Any] = data.get("guards", [])
         leaves = flattened(self.takes)
         self.key = (form_of(self.takes), *keys_of(leaves))
 
@@ -152,6 +191,20 @@ class _Trace:
             mine.covers(theirs) if type(mine) is TensorKey else mine == theirs
             for mine, theirs in zip(self.key, key, strict=True)
         )
+
+    def ordered(self, leaves: Sequence[Any]) -> list[Tensor]:
+        """The tensors among its arguments, in the order of its graph."""
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        return tensors if self.order is None else [tensors[i] for i in self.order]
+
+    def failing(self, tensors: Sequence[Tensor]) -> Guard | None:
+        """The first of the answers about sizes it relies on that is another one for these tensors."""
+        named = dict(enumerate(tensors))
+        for comparison, a, b, answer in self._guards:
+            guard = Guard(comparison, decoded_size(a, named), decoded_size(b, named), answer)
+            if not assume(guard):
+                return guard
+        return None
 
 
 class LoadedFunction(Function):
@@ -235,10 +288,10 @@ class LoadedFunction(Function):
                 continue
         return args, kwargs
 
-    def _trace_for(self, key: Any) -> _Trace:
-        for trace in self._saved:
-            if trace.covers(key):
-                return trace
+    def _traces_for(self, key: Any) -> list[_Trace]:
+        found = [trace for trace in self._saved if trace.covers(key)]
+        if found:
+            return found
         if not self._saved:
             raise ValueError(
                 f"The function {self.name!r} had no trace when the model was saved, so that nothing is known of what "
@@ -254,7 +307,23 @@ class LoadedFunction(Function):
         )
 
     def _widened(self, key: Any) -> Any:
-        return self._trace_for(key).key
+        return self._traces_for(key)[0].key
+
+    def _fitting(self, key: Any, leaves: Sequence[Any]) -> _Trace:
+        """The trace for such arguments whose guards hold for their sizes."""
+        failed: list[Guard] = []
+        for trace in self._traces_for(key):
+            guard = trace.failing(trace.ordered(leaves))
+            if guard is None:
+                return trace
+            failed.append(guard)
+        raise TracingError(
+            None,
+            None,
+            f"The function {self.name!r} was saved for sizes with {' or '.join(map(str, failed))} (n0_1 is dimension 1 "
+            f"of argument 0, and so on), and the arguments are {key[1:]}. Without its Python code it cannot be traced "
+            "for others: call it with such sizes before saving, so that there is a trace for them.",
+        )
 
     def _replayed(self, args: Any, kwargs: Any) -> Any:
         """What the function does when it is traced: it calls the primitives of the graph."""
@@ -262,11 +331,9 @@ class LoadedFunction(Function):
         if context.tracer is None:  # functions are run eagerly
             concrete, leaves = self._found(args, kwargs)
             return concrete.call_leaves(leaves)
-        trace = self._trace_for((form_of((args, kwargs)), *keys_of(leaves)))
+        trace = self._fitting((form_of((args, kwargs)), *keys_of(leaves)), leaves)
         data = self._graphs[trace.graph]
-        tensors = [x for x in leaves if isinstance(x, Tensor)]
-        if trace.order is not None:
-            tensors = [tensors[i] for i in trace.order]
+        tensors = trace.ordered(leaves)
         held = [self._held[number] for number in data["variables"]]
         constants = [Tensor(self._read(name)) for name in data["captured"]]
         with sound(self._file, UNTOLD):

@@ -181,11 +181,14 @@ _CONTAINERS = {"list": list, "tuple": tuple, "dict": dict}
 
 
 def _single(name: str, concrete: ConcreteFunction, functions: Functions) -> dict[str, Any]:
-    trace = functions.trace(name, concrete)
     parameters = [
         [p.name, p.kind.name, None] for p in concrete._signature.parameters.parameters.values()
     ]
-    return {"name": concrete.name, "parameters": parameters, "traces": [trace] if trace else []}
+    return {
+        "name": concrete.name,
+        "parameters": parameters,
+        "traces": functions.traces(name, concrete),
+    }
 
 
 def _variable(variable: Variable) -> dict[str, Any]:

@@ -85,9 +85,8 @@ def test_sizes_that_are_known_are_constants_and_others_are_not():
 def test_unknown_sizes_are_compared_without_leaving_a_guard():
     f = tf.function(lambda x: tf.broadcast_to(x * 1.0, tf.shape(x)) * tf.ones_like(x))
     concrete = f.get_concrete_function(tf.TensorSpec([None]))
-    before = list(concrete._guards)
     assert names(optimized(concrete.graph)) == []
-    assert concrete._guards == before
+    assert not concrete._guards
 
 
 def test_a_constant_operand_of_one_number_becomes_that_number():

@@ -13,6 +13,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from tapeflow.core.dims import same_size
+from tapeflow.core.extremes import hint_of
 from tapeflow.function.graph import Graph, Node, subgraphs
 from tapeflow.function.sizes import atoms_in
 
@@ -27,13 +29,26 @@ def lowerable_block(node: Node, lowerable: Callable[[Node], bool]) -> bool:
     if not all(_is_static(shape) for shape, _ in shapes):
         return False
     for atom in atoms_in(shapes):
-        if atom.origin is None or atom.origin[1] is None:
+        if atom.origin[1] is None:
             return False
     if node.primitive.name == "while" and not _is_lowerable_loop(node):
         return False
-    if node.primitive.name == "cond" and any(_is_stack(shape) for shape, _ in shapes):
+    if node.primitive.name == "cond" and not _is_lowerable_cond(node):
         return False
     return all(lowerable(each) for graph in subgraphs(node) for each in graph.nodes)
+
+
+def _is_lowerable_cond(node: Node) -> bool:
+    """Whether all branches could run on what is given to the one that does: XLA compiles them all."""
+    if any(_is_stack(shape) for shape, _ in node.attrs["shapes"]):
+        return False
+    given = node.inputs[1:]
+    return all(
+        same_size(size, mine) or hint_of(size) is not None
+        for graph, own in zip(node.attrs["branches"], node.attrs["places"], strict=True)
+        for place, x in zip(own, graph.inputs, strict=True)
+        for size, mine in zip(given[place].shape, x.shape, strict=True)
+    )
 
 
 def _is_lowerable_loop(node: Node) -> bool:

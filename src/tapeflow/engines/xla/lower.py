@@ -7,12 +7,13 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from tapeflow.core.dims import value_of
+from tapeflow.core.extremes import evaluated
 from tapeflow.engines.xla.attention import remembering
 from tapeflow.engines.xla.failures import checked
 from tapeflow.engines.xla.lowerings import LOWERINGS
+from tapeflow.function.executors.numpy_program import told
 from tapeflow.function.graph import Graph, Node, Value
-from tapeflow.function.sizes import atoms_in, mapped, origin
+from tapeflow.function.sizes import atoms_in, is_sized, mapped, mistake, origin
 
 
 def lower_nodes(
@@ -26,6 +27,8 @@ def lower_nodes(
         with remembering():
             for node in nodes:
                 attrs = with_sizes(node, values)
+                if is_sized(node):
+                    check_sizes(node, [values[v].shape for v in node.inputs], attrs)
                 found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
                 checked(node.primitive.name, found)
                 several = node.primitive.outputs != 1
@@ -60,21 +63,25 @@ def lowerable(node: Node) -> bool:
     # A size that is an element of a tensor is not known when XLA compiles, nor is one that a node itself decides.
     made = set(node.outputs)
     return all(
-        atom.origin is not None and atom.origin[1] is not None
-        for atom in atoms_in(tuple(node.attrs.values()))
+        atom.origin[1] is not None for atom in atoms_in(tuple(node.attrs.values()))
     ) and not any(origin(atom) in made for value in node.outputs for atom in atoms_in(value.shape))
+
+
+def check_sizes(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> None:
+    """Raises where sizes that were unknown while tracing do not fit: a lowering may do without a word what it can."""
+    wrong = mistake(node, shapes, attrs)
+    if wrong is not None:
+        raise told(wrong, node)
 
 
 def with_sizes(node: Node, arrays: dict[Value, Any]) -> dict[str, Any]:
     """The attributes of a node, with the sizes that its function was called with."""
 
     def number(atom: Any) -> int | None:
-        if atom.origin is None:
-            return None
         symbol, axis, _ = atom.origin
         found = arrays.get(symbol.value)
         return None if found is None or axis is None else found.shape[axis]
 
     if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
         return node.attrs
-    return {k: mapped(v, lambda size: value_of(size, number)) for k, v in node.attrs.items()}
+    return {k: mapped(v, lambda size: evaluated(size, number)) for k, v in node.attrs.items()}

@@ -28,6 +28,13 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     return total.astype(x.dtype)
 
 
+@lowering("sum_like")
+def _sum_like(x: Any, *, shape: tuple[int, ...]) -> Any:
+    lead = x.ndim - len(shape)
+    axes = [i for i, d in enumerate(x.shape) if i < lead or (shape[i - lead] == 1 and d != 1)]
+    return _sum(x, axis=tuple(axes), keepdims=False).reshape(shape)
+
+
 @lowering("mean")
 def _mean(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     size = math.prod(x.shape[i] for i in axis)

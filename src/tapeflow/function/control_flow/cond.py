@@ -12,6 +12,7 @@ from typing import Any
 
 from tapeflow.autodiff.backprop import Call, accumulate, dense, record_call
 from tapeflow.core.context import recorders
+from tapeflow.core.guards import Guard, Variants
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.batching import batch_of, conditional_of_batch
 from tapeflow.function.control_flow.blocks import current, outer_tensors
@@ -128,7 +129,7 @@ class _Call:
         self.node, self.outputs = COND.node([index, *self.pool], attrs)
         self.count = len(self.outputs)
         self._kept: dict[tuple[int, int], Tensor] = {}
-        self._backwards: dict[Any, _Backward] = {}
+        self._backwards: dict[Any, Variants] = {}
         self.inputs = [index, *self.pool]
         record_call(Call("cond", self.inputs, self.outputs, self.pullback, partial=True))
 
@@ -138,9 +139,11 @@ class _Call:
 
     def _pulled(self, g: dict[int, Tensor], kept: list[Kept], kept_g: list[Any]) -> list[Any]:
         key = (*g, *[(number, id(x)) for number, x in kept])
-        if key not in self._backwards:
-            self._backwards[key] = _Backward(self, list(g), kept)
-        backward = self._backwards[key]
+        variants = self._backwards.setdefault(key, Variants())
+        backward = variants.found({})
+        if backward is None:
+            backward = _Backward(self, list(g), kept)
+            variants.add(backward.guards, backward)
         parts: list[Any] = [None] * (1 + len(self.pool))
         if not backward.wanted:
             return parts
@@ -213,6 +216,7 @@ class _Backward:
       wanted: the places of the inputs that get a gradient.
       branches: the passes.
       kept: for each branch, the tensors in it that its pass needs.
+      guards: what was guessed of sizes.
     """
 
     def __init__(self, call: _Call, given: Sequence[int], kept_given: Sequence[Kept]) -> None:
@@ -233,6 +237,7 @@ class _Backward:
         ]
         self.branches: list[Routine] = []
         self.kept: list[list[SymbolicTensor]] = []
+        self.guards: list[Guard] = []
         for number, routine in enumerate(call.branches):
             gradient = BlockGradient(
                 routine,
@@ -241,6 +246,7 @@ class _Backward:
                 lambda found, number=number: self._gathered(number, found),
             )
             self.kept.append([x for x, _ in gradient.kept])
+            self.guards += gradient.tracer.guards.values()
             arguments = [*gradient.given, *[symbol for _, symbol in gradient.kept]]
             self.branches.append(gradient.routine(arguments))
 

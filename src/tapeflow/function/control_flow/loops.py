@@ -24,6 +24,7 @@ from typing import Any
 from tapeflow.autodiff.backprop import Call, accumulate, dense, record_call
 from tapeflow.core.context import recorders
 from tapeflow.core.dtypes import int32
+from tapeflow.core.guards import Variants
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.batching import batch_of, loop_of_batch
@@ -165,7 +166,7 @@ class _Call:
         self.node, self.outputs = WHILE.node(self.inputs, attrs)
         self.turns = self.outputs[-1] if turns is None else turns
         self._kept: dict[int, Tensor] = {}
-        self._backwards: dict[Any, _Backward] = {}
+        self._backwards: dict[Any, Variants] = {}
         record_call(Call("while", self.inputs, self.outputs, self.pullback, partial=True))
 
     def _places(self, tensors: Sequence[Tensor], anywhere: bool = False) -> tuple[int, ...]:
@@ -207,9 +208,12 @@ class _Call:
     ) -> list[Any]:
         given = [i for i in g if i >= self.loop.carried]
         key = (*given, *map(id, kept))
-        if key not in self._backwards:
-            self._backwards[key] = _Backward(self, given, kept)
-        return self._backwards[key].call(g, kept_g)
+        variants = self._backwards.setdefault(key, Variants())
+        backward = variants.found({})
+        if backward is None:
+            backward = _Backward(self, given, kept)
+            variants.add(backward.loop.body.tracer.guards.values(), backward)
+        return backward.call(g, kept_g)
 
     def keep(self, wanted: Sequence[SymbolicTensor]) -> list[Tensor]:
         """For each of some tensors in the body, the stack of what it was in each turn."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Dim
+from tapeflow.core.dims import Dim, same_size, same_sizes
 from tapeflow.core.dtypes import int32
 from tapeflow.core.errors import invalid
 from tapeflow.core.shapes import TensorShape
@@ -19,7 +19,7 @@ from tapeflow.function.control_flow.blocks import Block, LoopBlock, current, rer
 from tapeflow.function.control_flow.cond import conditional
 from tapeflow.function.control_flow.loops import Loop
 from tapeflow.function.control_flow.stacks import StackShape
-from tapeflow.function.control_flow.structures import Flat, check_branches, same_size
+from tapeflow.function.control_flow.structures import Flat, check_branches
 from tapeflow.ops.array import cast
 from tapeflow.ops.logic import logical_and
 from tapeflow.primitives import array, indexing
@@ -317,14 +317,10 @@ def _wider(shape: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...] | No
 def _wider_stack(shape: StackShape, new: Any) -> Any:
     length = shape[0] if shape[0] is None or same_size(shape[0], new[0]) else None
     element = shape.element
-    if element is not None and new.element is not None and not _same_shape(element, new.element):
+    if element is not None and new.element is not None and not same_sizes(element, new.element):
         element = None
     same = length is shape[0] and element is shape.element
     return shape if same else StackShape(length, element)
-
-
-def _same_shape(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    return len(a) == len(b) and all(same_size(x, y) for x, y in zip(a, b, strict=True))
 
 
 def _limited(

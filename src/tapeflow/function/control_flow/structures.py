@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dims import Dim
+from tapeflow.core.dims import same_size
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.rows import Described, described
@@ -119,10 +119,3 @@ def _common(a: Any, b: Any) -> Any:
             return None
         return tuple([_common(x, y) for x, y in zip(a, b, strict=True)])
     return a if same_size(a, b) else None
-
-
-def same_size(a: Any, b: Any) -> bool:
-    """Whether two sizes are known to be equal, without asking for a typical number."""
-    if type(a) is Dim or type(b) is Dim:
-        return type(a) is type(b) and a._key == b._key
-    return a == b

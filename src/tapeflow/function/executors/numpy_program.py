@@ -20,8 +20,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.context import context
-from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dims import Atom, Compound, Dim
 from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.core.extremes import evaluated
 from tapeflow.core.memory import exhausted
 from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
@@ -29,7 +30,7 @@ from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
 from tapeflow.function.executors.numpy_fusions import fused
 from tapeflow.function.executors.numpy_kernels import SPECIAL, in_float32
 from tapeflow.function.graph import Graph, Node, Value
-from tapeflow.function.sizes import atoms_in, origin
+from tapeflow.function.sizes import atoms_in, is_sized, mapped, mistake, origin
 from tapeflow.primitives.table import KERNEL_FAILURES
 
 
@@ -47,6 +48,7 @@ class NumpyProgram:
         writer = _Writer(fused(graph))
         self.source = writer.source()
         self._nodes = writer.lines
+        self._names, self._atoms = writer.names, writer.atoms
         self._donations = writer.donations
         self._has_effects = any(node.has_effect for node in graph.nodes)
         namespace = writer.namespace
@@ -102,9 +104,21 @@ class NumpyProgram:
             if traceback.tb_frame.f_code.co_filename == self._file:
                 node = self._nodes.get(traceback.tb_lineno)
                 if node is not None:
-                    return told(error, node)
+                    return told(self._named(error, node, traceback.tb_frame), node)
             traceback = traceback.tb_next
         return error
+
+    def _named(self, error: Exception, node: Node, frame: Any) -> Exception:
+        """What the shape rule has against the arrays that a kernel was given, in words; else the error as it is."""
+        if isinstance(error, OpError) or not is_sized(node):
+            return error
+        found = {**frame.f_globals, **frame.f_locals}
+        attrs = mapped(node.attrs, lambda dim: evaluated(dim, lambda a: found[self._atoms[a]]))
+        try:
+            shapes = [found[self._names[v]].shape for v in node.inputs]
+            return mistake(node, shapes, attrs) or error
+        except (KeyError, TypeError, AttributeError):  # a kernel of the executor's own
+            return error
 
 
 def told(error: Exception, node: Node) -> Exception:
@@ -128,6 +142,16 @@ _PARAMETER = re.compile(r"[a-z_][a-z0-9_]{0,60}")
 def _word(name: str) -> str:
     """A name as it may stand in code."""
     return re.sub(r"\W", "_", name, flags=re.ASCII)[:60]
+
+
+_COMPOUNDS = {
+    "//": "({a} // {b})",
+    "%": "({a} % {b})",
+    "min": "min({a}, {b})",
+    "max": "max({a}, {b})",
+    "with": "({b} if {a} == 1 else {a})",
+}
+"""How sizes that are no polynomials are written."""
 
 
 class _Writer:
@@ -177,7 +201,6 @@ class _Writer:
 
     def _sizes(self, value: Value) -> None:
         for atom in self.by_origin.get(value, ()):
-            assert atom.origin is not None
             _, axis, position = atom.origin
             name = self.names[value]
             right = f"int({name})"
@@ -272,6 +295,6 @@ class _Writer:
         return f"({' + '.join(terms)})"
 
     def _atom(self, atom: Atom) -> str:
-        if isinstance(atom, Ratio):
-            return f"({self.size(atom.a)} {atom.kind} {self.size(atom.b)})"
+        if isinstance(atom, Compound):
+            return _COMPOUNDS[atom.kind].format(a=self.size(atom.a), b=self.size(atom.b))
         return self.atoms[atom]

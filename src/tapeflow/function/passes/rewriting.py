@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.dims import Atom, Dim, Ratio
+from tapeflow.core.dims import Atom, Compound, Dim, same_size
+from tapeflow.core.extremes import evaluated
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, mapped, origin
 
@@ -158,27 +159,17 @@ class Rewriting:
 
     def _size(self, dim: Dim) -> Any:
         """A size in terms of the values that are there now."""
-        total: Any = 0
-        for product, factor in dim.terms.items():
-            term: Any = factor
-            for atom in product:
-                term = self._of_atom(atom) * term
-            total = term + total
-        return total
+        return evaluated(dim, self._of_atom)
 
     def _of_atom(self, atom: Atom) -> Any:
-        if isinstance(atom, Ratio):
-            a, b = mapped((atom.a, atom.b), self._size)
-            return a // b if atom.kind == "//" else a % b
         if not self._is_moved(atom):
             return Dim.of(atom)
-        assert atom.origin is not None
         _, axis, position = atom.origin
         value = self._instead[origin(atom)]
         key = (value, axis, position)
         if key not in self._atoms:
             self._atoms[key] = _own_size(value, axis) or Dim.of(
-                Atom(atom.name, (_Place(value), axis, position), atom.hint, atom.guards)
+                Atom(atom.name, (_Place(value), axis, position), atom.hint, atom.made_up)
             )
         return self._atoms[key]
 
@@ -197,9 +188,9 @@ def _own_size(value: Value, axis: int | None) -> Any:
     size = None if axis is None else value.shape[axis]
     if type(size) is Dim and len(size.terms) == 1:
         ((product, factor),) = size.terms.items()
-        if factor == 1 and len(product) == 1 and not isinstance(product[0], Ratio):
+        if factor == 1 and len(product) == 1 and not isinstance(product[0], Compound):
             atom = product[0]
-            if atom.origin is not None and atom.origin[1] == axis and origin(atom) is value:
+            if atom.origin[1] == axis and origin(atom) is value:
                 return size
     return None
 
@@ -231,13 +222,7 @@ def same_shape(a: Any, b: Any) -> bool:
     """Whether two shapes are one for sure. Unknown sizes are compared without asking, which would leave a guard."""
     if a is b:
         return True
-    return type(a) is type(b) is tuple and len(a) == len(b) and all(map(_same_size, a, b))
-
-
-def _same_size(a: Any, b: Any) -> bool:
-    if type(a) is Dim or type(b) is Dim:
-        return type(a) is type(b) and a._key == b._key
-    return a == b
+    return type(a) is type(b) is tuple and len(a) == len(b) and all(map(same_size, a, b))
 
 
 def is_static(value: Value) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tapeflow as tf
+from tapeflow.core.extremes import larger, smaller
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import cast, convert_to_tensor
 from tapeflow.keras_backend.image.layout import channels_axis, check_choice, check_rank
@@ -63,8 +64,8 @@ def _cropped(images: Tensor, size: tuple[int, ...], first: int) -> Tensor:
     """The largest part in the middle that has the proportions of `size`."""
     height, width = images._array.shape[first : first + 2]
     inner = (
-        max(min(height, width * size[0] // size[1]), 1),
-        max(min(width, height * size[1] // size[0]), 1),
+        larger(smaller(height, width * size[0] // size[1]), 1),
+        larger(smaller(width, height * size[1] // size[0]), 1),
     )
     start = [(have - kept) // 2 for have, kept in zip((height, width), inner, strict=True)]
     before = (slice(None),) * first
@@ -76,7 +77,10 @@ def _cropped(images: Tensor, size: tuple[int, ...], first: int) -> Tensor:
 def _padded(images: Tensor, size: tuple[int, ...], first: int, fill_value: float) -> Tensor:
     """The images with as much around them as gives them the proportions of `size`."""
     height, width = images._array.shape[first : first + 2]
-    outer = max(height, width * size[0] // size[1]), max(width, height * size[1] // size[0])
+    outer = (
+        larger(height, width * size[0] // size[1]),
+        larger(width, height * size[1] // size[0]),
+    )
     margins: list[Any] = [(0, 0)] * 4
     for axis, (have, whole) in enumerate(zip((height, width), outer, strict=True), first):
         margins[axis] = ((whole - have) // 2,) * 2

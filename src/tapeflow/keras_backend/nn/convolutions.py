@@ -12,6 +12,7 @@ from keras.src.backend.common.backend_utils import (
 from keras.src.backend.config import standardize_data_format
 
 import tapeflow as tf
+from tapeflow.core.extremes import larger
 from tapeflow.core.tensor import Tensor
 from tapeflow.keras_backend.core import convert_to_tensor
 from tapeflow.keras_backend.nn.operands import alike, for_each
@@ -126,7 +127,7 @@ def conv_transpose(
         size = (shape[axis] - 1) * stride + reach + 1 - before - after
         if after < 0:
             # Beyond what the last window reaches there is nothing: less than a stride of it is part of the transpose.
-            missing[axis] = (0, max(-after - stride + 1, 0))
+            missing[axis] = (0, larger(-after - stride + 1, 0))
             after = 0
         shape[axis] = size - missing[axis][1]
         pads[axis] = (before, after)

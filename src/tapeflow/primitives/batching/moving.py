@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, patterns, repeating, sizes
+from tapeflow.primitives import array, patterns, reduction, repeating, sizes
 from tapeflow.primitives.array import Paddings
 from tapeflow.primitives.batching.batch import Batch, Shared, rule
 
@@ -28,6 +28,15 @@ def _transpose(batch: Batch, x: Tensor, *, perm: Shape) -> Tensor:
 @rule("broadcast_to")
 def _broadcast_to(batch: Batch, x: Tensor, *, shape: Shape) -> Tensor:
     return array.broadcast_to(batch.lifted(x, len(shape)), shape=(batch.size, *shape))
+
+
+@rule("sum_like")
+def _sum_like(batch: Batch, x: Tensor, *, shape: Shape) -> Tensor:
+    lead = len(x._array.shape) - len(shape)
+    full = batch.data(x)
+    if lead:
+        full = reduction.sum_(full, axis=tuple(range(1, lead + 1)), keepdims=False)
+    return reduction.sum_like(full, shape=(batch.size, *shape))
 
 
 @rule("tile")
@@ -89,3 +98,8 @@ def to_front(x: Any, axis: int) -> Tensor:
     """Moves the dimension `axis` to the front."""
     rank = len(x._array.shape)
     return array.transpose(x, perm=(axis, *[i for i in range(rank) if i != axis]))
+
+
+@rule("size_check")
+def _size_check(batch: Batch, **attrs: Any) -> tuple[()]:
+    return sizes.size_check.call(**attrs)
