@@ -36,6 +36,7 @@ from tapeflow.core.errors import (
     OperatorNotAllowedInGraphError,
 )
 from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
+from tapeflow.core.scopes import setting
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -389,15 +390,10 @@ class Tracer(Interpreter):
     @contextlib.contextmanager
     def tracing(self) -> Iterator[None]:
         """Within this context primitives become nodes of the graph."""
-        saved = context.hot, context.interpreters, context.tracer
-        context.hot = (saved[0][0], (self, self.tape))
-        context.interpreters = (self,)
-        context.tracer = self
         self.tape._records = [] if self.tape._records is None else self.tape._records
-        try:
+        hot = (context.hot[0], (self, self.tape))
+        with setting(context, hot=hot, interpreters=(self,), tracer=self):
             yield
-        finally:
-            context.hot, context.interpreters, context.tracer = saved
 
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
@@ -428,12 +424,10 @@ class Tracer(Interpreter):
         symbols = [c.variable._value for c in held]
         for c in held:
             c.variable._value = c.held
-        saved = context.hot, context.interpreters, context.tracer
-        context.hot, context.interpreters, context.tracer = (saved[0][0], ()), (), None
         try:
-            yield
+            with setting(context, hot=(context.hot[0], ()), interpreters=(), tracer=None):
+                yield
         finally:
-            context.hot, context.interpreters, context.tracer = saved
             for c, symbol in zip(held, symbols, strict=True):
                 c.held = c.variable._value
                 c.variable._value = symbol
