@@ -13,22 +13,27 @@ from tapeflow.autodiff.tape import variable_of
 from tapeflow.core import nest
 from tapeflow.core.context import pop_recorder, push_recorder, recorders
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.scopes import Scope, leaving
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 
 
-class VariableWatcher:
+class VariableWatcher(Scope):
     """A recorder that only notes which trainable variables are read."""
 
     def __init__(self) -> None:
         self._seen: dict[int, Variable] = {}
 
     def __enter__(self) -> VariableWatcher:
+        self._guard = self._latest
         push_recorder(self)
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def _leave(self, *exception: Any) -> None:
         pop_recorder(self)
+        self._guard = None
+
+    __exit__ = leaving(_leave)
 
     def variables(self, besides: Sequence[Any] = ()) -> list[Variable]:
         """The variables that were read, except those in `besides`."""

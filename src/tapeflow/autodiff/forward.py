@@ -13,12 +13,13 @@ from tapeflow.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import shown, wrong_object
 from tapeflow.core.log import warn_once
+from tapeflow.core.scopes import Scope, leaving
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
 
 
-class ForwardAccumulator:
+class ForwardAccumulator(Scope):
     """Computes Jacobian-vector products in forward mode.
 
     `tangents` say in which direction `primals` move. Every operation that runs while the accumulator is open also
@@ -98,14 +99,18 @@ class ForwardAccumulator:
             raise ValueError(
                 "Accumulator is already recording: it cannot be entered again before it is left."
             )
+        self._guard = self._latest
         self._recording = True
         push_recorder(self)
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def _leave(self, *exception: Any) -> None:
         if self._recording:
-            self._recording = False
             pop_recorder(self)
+            self._recording = False
+        self._guard = None
+
+    __exit__ = leaving(_leave)
 
     def record(self, primitive: Any, inputs: tuple[Tensor, ...], output: Any, attrs: Any) -> None:
         """Computes the tangent of an output, if an input has one."""
@@ -204,7 +209,7 @@ class ForwardAccumulator:
         return tangent
 
 
-class _Outside:
+class _Outside(Scope):
     """Within this context only the recorders outside of an accumulator are active.
 
     They are to follow the tangents it computes, so that derivatives of tangents are right. It does not follow them
@@ -216,10 +221,14 @@ class _Outside:
 
     def __enter__(self) -> None:
         run, active = self._hot = context.hot
+        self._guard = self._latest
         for position, recorder in enumerate(active):
             if recorder is self._accumulator:
                 context.hot = (run, active[:position])
                 return
 
-    def __exit__(self, *exception: Any) -> None:
+    def _leave(self, *exception: Any) -> None:
         context.hot = self._hot
+        self._guard = None
+
+    __exit__ = leaving(_leave)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.autodiff import backprop, jacobians
@@ -16,6 +14,7 @@ from tapeflow.core.convert import convert_to_tensor, scalar
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import warn_once
+from tapeflow.core.scopes import Scope, leaving
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
@@ -36,7 +35,7 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-class GradientTape:
+class GradientTape(Scope):
     """Records operations for automatic differentiation.
 
     Operations are recorded while the tape is open as a context manager, if at least one of their inputs is watched.
@@ -88,12 +87,16 @@ class GradientTape:
     # Recording.
 
     def __enter__(self) -> GradientTape:
+        self._guard = self._latest
         self._push()
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def _leave(self, *exception: Any) -> None:
         if self._recording:
             self._pop()
+        self._guard = None
+
+    __exit__ = leaving(_leave)
 
     def _push(self) -> None:
         if self._recording:
@@ -111,10 +114,10 @@ class GradientTape:
     def _pop(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        self._recording = False
         pop_recorder(self)
         if self._journal is not None:
             pop_recorder(self._journal)
+        self._recording = False
 
     def record(self, primitive: Any, inputs: tuple[Tensor, ...], output: Any, attrs: Any) -> None:
         """Takes note of an operation, if it has a gradient with respect to something watched."""
@@ -227,8 +230,7 @@ class GradientTape:
             elif t.dtype.is_differentiable:
                 self._tracked.add(identify(t))
 
-    @contextlib.contextmanager
-    def stop_recording(self) -> Iterator[None]:
+    def stop_recording(self) -> _Paused:
         """Pauses the tape within the context.
 
         >>> x = tf.Variable(2.0)
@@ -239,19 +241,7 @@ class GradientTape:
         >>> print(tape.gradient(z, x))
         None
         """
-        if self._records is None:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        self._pop()
-        if self._journal is not None:
-            push_recorder(self._journal)
-            self._journal.paused = True
-        try:
-            yield
-        finally:
-            if self._journal is not None:
-                pop_recorder(self._journal)
-                self._journal.paused = False
-            self._push()
+        return _Paused(self)
 
     def reset(self) -> None:
         """Forgets everything recorded so far, and goes on recording."""
@@ -537,3 +527,33 @@ def variable_of(value: Any) -> Variable | None:
         return value
     handle = None if isinstance(value, Tensor) else getattr(value, "handle", None)
     return handle if isinstance(handle, Variable) else None
+
+
+class _Paused(Scope):
+    """Within this context a tape does not record. Its journal goes on, and says so."""
+
+    def __init__(self, tape: GradientTape) -> None:
+        self._tape = tape
+
+    def __enter__(self) -> None:
+        tape, journal = self._tape, self._tape._journal
+        if tape._records is None:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        if not tape._recording:
+            raise ValueError("Tape is not recording.")
+        self._guard = self._latest
+        tape._pop()
+        if journal is not None:
+            push_recorder(journal)
+            journal.paused = True
+
+    def _leave(self, *exception: Any) -> None:
+        tape, journal = self._tape, self._tape._journal
+        if journal is not None:
+            pop_recorder(journal)
+            journal.paused = False
+        if not tape._recording:
+            tape._push()
+        self._guard = None
+
+    __exit__ = leaving(_leave)

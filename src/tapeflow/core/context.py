@@ -6,14 +6,15 @@ threads never see each other.
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+from tapeflow.core.scopes import setting
 
 if TYPE_CHECKING:
     from tapeflow.core.interpreter import Interpreter
@@ -72,7 +73,6 @@ class _Context(threading.local):
     def __init__(self) -> None:
         self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (quiet_runner(), ())
         self.name_scopes: list[str] = []
-        self.outer_name_scopes: list[list[str]] = []
         # Who runs primitives that have no inputs to tell; the innermost is last.
         self.interpreters: tuple[Interpreter, ...] = ()
         # Who traces the function that is running, if one is being traced.
@@ -104,15 +104,10 @@ def pop_recorder(recorder: Recorder) -> None:
     context.hot = (run, tuple(r for r in active if r is not recorder))
 
 
-@contextlib.contextmanager
-def no_recorders() -> Iterator[None]:
+def no_recorders() -> setting:
     """Within this context nothing is recorded in this thread. Tracing goes on, and variables hold what they held."""
     run, active = context.hot
-    context.hot = (run, tuple([r for r in active if r.substitutes]))
-    try:
-        yield
-    finally:
-        context.hot = (run, active)
+    return setting(context, hot=(run, tuple([r for r in active if r.substitutes])))
 
 
 def identify(tensor: Tensor) -> int:

@@ -6,9 +6,10 @@ from typing import Any
 
 from tapeflow.core.context import context
 from tapeflow.core.errors import shown
+from tapeflow.core.scopes import Scope, leaving
 
 
-class name_scope:
+class name_scope(Scope):
     """Variables created within this context have `name/` before their names.
 
     >>> with tf.name_scope("encoder"):
@@ -21,6 +22,7 @@ class name_scope:
         if not isinstance(name, str):
             raise ValueError(f"name for name_scope must be a string, got {shown(name)}")
         self._name = name
+        self._outside: list[list[str]] = []  # of each block it is open in
 
     @property
     def name(self) -> str:
@@ -28,12 +30,17 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        context.outer_name_scopes.append(context.name_scopes)
+        self._outside.append(context.name_scopes)
+        self._guard = self._latest
         if self._name.endswith("/"):  # a scope that was entered before: its full name
             context.name_scopes = [self._name.rstrip("/")]
         else:
             context.name_scopes = [*context.name_scopes, self._name] if self._name else []
         return "".join(f"{part}/" for part in context.name_scopes)
 
-    def __exit__(self, *exception: Any) -> None:
-        context.name_scopes = context.outer_name_scopes.pop()
+    def _leave(self, *exception: Any) -> None:
+        context.name_scopes = self._outside[-1]
+        self._guard = None
+        self._outside.pop()
+
+    __exit__ = leaving(_leave)

@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core.context import context, quiet_runner
 from tapeflow.core.interpreter import innermost
+from tapeflow.core.scopes import setting
 from tapeflow.core.tensor import Tensor
 
 
@@ -35,13 +36,8 @@ class PythonCall:
         return user.run(self._called, arrays)
 
     def _called(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        saved = context.hot, context.interpreters, context.tracer, context.outside
-        context.hot, context.interpreters = (quiet_runner(), ()), ()
-        context.tracer = context.outside = None
-        try:
+        with setting(context, hot=(quiet_runner(), ()), interpreters=(), tracer=None, outside=None):
             found = self.function(*map(Tensor, arrays))
-        finally:
-            context.hot, context.interpreters, context.tracer, context.outside = saved
         return tuple([x._array for x in found])
 
     def call(self, *inputs: Tensor, effect: bool) -> tuple[Any, ...]:

@@ -38,6 +38,7 @@ from tapeflow.core.errors import (
 )
 from tapeflow.core.guards import Guard, noting, undecided, validity
 from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
+from tapeflow.core.scopes import setting
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -420,16 +421,13 @@ class Tracer(Interpreter):
     @contextlib.contextmanager
     def tracing(self) -> Iterator[None]:
         """Within this context primitives become nodes of the graph."""
-        saved = context.hot, context.interpreters, context.tracer
         self.tape._records = [] if self.tape._records is None else self.tape._records
+        hot = (context.hot[0], (self, self.tape))
+        self.running = True
         try:
-            self.running = True
-            context.hot = (saved[0][0], (self, self.tape))
-            context.interpreters = (self,)
-            context.tracer = self
-            yield
+            with setting(context, hot=hot, interpreters=(self,), tracer=self):
+                yield
         finally:
-            context.hot, context.interpreters, context.tracer = saved
             self.running = False
 
     @contextlib.contextmanager
@@ -443,15 +441,9 @@ class Tracer(Interpreter):
                     value = self.value_of(captured.now)
                     self.graph.assigned[captured.symbol.value] = value
 
-    @contextlib.contextmanager
-    def suspended(self) -> Iterator[None]:
+    def suspended(self) -> setting:
         """Outside of the trace for a while: variables hold their values, and ops run at once."""
-        saved = context.hot, context.interpreters, context.tracer
-        context.hot, context.interpreters, context.tracer = (saved[0][0], ()), (), None
-        try:
-            yield
-        finally:
-            context.hot, context.interpreters, context.tracer = saved
+        return setting(context, hot=(context.hot[0], ()), interpreters=(), tracer=None)
 
     # Interpreting.
 

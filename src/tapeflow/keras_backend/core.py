@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from keras.src import tree
 from keras.src.backend.common import KerasVariable
+from keras.src.backend.common.global_state import get_global_attribute
 from keras.src.backend.common.keras_tensor import KerasTensor
 from keras.src.backend.common.name_scope import name_scope as base_name_scope
 from keras.src.backend.common.stateless_scope import StatelessScope
@@ -20,6 +21,7 @@ import tapeflow as tf
 from tapeflow.core.context import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.scopes import Scope, leaving
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable as TapeflowVariable
@@ -327,7 +329,7 @@ def remat(f: Callable[..., Any]) -> Callable[..., Any]:
     return tf.recompute_grad(f)
 
 
-class name_scope(base_name_scope):  # Keras's name
+class name_scope(base_name_scope, Scope):  # Keras's name
     """Keras's scope for the paths of variables, and `tf.name_scope`."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:
@@ -335,15 +337,22 @@ class name_scope(base_name_scope):  # Keras's name
         self._inner = tf.name_scope(name)
 
     def __enter__(self) -> name_scope:
+        self._guard = self._latest
         super().__enter__()
         if self._pop_on_exit:
             self._inner.__enter__()
         return self
 
-    def __exit__(self, *args: Any, **kwargs: Any) -> None:
-        super().__exit__(*args, **kwargs)
-        if self._pop_on_exit:
-            self._inner.__exit__(*args)
+    def _leave(self, *exception: Any) -> None:
+        open_scopes = get_global_attribute("name_scope_stack") or []
+        if any(scope is self for scope in open_scopes):
+            while open_scopes.pop() is not self:
+                pass
+        if self._inner._outside:
+            self._inner._leave()
+        self._guard = None
+
+    __exit__ = leaving(_leave)  # pyright: ignore[reportAssignmentType]
 
 
 def device_scope(device_name: str) -> AbstractContextManager[None]:

@@ -30,6 +30,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import shown
 from tapeflow.core.extremes import surely_less
 from tapeflow.core.memory import check_room
+from tapeflow.core.scopes import setting
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.rules import FLOAT, INT, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
@@ -226,22 +227,19 @@ class Streams:
     @contextlib.contextmanager
     def noted(self) -> Iterator[list[Tensor]]:
         """Notes the states this thread takes within the context, for `replayed`."""
-        outer, self._replay.noted = self._replay.noted, []
+        outer, mine = self._replay.noted, []
         try:
-            yield self._replay.noted
+            with setting(self._replay, noted=mine):
+                yield mine
         finally:
             if outer is not None:
-                outer += self._replay.noted
-            self._replay.noted = outer
+                outer += mine
 
     @contextlib.contextmanager
     def replayed(self, states: list[Tensor]) -> Iterator[None]:
         """Within the context this thread takes these states again, in the same order."""
-        outer, self._replay.states = self._replay.states, iter(states)
-        try:
+        with setting(self._replay, states=iter(states)):
             yield
-        finally:
-            self._replay.states = outer
 
     def fresh(self, op: str, seed: int | None) -> np.ndarray:
         """A state that was never handed out."""

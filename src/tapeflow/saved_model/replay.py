@@ -23,6 +23,7 @@ from tapeflow.function.control_flow.stacks import UNLISTED
 from tapeflow.function.control_flow.trips import known_trips
 from tapeflow.function.routine import Routine
 from tapeflow.function.tracing import UnknownRank
+from tapeflow.primitives.sizes import size_check
 from tapeflow.primitives.table import TABLE
 from tapeflow.saved_model import blocks
 from tapeflow.saved_model.attributes import checked

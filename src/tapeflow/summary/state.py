@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import bool_
+from tapeflow.core.scopes import setting
 from tapeflow.core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -84,8 +85,5 @@ def record_if(condition: bool | Tensor | Callable[[], Any]) -> Iterator[None]:
     Args:
       condition: a bool, a scalar bool tensor, or a function that returns one, called for each summary.
     """
-    before, state.recording = state.recording, condition
-    try:
+    with setting(state, recording=condition):
         yield
-    finally:
-        state.recording = before

@@ -11,6 +11,7 @@ import numpy as np
 
 from tapeflow.core.context import context
 from tapeflow.core.errors import wrong_object
+from tapeflow.core.scopes import setting
 from tapeflow.ops.arguments import integer
 from tapeflow.summary import event_file
 from tapeflow.summary.state import state
@@ -69,17 +70,10 @@ class FileWriter(SummaryWriter):
     def as_default(self, step: Any = None) -> Iterator[FileWriter]:
         """A context within which it is the writer of all summaries of this thread."""
         self._check_open()
-        before = state.writer, state.step
-        state.writer = self
-        if step is not None:
-            state.step = step
-        try:
+        given = {} if step is None else {"step": step}
+        with setting(state, writer=self, **given):
             yield self
             self.flush()
-        finally:
-            state.writer = before[0]
-            if step is not None:
-                state.step = before[1]
 
     def init(self) -> None:
         """Accepted for compatibility: a writer is ready when it is made."""

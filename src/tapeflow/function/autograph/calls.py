@@ -7,10 +7,11 @@ import functools
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
+from tapeflow.core.scopes import setting
 from tapeflow.function.autograph import builtins, iterables, rules, symbolic
 from tapeflow.function.autograph.branches import notes
 from tapeflow.function.autograph.errors import (
@@ -36,14 +37,9 @@ class _Status(threading.local):
 _status = _Status()
 
 
-@contextlib.contextmanager
-def status(enabled: bool | None) -> Iterator[None]:
+def status(enabled: bool | None) -> setting:
     """Within this context the functions that are called are converted, or are not."""
-    before, _status.enabled = _status.enabled, enabled
-    try:
-        yield
-    finally:
-        _status.enabled = before
+    return setting(_status, enabled=enabled)
 
 
 def is_enabled() -> bool:

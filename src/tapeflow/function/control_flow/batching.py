@@ -13,6 +13,7 @@ from typing import Any
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.interpreter import innermost
+from tapeflow.core.scopes import setting
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
 from tapeflow.function.control_flow.stacks import is_stack
@@ -40,12 +41,8 @@ def _outside(batch: Batch, inputs: Sequence[Tensor]) -> Iterator[None]:
             x._id and recorder.follows(x._id) for x in inputs
         ):
             raise _unsupported("a tape that is opened inside and differentiates each example")
-    hot = context.hot
-    context.hot = (hot[0], outside)
-    try:
+    with setting(context, hot=(context.hot[0], outside)):
         yield
-    finally:
-        context.hot = hot
 
 
 def _unsupported(what: str) -> NotImplementedError:

@@ -24,6 +24,7 @@ from tapeflow.core.dims import Atom, Compound, Dim
 from tapeflow.core.errors import InvalidArgumentError, OpError
 from tapeflow.core.extremes import evaluated
 from tapeflow.core.memory import exhausted
+from tapeflow.core.scopes import setting
 from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.lifetimes import Lifetimes, ufunc_of
@@ -82,11 +83,8 @@ class NumpyProgram:
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The same on arrays."""
         if self._has_effects and context.outside is None:  # it may call the user's Python code
-            context.outside = contextvars.copy_context()
-            try:
+            with setting(context, outside=contextvars.copy_context()):
                 return self.run_arrays(arrays)
-            finally:
-                context.outside = None
         try:
             return context.hot[0](self._program, *arrays)
         except KERNEL_FAILURES as error:

@@ -19,6 +19,7 @@ from tapeflow.core.dtypes import from_numpy
 from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
+from tapeflow.core.scopes import setting
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array, indexing, reduction
 from tapeflow.primitives.table import TABLE, ArraySpec, Primitive
@@ -114,15 +115,13 @@ class Batch(Interpreter):
         Recorders that are active now are outside: they follow the full tensors. Those that come later are inside, and
         follow single examples. With `draws`, random ops give every example numbers of its own.
         """
-        before, self._outside = self._outside, recorders()
-        interpreters = context.interpreters
-        if draws:
-            context.interpreters = (*interpreters, self)
-        try:
+        active = context.interpreters
+        with (
+            setting(self, _outside=recorders()),
+            # `hot`, because it is changed inside, and is what it was after this at the latest.
+            setting(context, hot=context.hot, interpreters=(*active, self) if draws else active),
+        ):
             yield
-        finally:
-            self._outside = before
-            context.interpreters = interpreters
 
     # Examples and full tensors.
 

@@ -1,0 +1,71 @@
+"""Ctrl-C at every line: what tests of interruptions share."""
+
+import linecache
+import sys
+import threading
+
+from tapeflow.core.context import context
+
+
+class Interrupted(KeyboardInterrupt):
+    """What is raised in the place of the real one, so that the two are not taken for each other."""
+
+
+def interrupted(action, at):
+    """Calls `action`, and raises an exception before its line number `at`, counted as they run.
+
+    Returns whether there were as many lines.
+    """
+    left = at
+    entered = set()
+
+    def leaves_a_block(frame):
+        """Whether Python comes back to a `with` statement to call `__exit__`: there it looks for no signals."""
+        place = (id(frame), frame.f_lineno)
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
+        is_known = place in entered
+        entered.add(place)
+        return is_known and line.startswith("with ")
+
+    def trace(frame, event, argument):
+        nonlocal left
+        if event == "call" or (event == "line" and not leaves_a_block(frame)):
+            left -= 1
+            if left < 0:
+                sys.settrace(None)
+                raise Interrupted
+        return trace
+
+    ignored = sys.unraisablehook
+    sys.unraisablehook = lambda _: None  # one that hits a destructor is lost: Python's rule
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    except Interrupted:
+        pass
+    finally:
+        sys.settrace(before)
+        sys.unraisablehook = ignored
+    return left < 0
+
+
+def surroundings():
+    """What a thread's context holds, without what kernels are run with."""
+    return (
+        context.hot[1],
+        context.interpreters,
+        context.tracer,
+        context.outside,
+        list(context.name_scopes),
+    )
+
+
+def from_another_thread(function, seconds=60.0):
+    """What a function returns in a thread of its own. Locks that are not free are noticed."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert found, "the other thread waits for something that is never let go, or has failed"
+    return found[0]
