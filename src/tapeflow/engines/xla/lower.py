@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import jax.numpy as jnp
 
 from tapeflow.core.dims import value_of
 from tapeflow.engines.xla.attention import remembering
+from tapeflow.engines.xla.checking import doubtful, holds, is_noting, note, own_check
 from tapeflow.engines.xla.lowerings import LOWERINGS
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, mapped, origin
 
 
+class Arrays(Protocol):
+    """Arrays by the value that they are."""
+
+    def get(self, value: Value, /) -> Any:
+        """The array, or None."""
+        ...
+
+
 def lower_nodes(
-    nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], constants: Any
+    nodes: Sequence[Node],
+    inputs: Sequence[Value],
+    outputs: Sequence[Value],
+    constants: Any,
+    checked: Sequence[Node] = (),
 ) -> Callable[..., tuple[Any, ...]]:
-    """A function from the arrays of `inputs` to those of `outputs`, by the lowerings of `nodes`."""
+    """A function from the arrays of `inputs` to those of `outputs`, by the lowerings of `nodes`.
+
+    Whether the checks of `checked` nodes hold is noted, where somebody listens: see `checking`.
+    """
+    looked = {id(node) for node in checked if own_check(node) is not None}
 
     def function(*arrays: Any) -> tuple[Any, ...]:
         values = {value: jnp.asarray(array) for value, array in constants.items()}
@@ -25,6 +42,8 @@ def lower_nodes(
         with remembering():
             for node in nodes:
                 attrs = with_sizes(node, values)
+                if id(node) in looked and is_noting():
+                    note(holds(node, values, attrs))
                 found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
                 several = node.primitive.outputs != 1
                 values.update(zip(node.outputs, found if several else (found,), strict=True))
@@ -37,7 +56,8 @@ def lower_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """The same for a whole graph: its inputs but for constants, and its outputs."""
     inputs = [v for v in graph.inputs if v not in graph.constants]
     outputs = [*graph.outputs, *graph.assigned.values()]
-    return lower_nodes(graph.nodes, inputs, outputs, graph.constants)
+    checked = doubtful(graph.nodes, graph.constants)
+    return lower_nodes(graph.nodes, inputs, outputs, graph.constants, checked)
 
 
 def lowering_of(node: Node) -> Callable[..., Any]:
@@ -63,8 +83,16 @@ def lowerable(node: Node) -> bool:
     ) and not any(origin(atom) in made for value in node.outputs for atom in atoms_in(value.shape))
 
 
-def with_sizes(node: Node, arrays: dict[Value, Any]) -> dict[str, Any]:
+def with_sizes(node: Node, arrays: Arrays) -> dict[str, Any]:
     """The attributes of a node, with the sizes that its function was called with."""
+    if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
+        return node.attrs
+    number = size_in(arrays)
+    return {k: mapped(v, lambda size: value_of(size, number)) for k, v in node.attrs.items()}
+
+
+def size_in(arrays: Arrays) -> Callable[[Any], int | None]:
+    """For an unknown size the number that it is where values have these arrays; None if they do not tell."""
 
     def number(atom: Any) -> int | None:
         if atom.origin is None:
@@ -73,6 +101,4 @@ def with_sizes(node: Node, arrays: dict[Value, Any]) -> dict[str, Any]:
         found = arrays.get(symbol.value)
         return None if found is None or axis is None else found.shape[axis]
 
-    if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
-        return node.attrs
-    return {k: mapped(v, lambda size: value_of(size, number)) for k, v in node.attrs.items()}
+    return number

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tapeflow.core.tensor import Tensor
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.partition import Stage
 from tapeflow.function.executors.shared_work import computed, is_large
@@ -20,13 +22,13 @@ class HybridProgram(XlaProgram):
 
     name = "hybrid"
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, checked: bool = True) -> None:
         views = _views(graph)
-        super().__init__(graph, lambda node: is_large(node) or id(node) in views)
+        super().__init__(graph, lambda node: is_large(node) or id(node) in views, checked)
 
-    def _run_stages(self, values: Values) -> None:
+    def _run_stages(self, values: Values, tensors: Sequence[Tensor]) -> None:
         with one_blas_thread(), np.errstate(all="ignore"):
-            super()._run_stages(values)
+            super()._run_stages(values, tensors)
 
     def _host_step(self, stage: Stage) -> Step:
         steps = [self._wave(wave) for wave in _waves(stage.nodes)]

@@ -14,9 +14,11 @@ import numpy as np
 import tapeflow.engines.xla  # noqa: F401  # fills the table of lowerings
 from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.tensor import Tensor
+from tapeflow.engines.xla.checking import doubtful
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
 from tapeflow.function.control_flow.stacks import Stack
+from tapeflow.function.executors.checked import Refused, Unwatched, Watch, finish, options
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.ownership import references_if_alone
 from tapeflow.function.executors.partition import Stage, stages
@@ -40,18 +42,30 @@ class XlaProgram:
     Args:
       graph: the graph.
       on_host: which nodes to run on the host although XLA could.
+      checked: whether to refuse what eager mode refuses; otherwise values are what XLA makes of them.
     """
 
     name = "xla"
 
-    def __init__(self, graph: Graph, on_host: Callable[[Node], bool] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        on_host: Callable[[Node], bool] | None = None,
+        checked: bool = True,
+    ) -> None:
         self._graph = graph
+        self._checked = checked
         keep_compiled_programs()
 
         def host(node: Node) -> bool:
             return not lowerable(node) or (on_host is not None and on_host(node))
 
-        self._stages = stages(graph, host, updates(graph, divided=on_host is not None))
+        self._stages = stages(
+            graph,
+            host,
+            updates(graph, divided=on_host is not None),
+            doubtful(graph.nodes, graph.constants) if checked else (),
+        )
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
         self._overwritten = self._find_overwritten()
@@ -88,12 +102,28 @@ class XlaProgram:
                     # Somebody else can see the old value of the variable, which is to be overwritten.
                     arrays[i] = jnp.array(x._buffer, copy=True)
             if self._whole is not None:
-                return [DeviceTensor(a) for a in self._whole(*arrays)]
-            values = dict(zip(self._inputs, arrays, strict=True))
-            del arrays
-            self._run_stages(values)
+                try:
+                    return [DeviceTensor(a) for a in self._whole(*arrays)]
+                except Refused as refused:
+                    values = dict(zip(self._inputs, arrays, strict=True))
+                    self._decide(0, values, refused, tensors)
+            else:
+                values = dict(zip(self._inputs, arrays, strict=True))
+                del arrays
+                self._run_stages(values, tensors)
         constants = self._graph.constants
         return [_tensor(values[v] if v in values else constants[v]) for v in self._outputs]
+
+    def _decide(
+        self, number: int, values: Values, refused: Refused, tensors: Sequence[Tensor]
+    ) -> None:
+        """Lets NumPy run the program from a stage on, because of values that XLA must not decide about."""
+        values.update(refused.kept)
+        for x, value in zip(tensors, self._inputs, strict=True):
+            if value in refused.kept and type(x) is DeviceTensor and x._buffer.is_deleted():
+                x._buffer = refused.kept[value]  # what a variable gave away is what it was
+        left = [node for stage in self._stages[number:] for node in stage.nodes]
+        finish(self._graph, left, values, self._outputs)
 
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there."""
@@ -101,9 +131,12 @@ class XlaProgram:
 
     # Stages.
 
-    def _run_stages(self, values: Values) -> None:
-        for stage, step in zip(self._stages, self._steps, strict=True):
-            step(values)
+    def _run_stages(self, values: Values, tensors: Sequence[Tensor]) -> None:
+        for number, (stage, step) in enumerate(zip(self._stages, self._steps, strict=True)):
+            try:
+                step(values)
+            except Refused as refused:
+                return self._decide(number, values, refused, tensors)
             for i in stage.last_use:
                 del values[stage.inputs[i]]
 
@@ -126,16 +159,24 @@ class XlaProgram:
         """A stage as an XLA program."""
         lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
         constants = self._constants_of(stage.nodes, outputs)
-        function = lower(stage.nodes, inputs, outputs, constants)
-        function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
+        assigned = self._graph.assigned
         overwritten = {self._inputs[i] for i in self._overwritten}
-        donated = [
-            i
+        donated = {
+            i: outputs.index(assigned[v])
             for i, v in enumerate(inputs)
-            if v in overwritten and self._graph.assigned[v] in outputs
-        ]
-        program = jax.jit(function, donate_argnums=donated)
-        return in_one_loop(program) if stage.in_one_pass else program
+            if v in overwritten and assigned[v] in outputs
+        }
+        watch = Watch(stage.nodes, inputs, constants) if self._checked else Unwatched()
+        function = lower(stage.nodes, inputs, outputs, constants, watch.inside)
+        function = watch.flagged(function, donated)
+        function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
+        program = jax.jit(
+            function,
+            donate_argnums=list(donated),
+            compiler_options=options() if self._checked else None,
+        )
+        program = in_one_loop(program) if stage.in_one_pass else program
+        return watch.guarded(program, donated)
 
     def _host_step(self, stage: Stage) -> Step:
         part = Graph(self._graph.name)
