@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core.dims import Dim, hint_of
+from tapeflow.core.dims import Dim
+from tapeflow.core.extremes import hint_of
 from tapeflow.core.log import logger
 from tapeflow.function.control_flow.stacks import StackShape
 from tapeflow.function.graph import Graph, Node, Value

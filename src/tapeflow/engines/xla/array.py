@@ -2,7 +2,7 @@
 
 All that says where an element goes is known while jax traces, so nothing here is a gather or a scatter: slices, pads,
 reversals and concatenations are what XLA fuses best. A cast of a float to an integer that cannot hold it is as far
-towards it as the integer goes, and 0 for NaN, where NumPy leaves it to the machine.
+towards it as the integer goes, and 0 for NaN, where NumPy leaves it to the machine: so there is a check.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from tapeflow.core.dtypes import DType, bool_, from_numpy, uint8
-from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.engines.xla.lowerings import check, lowering
 from tapeflow.primitives.table import TABLE, ArraySpec
 
 Shape = tuple[int, ...]
@@ -51,6 +51,19 @@ def _cast(x: Any, *, dtype: DType) -> Any:
     if x.dtype.kind == "c" and not dtype.is_complex:
         x = x.real
     return x.astype(dtype.np_dtype)
+
+
+@check(
+    *("cast", "cast_to_discrete"),
+    when=lambda x_dtype, dtype: dtype.is_integer and x_dtype.kind not in "iub",
+)
+def _has_integer(x: Any, dtype: DType) -> Any:
+    """Whether integers can hold all elements, their fractions cut off. NaN is within no limits."""
+    info = np.iinfo(dtype.np_dtype)
+    x = x.real
+    # One less than the least is not a float, if the integers are wide: then the least itself is.
+    low = x > -1 if not info.min else x >= info.min if info.bits > 16 else x > info.min - 1
+    return (low & (x < float(2 ** (info.bits - bool(info.min))))).all()
 
 
 @lowering("bitcast")

@@ -3,6 +3,8 @@
 A conditional is `lax.switch`. A loop whose number of turns follows from the shapes of what it scans, or is known, is
 `lax.scan`, and others are `lax.while_loop`. What is kept of each turn for a backward pass is an array here, where NumPy
 has a stack of arrays; so a loop that keeps something but does not know its number of turns stays on the host.
+
+Where checks are made (see `checking`), whether those inside hold is one more output, or one more carried value.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from jax import lax
 
 from tapeflow.core.dims import same_size
 from tapeflow.core.extremes import hint_of
+from tapeflow.engines.xla.checking import all_of, doubtful, is_noting, note, noting
 from tapeflow.function.graph import Graph, Node, subgraphs
 from tapeflow.function.sizes import atoms_in
 
@@ -88,12 +91,14 @@ def lower_cond(
 ) -> tuple[Any, ...]:
     """A conditional on jax arrays."""
     count = len(shapes) - sum(kept)
+    watched = is_noting() and any(doubtful(graph.nodes, graph.constants) for graph in branches)
 
     def branch(number: int) -> Callable[..., tuple[Any, ...]]:
         run = lower(branches[number])
 
         def function(*operands: Any) -> tuple[Any, ...]:
-            results = run(*[operands[p] for p in places[number]])
+            with noting(watched) as found:
+                results = run(*[operands[p] for p in places[number]])
             outputs = [
                 _as(x, dtype) for x, (_, dtype) in zip(results, shapes[:count], strict=False)
             ]
@@ -106,7 +111,7 @@ def lower_cond(
                 else:
                     outputs += [jnp.zeros(shape, dtype.np_dtype) for shape, dtype in those]
                 at += more
-            return tuple(outputs)
+            return (*outputs, all_of(found)) if watched else tuple(outputs)
 
         return function
 
@@ -114,7 +119,11 @@ def lower_cond(
     number = jnp.asarray(index).astype(jnp.int32)
     inside = (number >= 0) & (number < len(branches))
     number = jnp.where(inside, number, len(branches) - 1)
-    return tuple(lax.switch(number, functions, *arrays))
+    outputs = lax.switch(number, functions, *arrays)
+    if watched:
+        *outputs, ok = outputs
+        note(ok)
+    return tuple(outputs)
 
 
 def lower_while(
@@ -135,10 +144,13 @@ def lower_while(
     stacked = len(plan.stacked)
     state = tuple(_as(x, dtype) for x, (_, dtype) in zip(arrays[first:], shapes[:n], strict=False))
     sums = tuple(jnp.zeros_like(jnp.asarray(arrays[like])) for _, like in plan.sums)
+    graphs = (body,) if condition is None else (body, condition)
+    watched = is_noting() and any(doubtful(graph.nodes, graph.constants) for graph in graphs)
 
     def turn(carry: Any, rows: Any) -> tuple[Any, Any]:
-        state, totals = carry
-        results = run(*state, *rows, *fixed)
+        state, totals, *fine = carry
+        with noting(watched) as found:
+            results = run(*state, *rows, *fixed)
         at, new = n + stacked, []
         for total, (by_rows, _), width in zip(totals, plan.sums, widths, strict=True):
             if by_rows:
@@ -148,32 +160,45 @@ def lower_while(
                 new.append(total + results[at])
             at += width
         following = tuple(_as(x, s.dtype) for x, s in zip(results, state, strict=False))
-        return (following, tuple(new)), (results[n : n + stacked], results[at:])
+        fine = [all_of([*fine, *found])] if watched else []
+        return (following, tuple(new), *fine), (results[n : n + stacked], results[at:])
 
+    start = (state, sums, jnp.array(True)) if watched else (state, sums)
     turns = plan.trips if condition is not None else None
     if scanned or turns is not None:
         length = scanned[0].shape[0] if scanned else turns
-        (state, sums), (lists, kept) = lax.scan(
-            turn, (state, sums), scanned, length=length, reverse=plan.reverse
+        (state, sums, *fine), (lists, kept) = lax.scan(
+            turn, start, scanned, length=length, reverse=plan.reverse
         )
+        _note_all(fine)
         return (*state, *lists, *sums, jnp.int32(length), *kept)
     test = None if condition is None else lower(condition)
     test_fixed = [arrays[p] for p in plan.condition]
     limit = arrays[0] if plan.counted else plan.limit
 
     def going_on(carry: Any) -> Any:
-        done, (state, _) = carry
+        done, (state, _, *fine) = carry
         more = True if limit is None else done < limit
-        if test is not None:
-            more = jnp.logical_and(more, test(*state, *test_fixed)[0])
-        return jnp.asarray(more)
+        with noting(watched) as found:
+            if test is not None:
+                more = jnp.logical_and(more, test(*state, *test_fixed)[0])
+        # With values that nobody has checked a loop might go on for ever.
+        return all_of([more, *fine, *found]) if watched else jnp.asarray(more)
 
     def step(carry: Any) -> Any:
         done, inner = carry
         return done + 1, turn(inner, ())[0]
 
-    done, (state, sums) = lax.while_loop(going_on, step, (jnp.int32(0), (state, sums)))
+    done, (state, sums, *fine) = lax.while_loop(going_on, step, (jnp.int32(0), start))
+    _note_all(fine)
+    if watched and test is not None:
+        test(*state, *test_fixed)  # what stopped the loop may have been a check in its condition
     return (*state, *sums, done)
+
+
+def _note_all(found: list[Any]) -> None:
+    for ok in found:
+        note(ok)
 
 
 def _as(x: Any, dtype: Any) -> Any:

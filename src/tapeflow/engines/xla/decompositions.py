@@ -1,7 +1,8 @@
 """Lowerings of decompositions, and of the pseudo-inverse, which is made of one.
 
 On a CPU they call the same LAPACK routines as NumPy, so signs and phases of vectors are the same too. On a GPU
-cuSOLVER chooses them. Where a kernel raises an error for one matrix of a batch, that matrix gives NaN.
+cuSOLVER chooses them. Where a kernel raises an error for one matrix of a batch, that matrix gives NaN; the checks find
+that, and leave to NumPy what is not finite, huge, or so near to a matrix without a decomposition that rounding decides.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from tapeflow.core.dtypes import DType
-from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.engines.xla.checking import are_sound, tame
+from tapeflow.engines.xla.lowerings import check, lowering
 from tapeflow.engines.xla.solvers import diagonal, nan_where, turned
 
 
@@ -34,11 +36,21 @@ def _cholesky(x: Any) -> Any:
     return nan_where(failed, y)  # above the diagonal too
 
 
+@check("cholesky", early=False)
+def _is_definite(x: Any) -> Any:
+    pivots = diagonal(lax.linalg.cholesky(jnp.asarray(x), symmetrize_input=False))
+    return tame(x) & are_sound(pivots * pivots)
+
+
 @lowering("qr")
 def _qr(x: Any, *, full: bool) -> tuple[Any, Any]:
     q, r = lax.linalg.qr(x, full_matrices=full)
     return q, r
 
+
+check(*("qr", "svd", "singular_values", "eigh", "eigvalsh", "eig", "eigvals"), early=False)(
+    lambda x: tame(x)
+)
 
 # LU.
 
@@ -52,6 +64,11 @@ def _lu(x: Any, *, dtype: DType) -> tuple[Any, Any]:
         lu, _, order = lax.linalg.lu(x)
     lu = nan_where(jnp.any(diagonal(lu) == 0, -1), lu)
     return lu, order.astype(dtype.np_dtype)
+
+
+@check("lu", early=False)
+def _has_pivots(x: Any) -> Any:
+    return tame(x) & are_sound(diagonal(lax.linalg.lu(jnp.asarray(x))[0]))
 
 
 def _complex_lu(x: Any) -> tuple[Any, Any]:
@@ -107,6 +124,17 @@ def _pseudo_inverse(x: Any, rcond: Any) -> Any:
     return jnp.matmul(
         v * inverse[..., None, :].astype(x.dtype), turned(u), precision=lax.Precision.HIGHEST
     )
+
+
+@check("pseudo_inverse", early=False)
+def _has_clear_rank(x: Any, rcond: Any) -> Any:
+    """Whether no singular value that counts is so small that rounding may have made it."""
+    if not x.size:
+        return True
+    s = lax.linalg.svd(_cleared(_not_finite(x), x), compute_uv=False)
+    largest = s.max(-1, keepdims=True)
+    noise = 8 * max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps) * largest
+    return tame(x) & ((s > noise) | (s <= rcond[..., None] * largest)).all()
 
 
 # Eigenvalues.

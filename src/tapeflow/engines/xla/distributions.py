@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from tapeflow.core.dtypes import DType
-from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.engines.xla.lowerings import check, lowering
 from tapeflow.engines.xla.random import words64
 from tapeflow.engines.xla.special import erfcinv, lgamma
 from tapeflow.primitives.distributions import _FEW, _ROOT_TWO
@@ -115,6 +115,11 @@ def _poisson(state: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
     return out.reshape(shape).astype(dtype.np_dtype)
 
 
+@check("random_poisson", when=lambda dtype: dtype.is_integer)
+def _can_be_counted(lam: Any, dtype: DType) -> Any:
+    return (abs(lam) < float(dtype.max) / 4).all()  # NaN is not
+
+
 @lowering("random_binomial")
 def _binomial(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype: DType) -> Any:
     n = jnp.maximum(jnp.floor(_spread(counts, shape)), 0.0)
@@ -158,6 +163,11 @@ def _binomial(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype: DType
     return jnp.where(flipped, n - out, out).reshape(shape).astype(dtype.np_dtype)
 
 
+@check("random_binomial", when=lambda dtype: dtype.is_integer)
+def _are_trials(counts: Any, probs: Any, dtype: DType) -> Any:
+    return (abs(counts) < float(dtype.max) / 4).all() & (probs == probs).all()
+
+
 @lowering("random_bounded_normal")
 def _bounded_normal(state: Any, low: Any, high: Any, *, shape: Shape) -> Any:
     a, b = _spread(low, shape), _spread(high, shape)
@@ -173,3 +183,8 @@ def _bounded_normal(state: Any, low: Any, high: Any, *, shape: Shape) -> Any:
     z = jnp.where(near > 25, tail, z)
     z = jnp.where(mirrored, -z, z)
     return jnp.clip(z, a, b).reshape(shape).astype(low.dtype)
+
+
+@check("random_bounded_normal")
+def _are_bounds(low: Any, high: Any) -> Any:
+    return (low < high).all()

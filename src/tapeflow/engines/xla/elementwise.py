@@ -1,7 +1,7 @@
 """Lowerings of what works on each element alone.
 
-XLA has no exceptions. Where a kernel refuses a value (an integer divided by 0, an integer to a negative power), the
-result here is some number.
+Where a kernel refuses a value (an integer divided by 0, an integer to a negative power), the result here is some
+number: that is what the checks are for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from tapeflow.engines.xla.lowerings import LOWERINGS, ON_HOST, lowering
+from tapeflow.engines.xla.lowerings import LOWERINGS, ON_HOST, check, lowering
 
 ON_HOST.update(
     check_numerics="raises an error where it finds a NaN, and XLA cannot raise",
@@ -65,7 +65,6 @@ LOWERINGS.update(
     relu_gradient=lambda g, y: g * (y > 0).astype(g.dtype),
     # Complex numbers.
     conj=jnp.conj,
-    abs=jnp.abs,
     real=jnp.real,
     imag=jnp.imag,
     complex=lambda a, b: jax.lax.complex(*jnp.broadcast_arrays(a, b)),
@@ -116,6 +115,14 @@ def is_integer(x: Any) -> bool:
     return jnp.issubdtype(x.dtype, jnp.integer)
 
 
+@lowering("abs")
+def _abs(x: Any) -> Any:
+    """Infinite where a part is, whatever the other one is, as in C."""
+    if not jnp.iscomplexobj(x):
+        return jnp.abs(x)
+    return jnp.where(jnp.isinf(x.real) | jnp.isinf(x.imag), jnp.inf, jnp.abs(x))
+
+
 @lowering("round")
 def _round(x: Any) -> Any:
     return x if is_integer(x) else jnp.rint(x)
@@ -145,6 +152,11 @@ def _power(x: Any, y: Any) -> Any:
     return jax.lax.while_loop(lambda state: jnp.any(state[1] > 0), step, start)[2]
 
 
+@check("power", when=lambda b_dtype: b_dtype.kind == "i")
+def _is_no_negative_power(b: Any) -> Any:
+    return (b >= 0).all()
+
+
 # Division that rounds down, as in Python, and towards zero, as in C.
 
 
@@ -161,6 +173,15 @@ def _truncate_divide(x: Any, y: Any) -> Any:
 
 
 LOWERINGS.update(floor_mod=jnp.mod, truncate_mod=jnp.fmod)
+
+
+@check(
+    *("floor_divide", "floor_mod", "truncate_divide", "truncate_mod"),
+    when=lambda b_dtype: b_dtype.kind in "iu",
+)
+def _divides(b: Any) -> Any:
+    return (b != 0).all()
+
 
 # Products and quotients that are 0 where a factor is, whatever the other one is.
 

@@ -1,8 +1,8 @@
 """Picking and placing elements and rows by number.
 
-XLA cannot raise for a number out of range as the NumPy kernels do. What happens instead is what TensorFlow does on a
-GPU: `gather` and `gather_nd` give zeros there, and the scatters leave such an update out. Where `scatter_update`
-writes to one place twice, any of the updates may stay.
+XLA cannot raise for a number out of range as the NumPy kernels do. Where nobody looks at the checks, what happens is
+what TensorFlow does on a GPU: `gather` and `gather_nd` give zeros there, and the scatters leave such an update out.
+Where `scatter_update` writes to one place twice, any of the updates may stay.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from jax import lax
 
 from tapeflow.core.errors import invalid
-from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.engines.xla.checking import within
+from tapeflow.engines.xla.lowerings import check, lowering
 
 Shape = tuple[int, ...]
 
@@ -133,6 +134,11 @@ def _gather(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
     return batched(lambda x, rows: picked(x, (*lead, rows)), batch_dims)(x, indices)
 
 
+@check("gather")
+def _are_rows(indices: Any, x_shape: Shape, axis: int) -> Any:
+    return within(indices, x_shape[axis])
+
+
 @lowering("scatter_rows")
 def _scatter_rows(x: Any, indices: Any, *, shape: Shape, axis: int, batch_dims: int) -> Any:
     if not x.size or 0 in shape:
@@ -141,6 +147,11 @@ def _scatter_rows(x: Any, indices: Any, *, shape: Shape, axis: int, batch_dims: 
     return batched(lambda g, rows: summed(tuple(shape[batch_dims:]), (*lead, rows), g), batch_dims)(
         x, indices
     )
+
+
+@check("scatter_rows")
+def _are_rows_of_result(indices: Any, shape: Shape, axis: int) -> Any:
+    return within(indices, shape[axis])
 
 
 def _coordinates(indices: Any) -> tuple[Any, ...]:
@@ -159,6 +170,14 @@ def _gather_nd(x: Any, indices: Any, *, batch_dims: int) -> Any:
     return batched(lambda x, at: picked(x, _coordinates(at)), batch_dims)(x, indices)
 
 
+@check("gather_nd")
+def _are_places(indices: Any, x_shape: Shape, batch_dims: int) -> Any:
+    fine: Any = True
+    for coordinate, size in zip(_coordinates(indices), x_shape[batch_dims:], strict=False):
+        fine = fine & within(coordinate, size)
+    return fine
+
+
 @lowering("scatter_nd")
 def _scatter_nd(indices: Any, updates: Any, *, shape: Shape, batch_dims: int) -> Any:
     if not updates.size or 0 in shape:
@@ -171,6 +190,11 @@ def _scatter_nd(indices: Any, updates: Any, *, shape: Shape, batch_dims: int) ->
         return summed((1, *inner), (jnp.zeros(at.shape[:-1], np.int32),), updates)[0]
 
     return batched(one, batch_dims)(indices, updates)
+
+
+@check("scatter_nd")
+def _are_places_of_result(indices: Any, shape: Shape, batch_dims: int) -> Any:
+    return _are_places(indices, shape, batch_dims)
 
 
 def _scatter(how: str) -> Callable[..., Any]:
@@ -187,6 +211,11 @@ def _scatter(how: str) -> Callable[..., Any]:
 
 for _name, _how in {"scatter_update": "set", "scatter_max": "max", "scatter_min": "min"}.items():
     lowering(_name)(_scatter(_how))
+
+
+@check("scatter_update", "scatter_max", "scatter_min")
+def _are_places_to_write(indices: Any, x_shape: Shape) -> Any:
+    return _are_places(indices, x_shape, 0)
 
 
 @lowering("one_hot")

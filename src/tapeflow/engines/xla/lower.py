@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import jax.numpy as jnp
 
 from tapeflow.core.extremes import evaluated
 from tapeflow.engines.xla.attention import remembering
+from tapeflow.engines.xla.checking import doubtful, holds, is_noting, note, own_check
 from tapeflow.engines.xla.failures import checked
 from tapeflow.engines.xla.lowerings import LOWERINGS
 from tapeflow.function.executors.numpy_program import told
@@ -16,10 +17,26 @@ from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, is_sized, mapped, mistake, origin
 
 
+class Arrays(Protocol):
+    """Arrays by the value that they are."""
+
+    def get(self, value: Value, /) -> Any:
+        """The array, or None."""
+        ...
+
+
 def lower_nodes(
-    nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], constants: Any
+    nodes: Sequence[Node],
+    inputs: Sequence[Value],
+    outputs: Sequence[Value],
+    constants: Any,
+    watched: Sequence[Node] = (),
 ) -> Callable[..., tuple[Any, ...]]:
-    """A function from the arrays of `inputs` to those of `outputs`, by the lowerings of `nodes`."""
+    """A function from the arrays of `inputs` to those of `outputs`, by the lowerings of `nodes`.
+
+    Whether the checks of `watched` nodes hold is noted, where somebody listens: see `checking`.
+    """
+    looked = {id(node) for node in watched if own_check(node) is not None}
 
     def function(*arrays: Any) -> tuple[Any, ...]:
         values = {value: jnp.asarray(array) for value, array in constants.items()}
@@ -29,6 +46,8 @@ def lower_nodes(
                 attrs = with_sizes(node, values)
                 if is_sized(node):
                     check_sizes(node, [values[v].shape for v in node.inputs], attrs)
+                if id(node) in looked and is_noting():
+                    note(holds(node, values, attrs))
                 found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
                 checked(node.primitive.name, found)
                 several = node.primitive.outputs != 1
@@ -42,7 +61,8 @@ def lower_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """The same for a whole graph: its inputs but for constants, and its outputs."""
     inputs = [v for v in graph.inputs if v not in graph.constants]
     outputs = [*graph.outputs, *graph.assigned.values()]
-    return lower_nodes(graph.nodes, inputs, outputs, graph.constants)
+    checked = doubtful(graph.nodes, graph.constants)
+    return lower_nodes(graph.nodes, inputs, outputs, graph.constants, checked)
 
 
 def lowering_of(node: Node) -> Callable[..., Any]:
@@ -74,14 +94,20 @@ def check_sizes(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> Non
         raise told(wrong, node)
 
 
-def with_sizes(node: Node, arrays: dict[Value, Any]) -> dict[str, Any]:
+def with_sizes(node: Node, arrays: Arrays) -> dict[str, Any]:
     """The attributes of a node, with the sizes that its function was called with."""
+    if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
+        return node.attrs
+    number = size_in(arrays)
+    return {k: mapped(v, lambda size: evaluated(size, number)) for k, v in node.attrs.items()}
+
+
+def size_in(arrays: Arrays) -> Callable[[Any], int | None]:
+    """For an unknown size the number that it is where values have these arrays; None if they do not tell."""
 
     def number(atom: Any) -> int | None:
         symbol, axis, _ = atom.origin
         found = arrays.get(symbol.value)
         return None if found is None or axis is None else found.shape[axis]
 
-    if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
-        return node.attrs
-    return {k: mapped(v, lambda size: evaluated(size, number)) for k, v in node.attrs.items()}
+    return number

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tapeflow.engines.xla.lowerings import LOWERINGS, lowering
+from tapeflow.engines.xla.checking import tame
+from tapeflow.engines.xla.lowerings import LOWERINGS, check, lowering
 from tapeflow.engines.xla.solvers import sign_and_log, solved, turned
 from tapeflow.primitives.matrix_functions import _PADE, _PADE_RADIUS, _TRUSTED
 
@@ -140,3 +141,6 @@ def _sqrtm(x: Any) -> Any:
 @lowering("logm")
 def _logm(x: Any) -> Any:
     return _each(partial(_function_of, jnp.log, _log_by_iteration), x)
+
+
+check("expm", "sqrtm", "logm", early=False)(lambda x: tame(x))

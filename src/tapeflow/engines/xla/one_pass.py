@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from tapeflow.core.dims import Dim
+from tapeflow.engines.xla.checking import doubtful
 from tapeflow.engines.xla.lower import lower_nodes, lowerable, lowering_of
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import needs
@@ -44,7 +45,7 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
     inside: set[int] = set()
     for node in reversed(graph.nodes):
         after = [user for v in node.outputs for user in users.get(v, ())]
-        if _suits(node) and all(id(user) in inside for user in after):
+        if _suits(node, graph) and all(id(user) in inside for user in after):
             inside.add(id(node))
             found.append(node)
         for value in needs(node):
@@ -60,10 +61,12 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
     return found[::-1] if sum(sizes) >= least else []
 
 
-def _suits(node: Node) -> bool:
-    """Whether a node works on numbers, or on arrays of one shape element by element."""
+def _suits(node: Node, graph: Graph) -> bool:
+    """Whether a node works on numbers, or on arrays of one shape element by element, and refuses none."""
     values = (*node.inputs, *node.outputs)
     if node.primitive.outputs != 1 or node.has_effect or not lowerable(node):
+        return False
+    if doubtful([node], graph.constants):
         return False
     if any(v.dtype.np_dtype.kind not in "biuf" for v in values):
         return False
@@ -76,12 +79,16 @@ def _suits(node: Node) -> bool:
 
 
 def lower_in_one_pass(
-    nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], constants: Any
+    nodes: Sequence[Node],
+    inputs: Sequence[Value],
+    outputs: Sequence[Value],
+    constants: Any,
+    checked: Sequence[Node] = (),
 ) -> Callable[..., tuple[Any, ...]]:
     """What `lower_nodes` gives, with every array among the outputs computed from the inputs on its own."""
     cones = {v: _cone(v, nodes) for v in outputs if v.shape}
-    if sum(map(len, cones.values())) > _TOO_OFTEN * len(nodes):
-        return lower_nodes(nodes, inputs, outputs, constants)
+    if checked or sum(map(len, cones.values())) > _TOO_OFTEN * len(nodes):
+        return lower_nodes(nodes, inputs, outputs, constants, checked)
     scalars = [node for node in nodes if not node.outputs[0].shape]
 
     def function(*arrays: Any) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 
 from tapeflow.core.dtypes import DType
-from tapeflow.engines.xla.lowerings import ON_HOST, lowering
+from tapeflow.engines.xla.lowerings import ON_HOST, check, lowering
 
 ON_HOST["nonzero"] = "how many elements are nonzero depends on values"
 ON_HOST["unique"] = "how many elements are distinct depends on values"
@@ -105,3 +105,9 @@ def _searchsorted(x: Any, values: Any, *, side: str, dtype: DType) -> Any:
         default=by("scan_unrolled"),  # a loop would be a launch for each of its steps
     )
     return found.reshape(values.shape).astype(dtype.np_dtype)
+
+
+@check("searchsorted")
+def _are_sorted(x: Any) -> Any:
+    """In what is not sorted every way of searching finds something else."""
+    return (x[..., 1:] >= x[..., :-1]).all()

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tapeflow.core.dtypes import DType
-from tapeflow.engines.xla.lowerings import ON_HOST, lowering
+from tapeflow.engines.xla.lowerings import ON_HOST, check, lowering
 from tapeflow.engines.xla.special import polynomial
 from tapeflow.primitives import distributions, random as kernels
 
@@ -115,6 +115,11 @@ def _integers(state: Any, low: Any, high: Any, *, shape: Shape, dtype: DType) ->
     return words.astype(dtype.np_dtype).reshape(shape)
 
 
+@check("random_integers")
+def _are_bounds(low: Any, high: Any) -> Any:
+    return low < high
+
+
 @lowering("random_any_integers")
 def _any_integers(state: Any, *, shape: Shape, dtype: DType) -> Any:
     return words64(state, math.prod(shape)).astype(dtype.np_dtype).reshape(shape)
@@ -124,6 +129,11 @@ def _any_integers(state: Any, *, shape: Shape, dtype: DType) -> Any:
 def _keep(state: Any, rate: Any, *, shape: Shape) -> Any:
     threshold = jnp.ceil(rate.astype(jnp.float64) * 2.0**32).astype(jnp.int64)
     return (words32(state, math.prod(shape)).astype(jnp.int64) >= threshold).reshape(shape)
+
+
+@check("random_keep")
+def _is_rate(rate: Any) -> Any:
+    return abs(rate) < 2.0**30  # NaN is not
 
 
 @lowering("random_shuffle")

@@ -1,7 +1,7 @@
 """Reducing the rows of a tensor by the segment each belongs to, and counting.
 
-XLA cannot raise for a segment or a count out of range as the NumPy kernels do: such rows are left out, and
-`segment_pick` gives zeros for them. Nor does it see that the limits of a histogram are in the wrong order.
+XLA cannot raise for a segment or a count out of range as the NumPy kernels do. Where nobody looks at the checks, such
+rows are left out, and `segment_pick` gives zeros for them; limits of a histogram may be in the wrong order.
 
 Sorted segments (`size=None`) and counts without a fixed length have a shape that depends on values, as their shape
 rules say (`None`). These calls run on the host; here they are refused.
@@ -18,7 +18,7 @@ import numpy as np
 
 from tapeflow.core.dtypes import DType
 from tapeflow.engines.xla.indexing import combined, picked, summed, wide
-from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.engines.xla.lowerings import check, lowering
 
 
 def _known(op: str, size: int | None) -> int:
@@ -32,6 +32,16 @@ def _segment_pick(x: Any, ids: Any) -> Any:
     if not x.size or not ids.size:
         return jnp.zeros((*ids.shape, *x.shape[1:]), x.dtype)
     return picked(x, (ids,))
+
+
+@check("segment_pick")
+def _are_rows(ids: Any, x_shape: tuple[int, ...]) -> Any:
+    return _below(ids, x_shape[0])
+
+
+def _below(ids: Any, size: int) -> Any:
+    """Negative numbers are taken: their rows are left out."""
+    return wide(ids).max() < size if ids.size else True
 
 
 @lowering("segment_sum")
@@ -66,6 +76,12 @@ def _extreme(name: str, how: str, bound: str, infinity: float) -> Callable[..., 
 lowering("segment_max")(_extreme("segment_max", "max", "min", -np.inf))
 lowering("segment_min")(_extreme("segment_min", "min", "max", np.inf))
 
+
+@check("segment_sum", "segment_prod", "segment_max", "segment_min")
+def _are_segments(ids: Any, size: int | None) -> Any:
+    return _below(ids, _known("a segment reduction", size))
+
+
 # Counting.
 
 
@@ -97,9 +113,19 @@ def _counted(g: Any, x: Any) -> Any:
     return picked(g.reshape(-1, count), _places(x)).reshape(x.shape)
 
 
+@check("bincount", "counted", when=lambda x_dtype: x_dtype.kind == "i")
+def _are_counted(x: Any) -> Any:
+    return (x >= 0).all()
+
+
 @lowering("histogram_bins")
 def _histogram_bins(x: Any, limits: Any, *, bins: int, dtype: DType) -> Any:
     low, high = limits.astype(np.float64)
     place = jnp.floor(bins * ((x.astype(np.float64) - low) / (high - low)))
     place = jnp.where(jnp.isnan(place), 0, jnp.clip(place, 0, bins - 1))
     return place.astype(dtype.np_dtype)
+
+
+@check("histogram_bins")
+def _are_limits(limits: Any) -> Any:
+    return limits[0] < limits[1]

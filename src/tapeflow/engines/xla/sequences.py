@@ -1,6 +1,7 @@
 """Lowerings of reversed parts, permutations and coordinates.
 
-What their kernels refuse (a length beyond the end, an index out of bounds) gives some number here.
+What their kernels refuse (a length beyond the end, an index out of bounds) gives some number here, and the checks find
+it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.engines.xla.checking import space, within
+from tapeflow.engines.xla.lowerings import check, lowering
 
 
 @lowering("reverse_sequence")
@@ -22,9 +24,19 @@ def _reverse_sequence(x: Any, lengths: Any, *, axis: int, batch_axis: int) -> An
     return jnp.moveaxis(out, (0, 1), (batch_axis, axis))
 
 
+@check("reverse_sequence")
+def _are_lengths(lengths: Any, x_shape: tuple[int, ...], axis: int) -> Any:
+    return within(lengths, x_shape[axis] + 1)
+
+
 @lowering("invert_permutation")
 def _invert_permutation(x: Any) -> Any:
     return jnp.zeros_like(x).at[x].set(jnp.arange(x.size, dtype=x.dtype), unique_indices=True)
+
+
+@check("invert_permutation")
+def _is_permutation(x: Any) -> Any:
+    return (space(x).sort(x) == space(x).arange(x.size)).all()
 
 
 @lowering("unravel_index")
@@ -35,3 +47,11 @@ def _unravel_index(x: Any, dims: Any) -> Any:
     along = (-1, *(1,) * x.ndim)
     places = x.astype(jnp.int64) // after.reshape(along) % sizes.reshape(along)
     return places.astype(x.dtype)
+
+
+@check("unravel_index")
+def _are_places_in(x: Any, dims: Any) -> Any:
+    """Below the product of the dimensions, which must be one that can be counted."""
+    sizes = dims.astype("float64")
+    fine = (dims > 0).all() & (sizes.prod() < 2.0**52)
+    return fine & (x >= 0).all() & (x.astype("float64") < sizes.prod()).all()

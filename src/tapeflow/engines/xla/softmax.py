@@ -1,7 +1,7 @@
 """Softmax and its cross entropies. Half precision is computed in float32.
 
-XLA cannot raise for a label out of range as the NumPy kernels do: as with TensorFlow on a GPU, the loss of such a row
-is NaN, and so is its gradient.
+XLA cannot raise for a label out of range as the NumPy kernels do. Where nobody looks at the checks, the loss of such a
+row is NaN, and so is its gradient, as with TensorFlow on a GPU.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tapeflow.engines.xla.checking import within
 from tapeflow.engines.xla.indexing import is_half, picked
-from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.engines.xla.lowerings import check, lowering
 
 
 def _wide(x: Any) -> Any:
@@ -79,6 +80,11 @@ def _sparse_softmax_cross_entropy_gradient(u: Any, x: Any, labels: Any) -> Any:
     p = jnp.exp(z - largest[..., None]) * (u / total)[..., None]
     is_label = labels[..., None] == lax.broadcasted_iota(labels.dtype, x.shape, x.ndim - 1)
     return (p - jnp.where(is_label, u[..., None], 0)).astype(x.dtype)
+
+
+@check("sparse_softmax_cross_entropy", "sparse_softmax_cross_entropy_gradient")
+def _are_classes(labels: Any, x_shape: tuple[int, ...]) -> Any:
+    return within(labels, x_shape[-1])
 
 
 # Labels that are probabilities.

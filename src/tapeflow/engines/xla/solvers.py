@@ -1,7 +1,8 @@
 """Lowerings of linear systems, inverses and determinants.
 
 A kernel raises an error for a matrix that is not invertible. A compiled program cannot: it gives NaN for that matrix,
-and what is right for the others of the batch.
+and what is right for the others of the batch. The checks are careful: whether rounding makes a pivot zero or nearly so
+depends on the library, so that a matrix that is nearly singular is left to NumPy.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from tapeflow.engines.xla.lowerings import lowering
+from tapeflow.engines.xla.checking import are_sound, tame
+from tapeflow.engines.xla.lowerings import check, lowering
 
 
 def turned(x: Any) -> Any:
@@ -67,10 +69,33 @@ def _inverse(x: Any) -> Any:
     return solved(x, jnp.broadcast_to(jnp.eye(x.shape[-1], dtype=x.dtype), x.shape))
 
 
+def is_invertible(x: Any) -> Any:
+    """Whether nobody can doubt it. XLA computes the same decomposition once."""
+    return tame(x) & are_sound(diagonal(lax.linalg.lu(jnp.asarray(x))[0]))
+
+
+@check("solve", early=False)
+def _can_be_solved(matrix: Any, rhs: Any, adjoint: bool) -> Any:
+    return is_invertible(turned(matrix) if adjoint else matrix) & tame(rhs)
+
+
+@check("inverse", early=False)
+def _can_be_inverted(x: Any) -> Any:
+    return is_invertible(x)
+
+
 @lowering("tridiagonal_solve")
 def _tridiagonal_solve(diagonals: Any, rhs: Any, *, pivoting: bool) -> Any:
     """Always with pivoting: LAPACK and cuSPARSE know no other way, and it is the more precise one."""
     return _tridiagonal(diagonals, rhs)
+
+
+@check("tridiagonal_solve", early=False)
+def _needs_no_other_pivots(diagonals: Any, rhs: Any, pivoting: bool) -> Any:
+    """Without pivoting, that the diagonal is as large as what is beside it: then both ways are the same."""
+    fine = tame(diagonals) & tame(rhs)
+    above, main, below = (abs(diagonals[..., i, :]) for i in range(3))
+    return fine if pivoting else fine & (main > 0).all() & (main >= above + below).all()
 
 
 @lowering("perturbed_tridiagonal_solve")
@@ -86,6 +111,11 @@ def _tridiagonal(diagonals: Any, rhs: Any, **how: Any) -> Any:
     # What is outside of the matrix may be anything, and cuSPARSE wants zeros.
     above, below = above.at[..., -1].set(0), below.at[..., 0].set(0)
     return lax.linalg.tridiagonal_solve(below, main, above, rhs, **how)
+
+
+@check("perturbed_tridiagonal_solve", early=False)
+def _is_tame_system(diagonals: Any, rhs: Any) -> Any:
+    return tame(diagonals) & tame(rhs)
 
 
 # Determinants, as sign * exp(log): a product of the pivots would overflow on its way.
@@ -116,3 +146,6 @@ def _log_determinant(x: Any) -> tuple[Any, Any]:
 def _determinant(x: Any) -> Any:
     sign, log = sign_and_log(x)
     return sign * jnp.exp(log)
+
+
+check("determinant", "log_determinant", early=False)(lambda x: tame(x))

@@ -128,7 +128,8 @@ class Executor:
                 )
             self._candidates = [numpy]
         elif self._jit_compile or on_accelerator():
-            self._candidates = [Candidate("xla", lambda: _xla(graph))]
+            checked = not self._jit_compile
+            self._candidates = [Candidate("xla", lambda: _xla(graph, checked))]
         else:
             self._candidates = [numpy, Candidate("xla", lambda: _xla(graph))]
             if any(map(is_large, graph.nodes)):
@@ -197,10 +198,10 @@ def _hybrid(graph: Graph) -> Any:
     return HybridProgram(graph)
 
 
-def _xla(graph: Graph) -> Any:
+def _xla(graph: Graph, checked: bool = True) -> Any:
     from tapeflow.function.executors.xla_program import XlaProgram
 
-    return XlaProgram(graph)
+    return XlaProgram(graph, checked=checked)
 
 
 def xla_available() -> bool:

@@ -20,9 +20,9 @@ class HybridProgram(XlaProgram):
 
     name = "hybrid"
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, checked: bool = True) -> None:
         views = _views(graph)
-        super().__init__(graph, lambda node: is_large(node) or id(node) in views)
+        super().__init__(graph, lambda node: is_large(node) or id(node) in views, checked)
 
     def _run_stages(self, values: Values) -> None:
         with one_blas_thread(), np.errstate(all="ignore"):

@@ -35,15 +35,27 @@ class Stage(NamedTuple):
 
 
 def stages(
-    graph: Graph, on_host: Callable[[Node], bool], updates: Sequence[Node] = ()
+    graph: Graph,
+    on_host: Callable[[Node], bool],
+    updates: Sequence[Node] = (),
+    doubtful: Sequence[Node] = (),
 ) -> list[Stage]:
-    """The stages of a graph, in the order in which they run. `updates` are for XLA, and nothing else needs them."""
+    """The stages of a graph, in the order in which they run.
+
+    Args:
+      graph: the graph.
+      on_host: which nodes run on the host.
+      updates: nodes for XLA that nothing else needs.
+      doubtful: nodes that may refuse values. What has an effect waits for those that were written before it.
+    """
     level: dict[
         Value, int
     ] = {}  # of the stage that computes a value; XLA's are even, the host's odd
     groups: dict[int, list[Node]] = {}
     last_effect = 0
     aside = set(map(id, updates))
+    doubted = set(map(id, doubtful))
+    last_doubt = 0
     for node in graph.nodes:
         if id(node) in aside:
             continue
@@ -54,8 +66,11 @@ def stages(
             if found is not None:
                 earliest = max(earliest, found if found % 2 == host else found + 1)
         if node.has_effect:
-            earliest = max(earliest, last_effect if last_effect % 2 == host else last_effect + 1)
+            for last in (last_effect, last_doubt):
+                earliest = max(earliest, last if last % 2 == host else last + 1)
             last_effect = earliest
+        if id(node) in doubted and not host:
+            last_doubt = max(last_doubt, earliest)
         groups.setdefault(earliest, []).append(node)
         for value in node.outputs:
             level[value] = earliest

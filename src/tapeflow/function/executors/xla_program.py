@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import Any
 
 import jax
@@ -16,17 +15,18 @@ from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
+from tapeflow.engines.xla.checking import doubtful
 from tapeflow.engines.xla.failures import Telling
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
-from tapeflow.function.control_flow.stacks import Stack
+from tapeflow.function.executors.checked import Unwatched, Watch, finish, options
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.partition import Stage, stages
-from tapeflow.function.executors.xla_call import Call
+from tapeflow.function.executors.xla_call import REFUSED, Call
 from tapeflow.function.graph import Graph, Node, Value
 
 Values = dict[Value, Any]
-StageRun = Callable[[Values], None]
+StageRun = Callable[[Values], Any]
 
 
 def keep_compiled_programs() -> None:
@@ -43,27 +43,35 @@ class XlaProgram:
     Args:
       graph: the graph.
       on_host: which nodes to run on the host although XLA could.
+      checked: whether to refuse what eager mode refuses; otherwise values are what XLA makes of them.
     """
 
     name = "xla"
 
-    def __init__(self, graph: Graph, on_host: Callable[[Node], bool] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        on_host: Callable[[Node], bool] | None = None,
+        checked: bool = True,
+    ) -> None:
         self._graph = graph
         self._telling = Telling(graph.name)
+        self._checked = checked
         keep_compiled_programs()
 
         def host(node: Node) -> bool:
             return not lowerable(node) or (on_host is not None and on_host(node))
 
-        self._stages = stages(graph, host, updates(graph, divided=on_host is not None))
+        self._stages = stages(
+            graph,
+            host,
+            updates(graph, divided=on_host is not None),
+            doubtful(graph.nodes, graph.constants) if checked else (),
+        )
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
         self._overwritten = self._find_overwritten()
-        self._whole: Any = None
-        if len(self._stages) == 1 and not self._stages[0].on_host:
-            self._whole = self._compiled(self._stages[0], 0, self._inputs, self._outputs)
-        else:
-            self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
+        self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
 
     def _find_overwritten(self) -> list[tuple[int, int]]:
         """The variables that give their memory to their new values: places among inputs and among assigned ones."""
@@ -92,8 +100,6 @@ class XlaProgram:
                 ):
                     # Somebody else can see the old value of the variable, which is to be overwritten.
                     arrays[i] = jnp.array(x._buffer, copy=True)
-            if self._whole is not None:
-                return self._run_whole(arrays, step)
             values = dict(zip(self._inputs, arrays, strict=True))
             del arrays
             if step is not None:
@@ -102,20 +108,13 @@ class XlaProgram:
         constants = self._graph.constants
         return [_tensor(values[v] if v in values else constants[v]) for v in self._outputs]
 
-    def _run_whole(self, arrays: list[Any], step: Step | None) -> list[Tensor]:
-        found: list[Sequence[Any]] = []
-        if step is not None:
-            count = len(self._graph.outputs)
-            step.made = lambda i: DeviceTensor(found[0][count + i]) if found else None
-        found.extend(self._whole.lazily(arrays))
-        return [DeviceTensor(a) for a in found[0]]
-
     def _news_of(self, values: Values) -> Callable[[int], Tensor | None]:
-        """What gives the new value of a variable from the moment on that it is among `values`."""
+        """What gives the new value of a variable whose memory is given away, from the moment on that it is there."""
         assigned = list(self._graph.assigned.values())
+        given = {position for _, position in self._overwritten}
 
         def made(i: int) -> Tensor | None:
-            found = values.get(assigned[i])
+            found = values.get(assigned[i]) if i in given else None
             return None if found is None else _tensor(found)
 
         return made
@@ -127,8 +126,12 @@ class XlaProgram:
     # Stages.
 
     def _run_stages(self, values: Values) -> None:
-        for stage, step in zip(self._stages, self._steps, strict=True):
-            step(values)
+        for number, (stage, step) in enumerate(zip(self._stages, self._steps, strict=True)):
+            if step(values) is REFUSED:
+                # NumPy decides about the values that XLA has met, and runs the program from here on.
+                left = [node for stage in self._stages[number:] for node in stage.nodes]
+                finish(self._graph, left, values, self._outputs)
+                return
             for i in stage.last_use:
                 del values[stage.inputs[i]]
 
@@ -136,14 +139,10 @@ class XlaProgram:
         """What takes the inputs of a stage from a table of values, and puts its outputs there."""
         if stage.on_host:
             return self._host_step(stage)
-        inputs, outputs = stage.inputs, stage.outputs
-        compiled = self._compiled(stage, number, inputs, outputs)
-
-        def step(values: Values) -> None:
-            found = compiled.lazily([_plain(values[v]) for v in inputs])
-            values.update(zip(outputs, chain.from_iterable(found)))  # noqa: B905  # in one instruction
-
-        return step
+        # Where there is one stage, it gives all outputs, those that are inputs or constants, too.
+        outputs = self._outputs if len(self._stages) == 1 else stage.outputs
+        inputs = self._inputs if len(self._stages) == 1 else stage.inputs
+        return self._compiled(stage, number, inputs, outputs).run
 
     def _compiled(
         self, stage: Stage, number: int, inputs: list[Value], outputs: list[Value]
@@ -151,16 +150,27 @@ class XlaProgram:
         """A stage as an XLA program."""
         lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
         constants = self._constants_of(stage.nodes, outputs)
-        function = lower(stage.nodes, inputs, outputs, constants)
-        function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
+        assigned = self._graph.assigned
         overwritten = {self._inputs[i] for i, _ in self._overwritten}
-        donated = [
-            i
+        donated = {
+            i: outputs.index(assigned[v])
             for i, v in enumerate(inputs)
-            if v in overwritten and self._graph.assigned[v] in outputs
-        ]
-        known = not any(type(d) is Dim for v in inputs for d in v.shape)
-        return Call(function, donated, known, in_one_loop if stage.in_one_pass else None)
+            if v in overwritten and assigned[v] in outputs
+        }
+        watch = Watch(stage.nodes, inputs, constants) if self._checked else Unwatched()
+        function = lower(stage.nodes, inputs, outputs, constants, watch.inside)
+        function = watch.flagged(function, donated)
+        function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
+        return Call(
+            function,
+            inputs,
+            outputs,
+            watch,
+            donated,
+            options=options() if self._checked else None,
+            known_sizes=not any(type(d) is Dim for v in inputs for d in v.shape),
+            cold=in_one_loop if stage.in_one_pass else None,
+        )
 
     def _host_step(self, stage: Stage) -> StageRun:
         part = Graph(self._graph.name)
@@ -188,12 +198,7 @@ def buffer_of(x: Tensor) -> Any:
     """The memory of a tensor, wherever it is. jax reads NumPy's without a copy where its place allows."""
     if type(x) is DeviceTensor:
         return x._buffer
-    return _plain(x._array)
-
-
-def _plain(array: Any) -> Any:
-    """What XLA can take: a stack that is still growing becomes an array."""
-    return np.asarray(array) if isinstance(array, Stack) else array
+    return x._array
 
 
 def on_host(array: Any) -> Any:

@@ -1,0 +1,289 @@
+"""Programs on XLA that refuse what eager mode refuses.
+
+XLA cannot raise an error for a value: it clamps an index, gives some number for a division by zero, and goes on. A
+function whose executor is chosen for the user must not come to mean something else by that. So the checks of its nodes
+(`engines.xla.checking`) are made, each as early as it can be:
+
+- what follows from constants, when the program is made,
+- what follows from the inputs of a program by a few cheap steps (row numbers, labels), by NumPy before it is started,
+- all else in the program itself, which then gives one more result: whether all checks hold. If they do not, variables
+  whose memory was given away come out as they went in.
+
+Where a check fails, NumPy runs what is left of the graph, in the order in which it was written, from the same values.
+That raises the error of eager mode, with the user's line; or, because checks may be too careful, gives the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tapeflow.core.extremes import evaluated, hint_of
+from tapeflow.engines.xla.checking import (
+    all_of,
+    doubtful,
+    holds,
+    looked_at,
+    measured,
+    noting,
+    own_check,
+)
+from tapeflow.engines.xla.lower import size_in, with_sizes
+from tapeflow.function.executors.numpy_program import NumpyProgram
+from tapeflow.function.graph import Graph, Node, Value
+from tapeflow.function.sizes import atoms_in, mapped, needs, origin
+from tapeflow.primitives.table import KERNEL_FAILURES
+
+Values = dict[Value, Any]
+Program = Callable[..., Sequence[Any]]
+
+# Steps on the way from an input to what is looked at that NumPy takes, too: those that move elements or change their
+# type, and any arithmetic with integers.
+_CHEAP_STEPS = frozenset(
+    [
+        "barrier",
+        "broadcast_to",
+        "cast",
+        "concat",
+        "getitem",
+        "identity",
+        "pad",
+        "reshape",
+        "reverse",
+        "split",
+        "stack",
+        "stop_gradient",
+        "tile",
+        "transpose",
+        "unstack",
+    ]
+)
+_CHEAP_SIZE = 2**20  # elements, of which each names at least a row of work for the program itself
+
+
+class Watch:
+    """The checks of a program.
+
+    Args:
+      nodes: of the program.
+      inputs: what it takes.
+      constants: arrays that are known already.
+
+    Attributes:
+      inside: the nodes whose checks the program itself has to make.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Node], inputs: Sequence[Value], constants: dict[Value, Any]
+    ) -> None:
+        doubts = doubtful(nodes, constants)
+        steps = _cheap_steps(nodes, [*inputs, *constants]) if doubts else {}
+        early = [node for node in doubts if _is_early(node, steps, inputs)]
+        self._before = _Before(early, steps, inputs, constants) if early else None
+        known = set(map(id, early))
+        self.inside = [node for node in doubts if id(node) not in known]
+
+    def flagged(self, function: Program, given: dict[int, int]) -> Program:
+        """A function to be compiled that also gives whether the checks inside hold, if there are any.
+
+        Args:
+          function: what the program computes.
+          given: for each input whose memory is given away, the place of the output that may have it.
+        """
+        if not self.inside:
+            return function
+
+        def with_flag(*arrays: Any) -> tuple[Any, ...]:
+            with noting() as found:
+                outputs = list(function(*arrays))
+            ok = all_of(found)
+            for i, o in given.items():
+                outputs[o] = jnp.where(ok, outputs[o], arrays[i])
+            return (*outputs, ok)
+
+        return with_flag
+
+    def allows(self, arrays: Sequence[Any]) -> bool:
+        """Whether the checks hold that are made before the program is started."""
+        return self._before is None or self._before.holds(arrays)
+
+
+class _Before:
+    """Checks that NumPy makes on the inputs of a program."""
+
+    def __init__(
+        self,
+        nodes: list[Node],
+        steps: dict[Value, Node],
+        inputs: Sequence[Value],
+        constants: dict[Value, Any],
+    ) -> None:
+        self._nodes = nodes
+        wanted = list(dict.fromkeys(v for node in nodes for v in looked_at(node)))
+        path = _path(wanted, steps)
+        part = Graph("checks")
+        part.nodes = path
+        used = dict.fromkeys([*wanted, *(v for node in path for v in needs(node))])
+        made = {v for node in path for v in node.outputs}
+        part.constants = {v: constants[v] for v in used if v in constants}
+        taken = [v for v in used if v not in made and v not in constants]
+        part.inputs = [*taken, *part.constants]
+        part.outputs = wanted
+        self._wanted = wanted
+        self._program = NumpyProgram(part)
+        places = {v: i for i, v in enumerate(inputs)}
+        self._taken = [places[v] for v in taken]
+        self._places = places
+
+    def holds(self, arrays: Sequence[Any]) -> bool:
+        """Whether all checks hold."""
+        given = []
+        for i in self._taken:
+            array = arrays[i]
+            if isinstance(array, jax.Array) and not array.is_fully_addressable:
+                return (
+                    True  # it is in several processes, and none of them could do what XLA does not
+                )
+            given.append(np.asarray(array))
+        try:
+            found = dict(zip(self._wanted, self._program.run_arrays(given), strict=True))
+        except KERNEL_FAILURES:
+            return False
+        return all(bool(self._ask(node, found, arrays)) for node in self._nodes)
+
+    def _ask(self, node: Node, found: Values, arrays: Sequence[Any]) -> Any:
+        values = _Inputs(self._places, arrays)
+        shapes = {
+            v: _Sized(mapped(v.shape, lambda size: evaluated(size, size_in(values))))
+            for v in measured(node)
+        }
+        return holds(node, shapes | found, with_sizes(node, values))
+
+
+class _Sized:
+    """Something that has a shape."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+
+class _Inputs:
+    """The arrays of inputs, by their values."""
+
+    def __init__(self, places: dict[Value, int], arrays: Sequence[Any]) -> None:
+        self._places = places
+        self._arrays = arrays
+
+    def get(self, value: Value) -> Any:
+        """The array, or None."""
+        place = self._places.get(value)
+        return None if place is None else self._arrays[place]
+
+
+def _cheap_steps(nodes: Sequence[Node], known: Sequence[Value]) -> dict[Value, Node]:
+    """The nodes that NumPy can run before the program does, by what they compute."""
+    there = set(known)
+    steps: dict[Value, Node] = {}
+    for node in nodes:
+        if _is_cheap(node) and all(v in there for v in needs(node)):
+            there.update(node.outputs)
+            steps.update(dict.fromkeys(node.outputs, node))
+    return steps
+
+
+def _is_cheap(node: Node) -> bool:
+    values = (*node.inputs, *node.outputs)
+    if node.has_effect or not all(map(_is_small, values)):
+        return False
+    if node.primitive.name in _CHEAP_STEPS:
+        return True
+    return node.primitive.elementwise and all(v.dtype.np_dtype.kind in "iub" for v in values)
+
+
+def _is_small(value: Value) -> bool:
+    sizes = [hint_of(d) for d in value.shape]
+    return None not in sizes and math.prod(sizes) <= _CHEAP_SIZE  # type: ignore[arg-type]
+
+
+def _is_early(node: Node, steps: dict[Value, Node], inputs: Sequence[Value]) -> bool:
+    """Whether the check of a node can be made before the program is started."""
+    check = own_check(node)
+    if check is None or not check.early:
+        return False
+    there = set(inputs)
+    sizes = [*(v.shape for v in measured(node)), tuple(node.attrs.values())]
+    return (
+        all(v in there or v in steps for v in looked_at(node))
+        and all(
+            atom.origin is not None and atom.origin[1] is not None and origin(atom) in there
+            for atom in atoms_in(sizes)
+        )
+        and all(map(_is_small, looked_at(node)))
+    )
+
+
+def _path(wanted: Sequence[Value], steps: dict[Value, Node]) -> list[Node]:
+    """The steps that lead to some values, in their order."""
+    needed: set[int] = set()
+    todo = list(wanted)
+    while todo:
+        node = steps.get(todo.pop())
+        if node is not None and id(node) not in needed:
+            needed.add(id(node))
+            todo += needs(node)
+    return [n for n in dict.fromkeys(steps.values()) if id(n) in needed]
+
+
+class Unwatched:
+    """The checks of a program that is to do as XLA does: there are none."""
+
+    inside: Sequence[Node] = ()
+
+    def flagged(self, function: Program, given: dict[int, int]) -> Program:
+        """The function as it is."""
+        return function
+
+    def allows(self, arrays: Sequence[Any]) -> bool:
+        """It may be started on anything."""
+        return True
+
+
+def finish(graph: Graph, left: Sequence[Node], values: Values, outputs: Sequence[Value]) -> None:
+    """Runs what is left of a graph on NumPy, and adds the outputs that it makes to the values."""
+    chosen = set(map(id, left))
+    part = Graph(graph.name)
+    part.nodes = [node for node in graph.nodes if id(node) in chosen]
+    made = {v for node in part.nodes for v in node.outputs}
+    used = dict.fromkeys(v for node in part.nodes for v in needs(node))
+    part.constants = {v: graph.constants[v] for v in used if v in graph.constants}
+    taken = [v for v in used if v not in made and v not in part.constants]
+    part.inputs = [*taken, *part.constants]
+    part.outputs = [v for v in dict.fromkeys(outputs) if v in made]
+    arrays = [np.asarray(a) if isinstance(a := values[v], jax.Array) else a for v in taken]
+    found = NumpyProgram(part).run_arrays(arrays)
+    values.update(zip(part.outputs, found, strict=True))
+
+
+def options() -> dict[str, Any] | None:
+    """What XLA is told when it compiles, so that it leaves out rewritings that hold for real numbers alone.
+
+    One of its passes makes `b * log(a)` of `log(a ** b)`, multiplies constants that then overflow, and takes a number
+    times a mask for a choice, where infinity times zero is NaN.
+    """
+    global _options
+    if _options is None:
+        told = {"xla_disable_hlo_passes": "algsimp"}
+        try:
+            jax.jit(lambda x: x + 1, compiler_options=told)(np.float32(0))  # type: ignore[arg-type]
+        except Exception:  # another version of jax, in whatever way it differs
+            told = {}
+        _options = told if jax.default_backend() == "cpu" else {}
+    return _options or None
+
+
+_options: dict[str, Any] | None = None
