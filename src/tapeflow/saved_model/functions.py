@@ -10,6 +10,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
+from tapeflow.core.extremes import hint_of
 from tapeflow.core.guards import Guard, assume
 from tapeflow.core.log import logger
 from tapeflow.core.spec import TensorSpec
@@ -289,12 +290,14 @@ class LoadedFunction(Function):
             if guard is None:
                 return trace
             failed.append(guard)
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        shapes = [str([hint_of(d) for d in x._array.shape]) for x in tensors]
         raise TracingError(
             None,
             None,
             f"The function {self.name!r} was saved for sizes with {' or '.join(map(str, failed))} (n0_1 is dimension 1 "
-            f"of argument 0, and so on), and the arguments are {key[1:]}. Without its Python code it cannot be traced "
-            "for others: call it with such sizes before saving, so that there is a trace for them.",
+            f"of argument 0, and so on), and got {', '.join(shapes)}. Without its Python code it cannot be traced for "
+            "others: call it with such sizes before saving, so that there is a trace for them.",
         )
 
     def _replayed(self, args: Any, kwargs: Any) -> Any:
