@@ -44,7 +44,7 @@ def assert_as_eager(function: Any, seed: int, steps: int = 3, shapes: Any = SHAP
         for i, (y, value) in enumerate(zip(tf.nest.flatten(function(x)), expected, strict=True)):
             told = f"result {i} of seed {seed} for shape {shape}"
             assert (y.dtype.as_numpy_dtype, y.shape) == (value.dtype.type, value.shape), told
-            np.testing.assert_allclose(y, value, 1e-9, 1e-9, err_msg=told)
+            np.testing.assert_allclose(y, value, 1e-5, 1e-5, err_msg=told)
 
 
 def traced(seed: int, jit_compile: bool | None, steps: int = 3) -> Any:
@@ -102,7 +102,7 @@ def test_with_a_tape_around(seed: int):
         found = outcome(lambda x: slope(concrete, x), x)
         assert (found is None) == (expected is None)
         if found is not None and expected is not None:
-            np.testing.assert_allclose(found[0], expected[0], 1e-9, 1e-9, err_msg=f"shape {shape}")
+            np.testing.assert_allclose(found[0], expected[0], 1e-5, 1e-5, err_msg=f"shape {shape}")
 
 
 @pytest.mark.parametrize("seed", range(500, 508))

@@ -243,8 +243,8 @@ class LoadedFunction(Function):
             self.get_concrete_function(*args, **kwargs)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for arguments of this kind. Without arguments, the only one."""
-        if not args and not kwargs and len(self._saved) == 1:
+        """The trace for arguments of this kind. Without arguments, for the only kind there is."""
+        if not args and not kwargs and len({trace.key for trace in self._saved}) == 1:
             args, kwargs = self._saved[0].takes
         return super().get_concrete_function(*args, **kwargs)
 
