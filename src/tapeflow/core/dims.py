@@ -293,7 +293,8 @@ def _quotient(top: Terms, bottom: Terms) -> Terms | None:
     first = max(bottom, key=rank)
     if not bottom[first]:
         raise ZeroDivisionError("a size is divided by zero")
-    rest, quotient = dict(top), {}
+    rest: Terms = dict(top)
+    quotient: Terms = {}
     while rest:
         product = max(rest, key=rank)
         others = list(product)

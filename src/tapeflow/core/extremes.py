@@ -74,9 +74,9 @@ def _choices(kind: str, size: Any) -> Iterator[Any]:
 
 def _settles(kind: str, one: Any, other: Any) -> bool:
     """Whether `other` need not be looked at where there is `one`."""
-    low, high = bounds(one - other)
     if kind != "with":
-        return high <= 0 if kind == "min" else low >= 0
+        return never_more(one, other) if kind == "min" else never_more(other, one)
+    low, high = bounds(one - other)
     if low == high == 0:
         return True
     if _never_one(one) and _never_one(other) and (low > 0 or high < 0):
@@ -84,6 +84,16 @@ def _settles(kind: str, one: Any, other: Any) -> bool:
     if isinstance(other, Dim):
         return _never_one(one)
     return other == 1
+
+
+def never_more(a: Any, b: Any) -> bool:
+    """Whether a size is at most another one whatever they are."""
+    if bounds(a - b)[1] <= 0:
+        return True
+    fewer, more = [*_choices("min", a)], [*_choices("max", b)]
+    return (len(fewer) > 1 and any(never_more(each, b) for each in fewer)) or (
+        len(more) > 1 and any(never_more(a, each) for each in more)
+    )
 
 
 def _never_one(size: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Dim, _key, atoms_of
-from tapeflow.core.extremes import bounds, evaluated, hint_of
+from tapeflow.core.extremes import bounds, evaluated, hint_of, never_more
 
 
 class Guard(NamedTuple):
@@ -97,6 +97,8 @@ def ask(comparison: str, a: Any, b: Any) -> bool:
         return False
     if high < 0:
         return comparison == "<"
+    if comparison == "<" and never_more(b, a):
+        return False
     return _guess(comparison, a, b)
 
 

@@ -10,6 +10,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
+from tapeflow.core.extremes import hint_of
 from tapeflow.core.guards import Guard, assume
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import logger
@@ -270,8 +271,8 @@ class LoadedFunction(Function):
             self.get_concrete_function(*args, **kwargs)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for arguments of this kind. Without arguments, the only one."""
-        if not args and not kwargs and len(self._saved) == 1:
+        """The trace for arguments of this kind. Without arguments, for the only kind there is."""
+        if not args and not kwargs and len({trace.key for trace in self._saved}) == 1:
             args, kwargs = self._saved[0].takes
         return super().get_concrete_function(*args, **kwargs)
 
@@ -317,12 +318,14 @@ class LoadedFunction(Function):
             if guard is None:
                 return trace
             failed.append(guard)
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+        shapes = [str([hint_of(d) for d in x._array.shape]) for x in tensors]
         raise TracingError(
             None,
             None,
             f"The function {self.name!r} was saved for sizes with {' or '.join(map(str, failed))} (n0_1 is dimension 1 "
-            f"of argument 0, and so on), and the arguments are {key[1:]}. Without its Python code it cannot be traced "
-            "for others: call it with such sizes before saving, so that there is a trace for them.",
+            f"of argument 0, and so on), and got {', '.join(shapes)}. Without its Python code it cannot be traced for "
+            "others: call it with such sizes before saving, so that there is a trace for them.",
         )
 
     def _replayed(self, args: Any, kwargs: Any) -> Any:
