@@ -44,7 +44,7 @@ CODES = [
     f"lambda: {CODE}",
 ]
 
-DOCUMENTED = (tf.errors.OpError, ValueError, TypeError)
+DOCUMENTED = (tf.errors.OpError, ValueError, TypeError, MemoryError)
 """What a loaded function may raise for arguments it does not take, or that its ops do not."""
 
 
@@ -83,7 +83,8 @@ def _places(data: Any) -> Iterator[tuple[Any, Any]]:
                 waiting.append(value)
 
 
-_SIZES = [-(2**63), -2, -1, 0, 1, 2, 3, 7, 64, 1000, 2**31, 2**40, 2**63, 2**70, 10**400]
+_SIZES = [-(2**63), -2, -1, 0, 1, 2, 3, 7, 64, 1000, 2**40, 2**63, 2**70, 10**400]
+# None of them is a size of which a machine could have the memory, and be busy with it.
 _WORDS = [
     "",
     "x",
