@@ -129,6 +129,8 @@ def mutated(description: Any, rng: random.Random) -> Any:
     data = copy.deepcopy(description)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         places = list(_places(data))
+        if not places:
+            break
         whole, key = rng.choice(places)
         other, place = rng.choice(places)
         match rng.randrange(8):
