@@ -94,13 +94,11 @@ def _beside(path: str, suffix: str, folders: bool = True) -> Iterator[str]:
         yield new.temporary or path
     except BaseException as error:
         new.discard()
-        told = error if isinstance(error, OSError) else None
-        # HDF5 has the number of the operating system in its text, under an error of its own.
-        number = re.search(r"errno = (\d+)", str(error))
-        if number is not None and not getattr(told, "errno", None):
-            told = OSError(int(number[1]), os.strerror(int(number[1])))
-        if told is not None:
-            raise new.told(told) from error
+        # HDF5 has the number of the operating system in its text, under errors of several kinds.
+        found = re.search(r"errno = (\d+)", str(error))
+        number = int(found[1]) if found else getattr(error, "errno", None)
+        if isinstance(error, (OSError, RuntimeError)) and number:
+            raise new.told(OSError(number, os.strerror(number))) from error
         raise
     new.commit()
 

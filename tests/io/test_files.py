@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import zlib
@@ -249,3 +250,72 @@ def test_wire_format_refuses_what_ends_early():
     for size in (1, 2, 5, len(whole) - 1):
         with pytest.raises(ValueError, match="ends inside"):
             wire.fields(whole[:size])
+
+
+def _full(monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    tf.io.write_file(str(path), "old")
+    _full(monkeypatch)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=r"file; No space left.*as it was"):
+        tf.io.write_file(str(path), "new")
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=r"copy; No space left"):
+        tf.io.gfile.copy(path, tmp_path / "copy")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full")
+def test_a_full_disk_is_told_by_files_that_are_written_bit_by_bit(tmp_path):
+    """As in TensorFlow these can be read while they are written."""
+    link = tmp_path / "file"
+    link.symlink_to("/dev/full")
+    told = pytest.raises(tf.errors.ResourceExhaustedError, match="file; No space left")
+    with told, tf.io.TFRecordWriter(str(link)) as writer:
+        writer.write(b"x" * 100_000)
+    with told, tf.io.TFRecordWriter(str(link), "GZIP") as writer:
+        writer.write(b"x")
+    with told, tf.io.gfile.GFile(str(link), "w") as file:
+        file.write("x" * 100_000)
+    with told, tf.io.gfile.GFile(str(link), "w") as file:
+        file.write("x")
+        file.flush()
+    with told:
+        tf.io.write_file(str(link), "x")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("", tf.errors.FailedPreconditionError),
+        ("x" * 300, tf.errors.InvalidArgumentError),
+        ("file/below", tf.errors.FailedPreconditionError),
+        ("a\0b", tf.errors.InvalidArgumentError),
+    ],
+    ids=["folder", "too long", "below a file", "zero"],
+)
+def test_paths_that_cannot_be(tmp_path, path, kind):
+    (tmp_path / "file").touch()
+    where = f"{tmp_path}/{path}"
+    with pytest.raises(kind):
+        tf.io.write_file(where, "x")
+    with pytest.raises(kind):
+        tf.io.read_file(where)
+    with pytest.raises(kind):
+        tf.io.TFRecordWriter(where)
+    with pytest.raises(kind):
+        tf.io.gfile.copy(tmp_path / "file", where, overwrite=True)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_no_memory_is_taken_for_a_record_that_claims_to_be_long():
+    length = (2**62).to_bytes(8, "little")
+    checksum = framed(length)[-4:]
+    with pytest.raises(tf.errors.DataLossError, match="truncated or damaged at byte 0"):
+        list(records(io.BytesIO(length + checksum + b"short")))

@@ -65,3 +65,10 @@ def test_tensors_that_print_are_still_differentiable():
 def test_unknown_streams_are_refused():
     with pytest.raises(ValueError, match="'foo'"):
         tf.print("x", output_stream="foo")
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match="nowhere/log; No such file"):
+        tf.print("x", output_stream=f"file://{tmp_path}/nowhere/log")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="Is a directory"):
+        tf.print("x", output_stream=f"file://{tmp_path}")

@@ -86,6 +86,13 @@ def _loop(x: Any) -> Any:
     return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * y), (0, x))[1]
 
 
+def _collect(x: Any) -> Any:
+    parts = tf.TensorArray(tf.float32, size=4, element_shape=[])
+    for i in range(3):
+        parts = parts.write(i, x[i] * 2.0)
+    return parts.stack() + parts.read(0), parts.gather([1, 2])
+
+
 def _training() -> tf.Module:
     class Recurrent(tf.Module):
         def __init__(self) -> None:
@@ -115,6 +122,7 @@ MODELS: dict[str, Callable[[], tf.Module]] = {
     "branches": _of(_branches, VECTOR),
     "sizes": _of(_sizes, VECTOR),
     "constants": _of(lambda x: x @ tf.constant(np.eye(5, 3), tf.float32), tf.TensorSpec([None, 5])),
+    "collect": _of(_collect, tf.TensorSpec([3])),
     "loop": _of(_loop, VECTOR),
     "map": _of(lambda x: tf.map_fn(lambda e: tf.exp(e) * e, x), VECTOR),
     "training": _training,

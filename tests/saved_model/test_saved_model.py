@@ -407,3 +407,34 @@ def test_what_is_no_saved_model_is_refused(net, tmp_path):
     tf.train.Checkpoint(net=net).write(tmp_path / "saved_model")
     with pytest.raises(tf.errors.DataLossError, match="not a saved model"):
         tf.saved_model.load(tmp_path)
+
+
+def test_variables_of_any_size(tmp_path):
+    module = tf.Module()
+    module.v = tf.Variable([1.0, 2.0, 3.0], shape=[None])
+    module.m = tf.Variable(np.ones([2, 3], np.float32), shape=tf.TensorShape(None))
+    module.f = tf.function(lambda x: x + module.v + tf.reduce_sum(module.m, 0))
+    module.f(tf.ones([3]))
+    module.f(tf.ones([2, 3]))
+    loaded = _loaded(module, tmp_path)
+    assert loaded.f(tf.ones([3])).numpy().tolist() == [4.0, 5.0, 6.0]
+    loaded.v.assign([5.0])
+    assert loaded.f(tf.ones([3])).numpy().tolist() == [8.0, 8.0, 8.0]
+
+
+@pytest.mark.parametrize("size", [2, 7, 1000])
+def test_functions_that_were_traced_for_sizes_that_few_have(tmp_path, size):
+    """A window that is larger than what one would make up, and slices that leave nothing."""
+
+    def f(x):
+        y = tf.nn.avg_pool1d(x[None, :, None], size, 1, "VALID")
+        return tf.reshape(y, [-1]) + tf.reduce_sum(x[size - 1 :]) + tf.reduce_sum(x[:-size])
+
+    module = tf.Module()
+    module.f = tf.function(f, reduce_retracing=True)
+    x = tf.constant(np.arange(size, dtype=np.float32))
+    for _ in range(2):
+        module.f(tf.zeros([size + 1]))
+        wanted = module.f(x).numpy()
+    loaded = _loaded(module, tmp_path)
+    np.testing.assert_allclose(loaded.f(x).numpy(), wanted)

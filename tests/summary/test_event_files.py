@@ -306,3 +306,21 @@ def test_metadata_may_be_a_message(tmp_path):
         tf.summary.write("tag", tf.constant("text"), step=0, metadata=metadata)
     ((_, value),) = values(tmp_path)
     assert value.metadata.plugin_data.plugin_name == "mine"
+
+
+def test_a_full_disk_is_told_and_hides_no_event_that_follows(tmp_path):
+    """Half an event would make the rest of the file unreadable."""
+    resource = pytest.importorskip("resource")
+    writer = tf.summary.create_file_writer(str(tmp_path), max_queue=0)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, limits[1]))
+    try:
+        with writer.as_default():
+            tf.summary.text("small", "x", step=0)
+            with pytest.raises(tf.errors.OutOfRangeError, match=r"events\.out.*File too large"):
+                tf.summary.text("large", "x" * 2**17, step=1)
+            tf.summary.text("small", "x", step=2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    writer.close()
+    assert [(step, value.tag) for step, value in values(tmp_path)] == [(0, "small"), (2, "small")]

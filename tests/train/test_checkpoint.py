@@ -2,13 +2,16 @@
 
 import collections
 import os
+import threading
 
 import numpy as np
 import pytest
 
 import tapeflow as tf
+import tapeflow.data
 import tapeflow.train
 from tapeflow.core.dtypes import float8_e4m3fn, float8_e5m2
+from tapeflow.train import tensor_file
 
 
 class Net(tf.Module):
@@ -344,3 +347,77 @@ def test_reading_without_objects(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="Couldn't find 'checkpoint' file"):
         tf.train.list_variables(tmp_path / "empty")
+
+
+def test_an_iterator_state_that_makes_no_sense_is_refused(tmp_path):
+    data = tf.data.Dataset.range(10)
+    path = tf.train.Checkpoint(it=iter(data)).write(tmp_path / "ck") + ".safetensors"
+    file = tensor_file.opened(path)
+    key = "it/.ATTRIBUTES/ITERATOR_STATE"
+    arrays = {name: file.read(name) for name in file.entries}
+    for wrong in (
+        b"{",
+        b"5",
+        b"[]",
+        b'{"dict": []}',
+        b'{"array": 99}',
+        b'{"a": 1, "b": 2}',
+        b"[" * 10**5,
+    ):
+        text = np.empty((), object)
+        text[()] = wrong
+        tensor_file.write(path, {**arrays, key: text}, {"objects": file.texts["objects"]})
+        with pytest.raises(tf.errors.DataLossError, match=r"ck\.safetensors.*ITERATOR_STATE"):
+            tf.train.Checkpoint(it=iter(data)).read(path)
+
+
+def test_a_variable_is_read_once(tmp_path, monkeypatch):
+    """Its shape, its bytes and its checksum are those of one value, whatever is assigned in the meantime."""
+    v = tf.Variable([1.0, 2.0, 3.0], shape=[None])
+    keras_variable = tf.keras.Variable([4.0, 5.0])
+    bytes_of = tensor_file._bytes_of
+
+    def meanwhile(array, dtype):
+        v.assign(np.zeros(7, np.float32))
+        keras_variable.assign([0.0, 0.0])
+        return bytes_of(array, dtype)
+
+    monkeypatch.setattr(tensor_file, "_bytes_of", meanwhile)
+    path = tf.train.Checkpoint(v=v, k=keras_variable).write(tmp_path / "ck")
+    monkeypatch.undo()
+    assert v.numpy().shape == (7,)
+    reader = tf.train.load_checkpoint(path)
+    assert reader.get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE").tolist() == [1.0, 2.0, 3.0]
+    assert reader.get_tensor("k/.ATTRIBUTES/VARIABLE_VALUE").tolist() == [4.0, 5.0]
+
+
+def test_saving_while_another_thread_trains(tmp_path):
+    """Every file that was reported as saved can be read."""
+    variables = [tf.Variable(np.zeros(50_000)) for _ in range(4)]
+    stop = threading.Event()
+
+    def train():
+        while not stop.is_set():
+            for v in variables:
+                v.assign_add(np.ones(50_000))
+
+    thread = threading.Thread(target=train)
+    thread.start()
+    try:
+        checkpoint = tf.train.Checkpoint(variables=variables)
+        saved = [checkpoint.save(tmp_path / "ck") for _ in range(10)]
+    finally:
+        stop.set()
+        thread.join()
+    for path in saved:
+        tensor_file.TensorFile(f"{path}.safetensors").verify()
+    checkpoint.restore(saved[-1]).assert_consumed()
+
+
+def test_saving_leaves_no_mark_on_a_tape(tmp_path):
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        tf.train.Checkpoint(v=v).write(tmp_path / "ck")
+        assert tape.watched_variables() == ()
+        y = v * v
+    assert tape.gradient(y, v).numpy() == 6.0

@@ -7,6 +7,7 @@ import struct
 
 import numpy as np
 import pytest
+from tests.saved_model.mutations import mutated
 
 import tapeflow as tf
 import tapeflow.train
@@ -261,3 +262,34 @@ def test_tensors_that_share_bytes_are_refused(saved):
     _table(saved, lambda table: table.update({second: table[first]}))
     with pytest.raises(tf.errors.DataLossError, match="overlap"):
         _restore(saved)
+
+
+def test_random_changes_of_the_objects_are_refused_or_do_no_harm(tmp_path):
+    """With checksums that are right: a checkpoint from a stranger."""
+
+    def training():
+        net = tf.Module()
+        net.w = tf.Variable([1.0, 2.0])
+        net.parts = [tf.Variable(3), {"a": tf.Variable(4.0)}]
+        return tf.train.Checkpoint(net=net, step=tf.Variable(7))
+
+    path = training().write(tmp_path / "ck") + ".safetensors"
+    file = tensor_file.opened(path)
+    arrays = {name: file.read(name) for name in file.entries}
+    objects = {"objects": json.loads(file.texts["objects"])}
+    rng = random.Random(0)
+    refused = 0
+    for _ in range(200):
+        changed = mutated(objects, rng).get("objects")
+        tensor_file.write(path, arrays, {"objects": json.dumps(changed)})
+        new = training()
+        try:
+            status = new.read(path).expect_partial()
+            new.net.more = [tf.Variable(1.0)]
+            repr(status)
+        except tf.errors.DataLossError as error:
+            assert path in error.message
+            refused += 1
+        except (ValueError, tf.errors.InvalidArgumentError):  # of another shape, dtype or kind
+            pass
+    assert refused > 50

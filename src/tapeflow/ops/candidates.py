@@ -298,5 +298,7 @@ def _positive(op: str, argument: str, value: Any) -> int:
 
 
 def _frequencies(path: str) -> np.ndarray:
-    with open(path, encoding="utf-8") as lines:
+    from tapeflow.core.files import told
+
+    with told(path), open(path, encoding="utf-8") as lines:
         return np.array([float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()])

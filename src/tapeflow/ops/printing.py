@@ -147,5 +147,7 @@ def _writer(stream: Any) -> Callable[[str], Any]:
 
 
 def _append(path: str, text: str) -> None:
-    with open(path, "a", encoding="utf-8") as file:
+    from tapeflow.core.files import told  # few print to files
+
+    with told(path), open(path, "a", encoding="utf-8") as file:
         file.write(text)

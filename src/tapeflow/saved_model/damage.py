@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from tapeflow.core.errors import DataLossError
 
@@ -30,12 +30,8 @@ def sound(file: Any, kinds: tuple[type[Exception], ...] = (Exception,)) -> Itera
     except (DataLossError, MemoryError):
         raise
     except kinds as error:
-        _refuse(file, error)
-
-
-def _refuse(file: Any, error: Exception) -> NoReturn:
-    reason = str(error) if isinstance(error, Damage) else f"{type(error).__name__}: {error}"
-    file.refuse(f"it is not a saved model that works: {reason[:500]}")
+        reason = str(error) if isinstance(error, Damage) else f"{type(error).__name__}: {error}"
+        file.refuse(f"it is not a saved model that works: {reason[:500]}")
 
 
 def index(value: Any, count: int, what: str) -> int:

@@ -19,8 +19,9 @@ from tapeflow.core.spec import TensorSpec
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.concrete import _symbol
+from tapeflow.function.graph import Value
 from tapeflow.function.signature import TensorKey
-from tapeflow.function.tracing import Tracer, contents_of
+from tapeflow.function.tracing import SymbolicTensor, Tracer, contents_of
 from tapeflow.saved_model.damage import Damage, index
 from tapeflow.saved_model.replay import Read, is_like, replay, results
 
@@ -54,8 +55,7 @@ def rehearse(
     tracer = Tracer("rehearsal")
     with contextlib.nullcontext() if outside is None else outside.suspended(), tracer.whole():
         inputs = [
-            _symbol(tracer, TensorKey(_sizes(spec), spec.dtype), _stand_in(spec, hints))
-            for spec, hints in zip(specs, data["hints"], strict=True)
+            _input(tracer, spec, hints) for spec, hints in zip(specs, data["hints"], strict=True)
         ]
         for symbol, name, entry in zip(
             inputs[len(specs) - len(captured) :], data["captured"], captured, strict=True
@@ -79,14 +79,17 @@ def _sizes(spec: TensorSpec) -> tuple[int | None, ...]:
     return dims
 
 
-def _stand_in(spec: TensorSpec, hints: Any) -> Tensor | None:
-    """A tensor of the sizes that a graph was traced for, which takes no memory. None if they are not known."""
+def _input(tracer: Tracer, spec: TensorSpec, hints: Any) -> Any:
     dims = _sizes(spec)
     if hints is None or len(hints) != len(dims):
         raise Damage(f"an input of a graph is {spec}, and was traced for {str(hints)[:100]}")
     sizes = [hint if d is None else d for d, hint in zip(dims, hints, strict=True)]
-    if None in sizes:
-        return None
+    if None in sizes:  # a variable of any size
+        symbol = SymbolicTensor(Value(dims, spec.dtype), tracer)
+        tracer._name_sizes(symbol)
+        return symbol
     for size in sizes:
         index(size, 2**48, "a size that a graph was traced for")
-    return Tensor(np.broadcast_to(np.zeros((), spec.dtype.np_dtype), sizes))
+    # A tensor of the sizes that the graph was traced for, which takes no memory.
+    stand_in = Tensor(np.broadcast_to(np.zeros((), spec.dtype.np_dtype), sizes))
+    return _symbol(tracer, TensorKey(dims, spec.dtype), stand_in)

@@ -108,11 +108,11 @@ class Restoration:
             try:
                 state = state_of(key, self.file.read)
             except (ValueError, *_NONSENSE) as error:
-                self.file.refuse(f"{key!r} is not the state of an iterator ({error!r})")
+                raise self.file.refused(f"{key!r} is no iterator's state ({error!r})") from error
             try:
                 value._restore_state(state)
             except _NONSENSE as error:
-                self.file.refuse(f"{key!r} does not say where the iterator was ({error!r})")
+                raise self.file.refused(f"{key!r} tells no place ({error!r})") from error
             return
         variable = variable_of(value)
         if kind != VARIABLE or variable is None:

@@ -175,7 +175,7 @@ class TensorFile:
         entry = self.entries[name]
         content = np.empty(entry.end - entry.begin, np.uint8)
         self._fill(content.data, self._data + entry.begin)
-        self._check(name, zlib.crc32(content))
+        self._check(name, zlib.crc32(content.data))
         if entry.dtype is string:
             return self._strings(name, content.tobytes())
         return content.view(entry.dtype.np_dtype).reshape(entry.shape)
@@ -221,7 +221,11 @@ class TensorFile:
 
     def refuse(self, reason: str) -> NoReturn:
         """Says why the file cannot be used, and what to do."""
-        raise DataLossError(
+        raise self.refused(reason)
+
+    def refused(self, reason: str) -> DataLossError:
+        """What says so."""
+        return DataLossError(
             None,
             None,
             f"{self.path} cannot be used: {reason}. Copy the file again if it was copied, or use {self.instead}.",

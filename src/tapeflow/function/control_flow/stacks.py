@@ -117,8 +117,14 @@ class Stack:
             return np.zeros((0, *inner), self.dtype)
         if len(self.entries) == self.length:
             return np.stack([self.entries[i] for i in range(self.length)])
-        zeros = self.zeros(element)
-        return np.stack([self.entries.get(i, zeros) for i in range(self.length)])
+        zeros = np.asarray(self.zeros(element))
+        rows = np.empty((self.length, *zeros.shape), self.dtype)  # no list: it may be very long
+        rows[...] = zeros
+        for i, row in self.entries.items():
+            if np.shape(row) != zeros.shape:
+                raise ValueError(f"elements have the shapes {np.shape(row)} and {zeros.shape}")
+            rows[i] = row
+        return rows
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.rows(), dtype)
