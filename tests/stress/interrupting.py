@@ -167,8 +167,8 @@ def after_time(action: Callable[[], Any], seconds: float) -> Interrupted:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
     try:
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
         action()
         # A signal that comes from now on would interrupt the test and not the action.
         signal.setitimer(signal.ITIMER_REAL, 0)
