@@ -200,11 +200,11 @@ def surroundings() -> dict[str, Any]:
     """The state of this thread and of the process that a call has to leave as it was."""
     found: dict[str, Any] = {
         "open tapes": [type(r).__name__ for r in context.hot[1]],
-        "a tracer": None if context.tracer is None else type(context.tracer).__name__,
-        "interpreters": [type(i).__name__ for i in context.interpreters],
-        "name scopes": list(context.name_scopes),
-        "outer name scopes": list(context.outer_name_scopes),
-        "outside": context.outside is not None,
+        **{
+            f"the context's {name}": str(value)
+            for name, value in vars(context).items()
+            if name != "hot"
+        },
         "NumPy's error state": np.geterr(),
         "executing eagerly": tf.executing_eagerly(),
     }
