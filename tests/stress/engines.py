@@ -1,8 +1,8 @@
 """The ways to run a step: eagerly, or as a function on each executor.
 
-Which executor a default function takes depends on sizes and times. Here it must not, so two things are set: for
-`hybrid` there is no other candidate and every product is large enough for it; for `default` all candidates are
-measured in the first calls.
+Which executor a default function takes, and how, depends on sizes and times. Here it must not, so a few things are
+set: for `hybrid` there is no other candidate and every product is large enough for it; for `default` all candidates are
+measured in the first calls; for `one_pass` every update is large enough for XLA's loop over several variables.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ DECORATORS = {
     "xla": "@tf.function(jit_compile=True)",
     "hybrid": "@tf.function",
     "default": "@tf.function",
+    "one_pass": "@tf.function(jit_compile=True)",
 }
 ENGINES = tuple(DECORATORS)
 
@@ -29,7 +30,7 @@ def compiled(engine: str, function: Callable[..., Any], **options: Any) -> Calla
     """The function as this engine runs it. Inside `running` only, for `hybrid` and `default`."""
     if engine == "eager":
         return function
-    jit = {"numpy": False, "xla": True}.get(engine)
+    jit = {"numpy": False, "xla": True, "one_pass": True}.get(engine)
     return tf.function(function, jit_compile=jit, **options)
 
 
@@ -46,6 +47,11 @@ def running(engine: str) -> Iterator[None]:
                 stack.enter_context(mock.patch.object(choice, name, 0.0))
             stack.enter_context(mock.patch.object(choice, "_CALLS", 2))
             stack.enter_context(mock.patch.object(choice, "_FEW", 2))
+        elif engine == "one_pass":
+            from tapeflow.engines.xla import one_pass
+
+            stack.enter_context(mock.patch.object(one_pass, "_WORTH_IT", 1))
+            stack.enter_context(mock.patch.object(one_pass, "_WORTH_LEAVING", 0))
         yield
 
 

@@ -53,17 +53,17 @@ def _factor(dice: Dice, *arrays: np.ndarray) -> dict[str, Any]:
     return {"factor": dice.choice([0.5, 0.25, -0.5, 1.0, 0.125])}
 
 
-def _matrices(dice: Dice, a: np.ndarray, b: np.ndarray) -> dict[str, Any] | None:
-    """Which of two matrices to transpose, if any way leads to a product."""
+def _ways(a: np.ndarray, b: np.ndarray) -> list[dict[str, Any]]:
+    """Which of two matrices to transpose, in all the ways that lead to a product."""
     if a.ndim != 2 or b.ndim != 2 or a.dtype.itemsize == 1:
-        return None
-    fitting = [
-        (ta, tb) for ta in (False, True) for tb in (False, True) if a.shape[not ta] == b.shape[tb]
-    ]
-    if not fitting:
-        return None
-    ta, tb = dice.choice(fitting)
-    return {"ta": ta, "tb": tb}
+        return []
+    ways = [(ta, tb) for ta in (False, True) for tb in (False, True)]
+    return [{"ta": ta, "tb": tb} for ta, tb in ways if a.shape[not ta] == b.shape[tb]]
+
+
+def _matrices(dice: Dice, a: np.ndarray, b: np.ndarray) -> dict[str, Any] | None:
+    ways = _ways(a, b)
+    return dice.choice(ways) if ways else None
 
 
 def _product(a: np.ndarray, b: np.ndarray, ta: bool, tb: bool) -> np.ndarray:
@@ -212,10 +212,8 @@ def _rate(dice: Dice, *arrays: np.ndarray) -> dict[str, Any]:
 
 
 def _update(dice: Dice, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> dict[str, Any] | None:
-    found = _matrices(dice, a, b)
-    if found is None or _product(a, b, **found).shape != v.shape:
-        return None
-    return {**found, **_rate(dice)}
+    ways = [way for way in _ways(a, b) if _product(a, b, **way).shape == v.shape]
+    return {**dice.choice(ways), **_rate(dice)} if ways else None
 
 
 def _model(dice: Dice, v: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, Any] | None:
@@ -395,8 +393,13 @@ GIVEN: dict[str, Op] = {
 _PROBE = Dice("probe", 0, 0)
 
 
-def meaning(op: Op, operands: list[np.ndarray], attrs: dict[str, Any]) -> np.ndarray:
-    """What a row gives, in the dtype it has in tapeflow: that of the first operand, but for casts."""
+def meaning(
+    op: Op, operands: list[np.ndarray], attrs: dict[str, Any], rounded: bool = True
+) -> np.ndarray:
+    """What a row gives, in the dtype it has in tapeflow: that of the first operand, but for casts.
+
+    Without rounding all floats are float64, for differences.
+    """
     if (
         op.attrs(_PROBE, *operands) is None
     ):  # they were drawn for other shapes, and NumPy takes more than TensorFlow
@@ -404,7 +407,9 @@ def meaning(op: Op, operands: list[np.ndarray], attrs: dict[str, Any]) -> np.nda
     wide = [_wide(a) for a in operands]
     with np.errstate(all="ignore"):
         result = np.asarray(op.meaning(*wide, **attrs))
-    to = DTYPES[attrs["dtype"]] if "dtype" in attrs else operands[0].dtype
+    to = np.dtype(DTYPES[attrs["dtype"]]) if "dtype" in attrs else operands[0].dtype
+    if not rounded and to.kind == "f":
+        to = np.dtype(np.float64)
     result = np.array(result.astype(to), order="C")
     if kind_of(result) != "i" and result.size:
         largest = np.abs(result.astype(np.complex128)).max()

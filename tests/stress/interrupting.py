@@ -167,8 +167,8 @@ def after_time(action: Callable[[], Any], seconds: float) -> Interrupted:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
     try:
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
         action()
         # A signal that comes from now on would interrupt the test and not the action.
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -200,11 +200,11 @@ def surroundings() -> dict[str, Any]:
     """The state of this thread and of the process that a call has to leave as it was."""
     found: dict[str, Any] = {
         "open tapes": [type(r).__name__ for r in context.hot[1]],
-        "a tracer": None if context.tracer is None else type(context.tracer).__name__,
-        "interpreters": [type(i).__name__ for i in context.interpreters],
-        "name scopes": list(context.name_scopes),
-        "outer name scopes": list(context.outer_name_scopes),
-        "outside": context.outside is not None,
+        **{
+            f"the context's {name}": str(value)
+            for name, value in vars(context).items()
+            if name != "hot"
+        },
         "NumPy's error state": np.geterr(),
         "executing eagerly": tf.executing_eagerly(),
     }

@@ -33,6 +33,12 @@ def restored(variable: Any) -> None:
         checkpoint.read(path).assert_consumed()
 
 
+def total_of(results: list[Any]) -> Any:
+    """The sum of all results that are floats."""
+    found = [tf.reduce_sum(tf.cast(x, tf.float64)) for x in results if x.dtype.is_floating]
+    return tf.add_n([tf.constant(0.0, tf.float64), *found])
+
+
 def play(program: Program, engine: str) -> str | None:
     """What went wrong, in words, or None."""
     file = f"<stress {next(_numbers)}>"
@@ -42,6 +48,7 @@ def play(program: Program, engine: str) -> str | None:
         "copy": copy,
         "array": array,
         "restored": restored,
+        "total_of": total_of,
     }
     decorator = DECORATORS[engine]
     beginning = program.beginning(decorator)

@@ -14,7 +14,7 @@ def run_case(seed: int, case: int) -> str | None:
     """Draws a program and plays it in eager mode, on NumPy, and on one of the engines that compile."""
     dice = Dice("programs", seed, case)
     program = draw_program(dice)
-    for engine in ("eager", "numpy", ("xla", "hybrid", "default")[case % 3]):
+    for engine in ("eager", "numpy", ("xla", "hybrid", "default", "one_pass")[case % 4]):
         counts["programs played"] += 1
         failure = play(program, engine)
         if failure is None:

@@ -67,9 +67,13 @@ def _inside(part: str, seed: int, start: int, minutes: float, cases: int | None)
 
     faulthandler.enable()
     unraisable: list[str] = []
-    sys.unraisablehook = lambda u: unraisable.append(
-        f"{u.err_msg or ''} {u.object!r}: {u.exc_value!r}"
-    )
+
+    def told(found: Any) -> None:
+        # Python itself swallows an interruption that arrives while it cleans up behind an object.
+        if not isinstance(found.exc_value, KeyboardInterrupt):
+            unraisable.append(f"{found.err_msg or ''} {found.object!r}: {found.exc_value!r}")
+
+    sys.unraisablehook = told
     run_case: Any = importlib.import_module(f"tests.stress.{part}").run_case
     end = time.monotonic() + 60.0 * minutes
     for case in itertools.count(start):

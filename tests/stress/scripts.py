@@ -62,6 +62,11 @@ class Given(NamedTuple):
     attrs: dict[str, Any]
 
     @property
+    def is_variable(self) -> bool:
+        """Whether it is one of the variables itself, and not a value."""
+        return self.form == "itself" and self.name[0] == "v"
+
+    @property
     def text(self) -> str:
         return GIVEN[self.form].text.format(self.name, **self.attrs)
 
@@ -70,7 +75,7 @@ class Event(NamedTuple):
     """Something that happens outside of the function.
 
     Attributes:
-      kind: call, assign, keep, drop, write or save.
+      kind: call, slope (a call under a tape), assign, keep, drop, write or save.
       name: what it makes or changes.
       op: the row, for an assignment or for what is kept.
       given: what it takes.
@@ -126,17 +131,27 @@ class Program(NamedTuple):
 
     def event_text(self, event: Event, eager: bool) -> str:
         """The text of an event."""
-        if event.kind == "call":
+        if event.kind in ("call", "slope"):
             given = [g.text for g in event.given]
             if eager:  # what a function does with arrays by itself
                 given = [
-                    text
-                    if g.name[0] == "v" and g.form == "itself"
-                    else f"tf.convert_to_tensor({text})"
+                    text if g.is_variable else f"tf.convert_to_tensor({text})"
                     for g, text in zip(event.given, given, strict=True)
                 ]
-            out = "".join(f"{event.name}_{i}, " for i in range(len(self.returns)))
-            return f"{out or '_'} = step({', '.join(given)})"
+            outputs = [f"{event.name}_{i}" for i in range(len(self.returns))]
+            out = "".join(f"{name}, " for name in outputs) or "_"
+            if event.kind == "call":
+                return f"{out} = step({', '.join(given)})"
+            assert event.made is not None
+            return (
+                f"arguments = [{', '.join(given)}]\n"
+                "with tf.GradientTape() as tape:\n"
+                f"    {out} = step(*arguments)\n"
+                f"    total = total_of([{', '.join(outputs)}])\n"
+                f"slope = tape.gradient(total, {event.made.name}, unconnected_gradients='zero')\n"
+                f"{event.name} = tf.reduce_sum(tf.convert_to_tensor(slope) * {event.made.text})\n"
+                "del arguments, tape, total, slope"
+            )
         if event.kind == "assign":
             return ASSIGNMENTS[event.op].text.format(
                 event.name, *(g.text for g in event.given), **event.attrs
@@ -163,8 +178,9 @@ class Program(NamedTuple):
             self.beginning(decorator),
         ]
         lines += [self.event_text(event, not decorator) for event in self.events]
-        if any(event.kind == "save" for event in self.events):
-            lines.insert(4, "from tests.stress.playing import restored")
+        for kind, name in (("save", "restored"), ("slope", "total_of")):
+            if any(event.kind == kind for event in self.events):
+                lines.insert(4, f"from tests.stress.playing import {name}")
         return "\n".join(lines)
 
 
@@ -179,9 +195,16 @@ class World:
     def happen(self, event: Event) -> None:
         """Does what an event does."""
         given = [self.given(g) for g in event.given]
-        if event.kind == "call":
-            for i, value in enumerate(self.called(event.given, given)):
+        if event.kind in ("call", "slope"):
+            variables = {v.name: self.values[v.name] for v in self.program.variables}
+            run = Run(self, event.given, given)
+            results = run.results()
+            for i, value in enumerate(results):
                 self.values[f"{event.name}_{i}"] = value
+            if event.kind == "slope":
+                assert event.made is not None
+                self.values[event.name] = self.slope(run, variables, event.made)
+            self.values.update(run.variables)
         elif event.kind == "assign":
             now = self.values[event.name]
             self.values[event.name] = self.fitting(
@@ -200,38 +223,107 @@ class World:
     def given(self, given: Given) -> np.ndarray:
         return self.compute(GIVEN[given.form], [self.values[given.name]], given.attrs)
 
-    def called(self, given: tuple[Given, ...], arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """Runs the function."""
-        # A parameter that is a variable is another name for it.
-        places = {
-            p: g.name if g.form == "itself" and g.name[0] == "v" else p
-            for p, g in zip(self.program.parameters, given, strict=True)
-        }
-        values = {v.name: self.values[v.name] for v in self.program.variables}
-        values.update(zip(self.program.parameters, arrays, strict=True))
-        for line in self.program.body:
-            operands = [values[places.get(n, n)] for n in line.operands]
-            if len({a.dtype for a in operands}) != 1:
-                raise Unclear("different dtypes")
-            result = self.compute(line.row, operands, line.attrs)
-            if line.out:
-                values[line.out] = result
-            else:
-                values[line.operands[0]] = self.fitting(operands[0], result)
-        for v in self.program.variables:
-            self.values[v.name] = values[v.name]
-        return [values[places.get(r, r)].copy() for r in self.program.returns]
+    def slope(self, run: Run, variables: dict[str, np.ndarray], made: Made) -> np.ndarray:
+        """The derivative of the sum of the results, in a direction of a variable: by differences."""
+
+        def total(change: float) -> float:
+            direction = change * made.values.astype(np.float64)
+            return Run(self, run.given, run.arrays, variables, run, (made.name, direction)).total()
+
+        sums = [total(x) for x in (-2e-4, -1e-4, 0.0, 1e-4, 2e-4)]
+        found = (sums[3] - sums[1]) / 2e-4
+        scale = 1 + max(abs(found), *(abs(x) for x in sums))
+        for first, second, width in ((0, 2, 2e-4), (2, 4, 2e-4), (1, 2, 1e-4), (2, 3, 1e-4)):
+            if abs((sums[second] - sums[first]) / width - found) > 1e-2 * scale:
+                raise Unclear("there is no derivative here")
+        self.largest = max(self.largest, 50 * scale)
+        dtype = variables[made.name].dtype
+        return np.asarray(found, dtype)
 
     def fitting(self, old: np.ndarray, new: np.ndarray) -> np.ndarray:
         if old.shape != new.shape or old.dtype != new.dtype:
             raise Unclear("an assignment that does not fit")
         return new
 
-    def compute(self, op: Op, operands: list[np.ndarray], attrs: dict[str, Any]) -> np.ndarray:
-        result = meaning(op, operands, attrs)
+    def compute(
+        self, op: Op, operands: list[np.ndarray], attrs: dict[str, Any], rounded: bool = True
+    ) -> np.ndarray:
+        result = meaning(op, operands, attrs, rounded)
         if result.size and kind_of(result) != "i":
             self.largest = max(self.largest, float(np.abs(result.astype(np.complex128)).max()))
         return result
+
+
+class Run:
+    """A run of the function.
+
+    Args:
+      world: the values of all names.
+      given: where the arguments come from.
+      arrays: the arguments.
+      variables: what they hold at the beginning, where that is not what they hold now.
+      base: another run, whose assignments and stopped values are to be taken: then nothing is rounded.
+      change: a variable, and what is to be added whenever it is read.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        given: tuple[Given, ...],
+        arrays: list[np.ndarray],
+        variables: dict[str, np.ndarray] | None = None,
+        base: Run | None = None,
+        change: tuple[str, Any] = ("", 0.0),
+    ) -> None:
+        self.world, self.given, self.arrays = world, given, arrays
+        self.base, self.change = base, change
+        program = world.program
+        # A parameter that is a variable is another name for it.
+        self.places = {
+            p: g.name if g.is_variable else p
+            for p, g in zip(program.parameters, given, strict=True)
+        }
+        self.values = dict(variables or {v.name: world.values[v.name] for v in program.variables})
+        self.values.update(zip(program.parameters, arrays, strict=True))
+        self.fixed: list[
+            np.ndarray
+        ] = []  # what is assigned and what gradients stop at, line by line
+        for line in program.body:
+            self._line(line)
+        self.variables = {v.name: self.values[v.name] for v in program.variables}
+
+    def _read(self, name: str) -> np.ndarray:
+        place = self.places.get(name, name)
+        value = self.values[place]
+        return value + self.change[1] if place == self.change[0] else value
+
+    def _line(self, line: Line) -> None:
+        world, base = self.world, self.base
+        is_fixed = not line.out or line.op == "stop"
+        if base is not None and is_fixed:
+            result = base.fixed[len(self.fixed)]
+        else:
+            operands = [self._read(n) for n in line.operands]
+            if base is None and len({a.dtype for a in operands}) != 1:
+                raise Unclear("different dtypes")
+            result = world.compute(line.row, operands, line.attrs, rounded=base is None)
+        if is_fixed:
+            self.fixed.append(result)
+        if line.out:
+            self.values[line.out] = result
+        else:
+            name = line.operands[0]
+            self.values[name] = world.fitting(self.values[name], result)
+
+    def results(self) -> list[np.ndarray]:
+        """What the function returns."""
+        return [np.array(self._read(r)) for r in self.world.program.returns]
+
+    def total(self) -> float:
+        """The sum of all results that are floats, and were before this run's changes."""
+        assert self.base is not None
+        pairs = zip(self.results(), self.base.results(), strict=True)
+        return float(sum(x.sum(dtype=np.float64) for x, y in pairs if y.dtype.kind == "f"))
 
 
 def evaluated(program: Program) -> Iterator[World]:
@@ -379,7 +471,7 @@ class _Drawing:
                 if not events:
                     return None
                 continue
-            calls += event.kind == "call"
+            calls += event.kind in ("call", "slope")
             events.append(event._replace(look=dice.chance(0.4)))
         # Twice at the end, so that what was let go or given away shows.
         for _ in range(2):
@@ -392,17 +484,25 @@ class _Drawing:
     def event(self, program: Program, world: World, calls: int) -> Event | None:
         dice = self.dice
         kind = dice.weighted(
-            {"call": 5, "assign": 5, "keep": 3, "drop": 1.5, "write": 1, "save": 0.15}
+            {"call": 5, "slope": 1, "assign": 5, "keep": 3, "drop": 1.5, "write": 1, "save": 0.15}
         )
         kept = [n for n in world.values if n[0] in "rk"]
         variables = [v.name for v in program.variables]
-        if kind == "call":
+        if kind in ("call", "slope"):
             given = []
             for a in program.arrays:
                 wanted = world.values[a.name] if dice.chance(0.9) else None
                 found = self.given(world, wanted, a.dtype)
                 given.append(found or Given("itself", a.name, {}))
-            return Event("call", f"r{calls}", given=tuple(given))
+            made = None
+            if kind == "slope":
+                v = dice.choice(program.variables)
+                if not program.dtypes() <= {"float32", "float64", "int32", "int64"}:
+                    return None  # others are too coarse for differences
+                if not v.dtype.startswith("float"):
+                    return None
+                made = Made(v.name, self.number(), v.shape, v.dtype, "c")
+            return Event(kind, f"r{calls}", given=tuple(given), made=made)
         if kind == "assign":
             name = dice.choice(variables)
             held = world.values[name]

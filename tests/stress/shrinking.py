@@ -40,7 +40,9 @@ def _smaller(program: Program) -> Iterator[Program]:
     used = {name for line in body for name in line.operands} | set(program.returns)
     last = len(program.arrays) - 1
     if last >= 0 and f"p{last}" not in used:
-        fewer = tuple(e._replace(given=e.given[:-1]) if e.kind == "call" else e for e in events)
+        fewer = tuple(
+            e._replace(given=e.given[:-1]) if e.kind in ("call", "slope") else e for e in events
+        )
         yield program._replace(arrays=program.arrays[:-1], events=fewer)
     for size in sorted({d for m in (*program.variables, *program.arrays) for d in m.shape}):
         for other in (2, 3):
