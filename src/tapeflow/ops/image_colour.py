@@ -11,7 +11,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DTypeError, FailedPreconditionError
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.array import cast, identity, saturate_cast
+from tapeflow.ops.array import cast, identity
+from tapeflow.ops.saturation import saturate_cast
 from tapeflow.primitives import array, binary, checks, indexing, linalg, reduction, unary
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
