@@ -125,7 +125,6 @@ from tapeflow.ops.array import (
     is_tensor as is_tensor,
     rank as rank,
     reshape as reshape,
-    saturate_cast as saturate_cast,
     shape as shape,
     shape_n as shape_n,
     size as size,
@@ -274,6 +273,7 @@ from tapeflow.ops.reduction import (
     reduce_prod as reduce_prod,
     reduce_sum as reduce_sum,
 )
+from tapeflow.ops.saturation import saturate_cast as saturate_cast
 from tapeflow.ops.scattering import (
     dynamic_partition as dynamic_partition,
     dynamic_stitch as dynamic_stitch,

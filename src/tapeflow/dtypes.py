@@ -26,6 +26,7 @@ from tapeflow.core.dtypes import (
 )
 from tapeflow.core.missing import Missing as _Missing
 from tapeflow.ops.arithmetic import complex as complex
-from tapeflow.ops.array import cast as cast, saturate_cast as saturate_cast
+from tapeflow.ops.array import cast as cast
+from tapeflow.ops.saturation import saturate_cast as saturate_cast
 
 __getattr__ = _Missing("tf.dtypes")

@@ -20,7 +20,7 @@ from tapeflow.core.shapes import TensorShape, broadcast_shapes
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.ops.arguments import Shape, axis_of, ints
-from tapeflow.primitives import array as primitives, binary, elementwise, unary
+from tapeflow.primitives import array as primitives, elementwise
 from tapeflow.primitives.rules import DTypeError, invalid
 from tapeflow.primitives.sizes import vector_of
 
@@ -374,46 +374,6 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     return (primitives.cast if dtype.is_differentiable else primitives.cast_to_discrete)(
         x, dtype=dtype
     )
-
-
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """Converts a tensor to another dtype; what is out of its range becomes the nearest number.
-
-    >>> tf.dtypes.saturate_cast([300.0, -5.0, 7.0], tf.uint8).numpy()
-    array([255,   0,   7], dtype=uint8)
-    """
-    value = convert_to_tensor(value)
-    dtype = as_dtype(dtype)
-    if value.dtype.is_complex and not dtype.is_complex:
-        value = unary.real(value)
-    if value.dtype.is_complex or value.dtype is dtype:
-        return cast(value, dtype)
-    source = value._array.dtype
-    low, high = _range_within(dtype.real_dtype, value.dtype)
-    if value.dtype.min < low:
-        value = binary.maximum(value, Tensor(source.type(low)))
-    if value.dtype.max > high:
-        value = binary.minimum(value, Tensor(source.type(high)))
-    return cast(value, dtype)
-
-
-def _range_within(dtype: DType, source: DType) -> tuple[Any, Any]:
-    """The least and greatest value of `source` that `dtype` can hold."""
-    low, high = dtype.min, dtype.max
-    kind = source.np_dtype.type
-    if source.is_integer:
-        return max(int(low), source.min), min(int(high), source.max)
-    # The nearest float may lie outside: 2**31 - 1 is 2**31 as a float32.
-    least, most = (
-        kind(max(float(low), float(source.min))),
-        kind(min(float(high), float(source.max))),
-    )
-    if dtype.is_integer:
-        if int(least) < low:
-            least = np.nextafter(least, kind(0))
-        if int(most) > high:
-            most = np.nextafter(most, kind(0))
-    return least, most
 
 
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:

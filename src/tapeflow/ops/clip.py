@@ -62,7 +62,11 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         return IndexedSlices(clip_by_norm(t.values, clip_norm, axes), t.indices, t.dense_shape)
     t = convert_to_tensor(t)
     check_dtype("clip_by_norm", "t", ArraySpec(t._array.shape, t.dtype), FLOAT)
-    clip_norm = binary.maximum(ops.cast(clip_norm, t.dtype), 0.0)
+    if isinstance(clip_norm, Tensor) or hasattr(clip_norm, "__tf_tensor__"):
+        clip_norm = ops.cast(clip_norm, t.dtype)
+    else:
+        clip_norm = convert_to_tensor(clip_norm, t.dtype)
+    clip_norm = binary.maximum(clip_norm, 0.0)
     over = axes_of("clip_by_norm", axes, t)
     squares = reduction.sum_(t * t, axis=over, keepdims=True)
     # The square root has no gradient at zero, so a zero is replaced before it and put back after.
@@ -149,7 +153,7 @@ def _scaled(t: Any, scale: Tensor) -> Any:
     values = _values(t)
     if values is None:
         return None
-    values = values * scale
+    values = values * ops.cast(scale, values.dtype)
     return (
         IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
     )

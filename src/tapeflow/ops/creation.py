@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import shown
@@ -152,33 +153,32 @@ def range(  # TensorFlow's name
         raise DTypeError(None, None, f"range: dtype must be one of {names}; got {dtype.name}")
     if any(n.interpreter is not None for n in numbers):
         return _range_in_function(numbers, dtype)
-    first, end, step = [n._array.astype(dtype.np_dtype).reshape(()).item() for n in numbers]
-    count = _count(first, end, step)
+    first, end, step = [n._array.astype(dtype.np_dtype).reshape(())[()] for n in numbers]
     if dtype.is_integer:
-        return Tensor(_whole_numbers(first, count, step, dtype))
-    kind = np.float64 if dtype is dtypes.float64 else np.float32
+        first, end, step = int(first), int(end), int(step)
+        return Tensor(_whole_numbers(first, _count(first, end, step), step, dtype))
+    # In the dtype itself, roundings included: 0.3 / 0.1 is 3 as float32, and more than 3 as float64.
+    count = context.hot[0](_count, first, end, step)
     check_room("range", (count,), np.dtype(np.float64))
-    values = kind(first) + np.arange(count).astype(kind) * kind(step)
-    return Tensor(values.astype(dtype.np_dtype))
+    return Tensor(first + np.arange(count).astype(dtype.np_dtype) * step)
 
 
 def _range_in_function(numbers: list[Tensor], dtype: DType) -> Tensor:
     """A range whose numbers are known only when the function runs that is traced now."""
-    count = _count_in_function(numbers)
+    count = _count_in_function(numbers, dtype)
     first, _, step = [
         array.stop_gradient(_cast(array.reshape(n, shape=()), dtype)) for n in numbers
     ]
-    kind = dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
-    whole = patterns.numbers(count, kind)
-    return _cast(_cast(first, kind) + whole * _cast(step, kind), dtype)
+    return first + patterns.numbers(count, dtype) * step
 
 
-def _count_in_function(numbers: list[Tensor]) -> Any:
+def _count_in_function(numbers: list[Tensor], dtype: DType) -> Any:
     if all(n.dtype.is_integer for n in numbers):
         first, end, step = [integer("range", "a number", n) for n in numbers]
         if type(step) is int and step:
             return (end - first) if step == 1 else -((first - end) // step)
-    first, end, step = [_cast(array.reshape(n, shape=()), dtypes.float64) for n in numbers]
+    kind = dtype if dtype.is_floating else dtypes.float64
+    first, end, step = [_cast(array.reshape(n, shape=()), kind) for n in numbers]
     count = unary.ceil((end - first) / step)
     return integer("range", "a number", _cast(count, dtypes.int64))
 
@@ -229,7 +229,7 @@ def _count(first: Any, end: Any, step: Any) -> int:
             f"range: delta is {step}, so start must be {relation} limit: got {first} and {end}"
         )
     count = abs(end - first) / abs(step)
-    if math.isinf(count) or math.isnan(count):
+    if not math.isfinite(count):
         raise invalid(f"range: from {first} to {end} in steps of {step} has no end")
     if isinstance(step, int):
         return -(-abs(end - first) // abs(step))

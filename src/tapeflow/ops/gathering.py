@@ -33,7 +33,7 @@ def gather(
     indices: Any,
     validate_indices: Any = None,
     axis: Any = None,
-    batch_dims: int = 0,
+    batch_dims: Any = 0,
     name: str | None = None,
 ) -> Tensor:
     """Picks rows by number, along a dimension.
@@ -51,15 +51,25 @@ def gather(
       params: the tensor to pick from.
       indices: the numbers of the rows, of any shape.
       validate_indices: accepted for compatibility: indices are always checked.
-      axis: the dimension to pick along; by default the first after the batch.
-      batch_dims: how many leading dimensions of `params` and `indices` are walked together.
+      axis: the dimension to pick along; by default the number that `batch_dims` is: the first after the batch.
+      batch_dims: how many leading dimensions of `params` and `indices` are walked together. A negative number counts
+        from the rank of `indices`; None is 0. An `axis` of 0 leaves no dimension before it, and none are walked.
       name: accepted for compatibility.
     """
     params, indices = convert_to_tensor(params), convert_to_tensor(indices)
+    if axis is None:
+        axis = batch_dims
+        if axis is None:
+            raise ValueError("gather: axis and batch_dims are both None. Pass one of them.")
+    along = integer("gather", "axis", axis)
+    batch_dims = 0 if batch_dims is None else integer("gather", "batch_dims", batch_dims)
     rank = params._array.ndim
     if not rank:
         raise invalid("gather: params must have at least one dimension, got a scalar")
+    at = axis_of("gather", along, rank)
     index_rank = indices._array.ndim
+    if along == 0:
+        batch_dims = 0
     if not -index_rank <= batch_dims <= index_rank:
         raise invalid(
             f"gather: batch_dims = {batch_dims} is not in [{-index_rank}, {index_rank}] for "
@@ -67,7 +77,6 @@ def gather(
         )
     if batch_dims < 0:
         batch_dims += index_rank
-    at = axis_of("gather", batch_dims if axis is None else axis, rank)
     if at < batch_dims:
         raise invalid(f"gather: axis = {at} must not lie within the {batch_dims} batch dimensions")
     return indexing.gather(params, indices, axis=at, batch_dims=batch_dims)
@@ -96,9 +105,17 @@ def gather_nd(
     """
     check_policy("gather_nd", bad_indices_policy)
     params, indices = convert_to_tensor(params), convert_to_tensor(indices)
+    if batch_dims is None:
+        raise TypeError("gather_nd: batch_dims must be an int, got None")
     batch = integer("gather_nd", "batch_dims", batch_dims)
     if batch < 0:
         raise ValueError(f"gather_nd: batch_dims must not be negative, got {batch}")
+    ranks = (indices._array.ndim, params._array.ndim)
+    if batch and batch >= min(ranks):
+        raise ValueError(
+            f"gather_nd: batch_dims = {batch} must be less than the ranks of indices and params, {ranks[0]} and "
+            f"{ranks[1]}"
+        )
     return indexing.gather_nd(params, indices, batch_dims=batch)
 
 

@@ -68,6 +68,8 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
       x: from 0 to 1.
       name: accepted for compatibility.
     """
+    tensors = [v for v in (x, a, b) if isinstance(v, Tensor)]
+    a, _ = coerce(a, tensors[0] if tensors else x)
     a, b = coerce(a, b)
     a, x = coerce(a, x)
     shapes = [v._array.shape for v in (a, b, x)]
