@@ -186,7 +186,7 @@ def plain(tf: Any, value: Any, depth: int = 0) -> Any:
         return {str(key): plain(tf, item, depth + 1) for key, item in value.items()}
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return value
-    return ("object", type(value).__name__)
+    return ("object",)
 
 
 if __name__ == "__main__":

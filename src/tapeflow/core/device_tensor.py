@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.dtypes import DType, from_numpy
+from tapeflow.core.errors import from_status
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 
@@ -28,7 +29,10 @@ class DeviceTensor(Tensor):
     @property
     def _array(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         if self._host is None:
-            self._host = np.asarray(self._buffer)
+            try:
+                self._host = np.asarray(self._buffer)
+            except RuntimeError as error:  # of the program, which may still have been running
+                raise from_status(error) from None
         return self._host
 
     @property

@@ -271,6 +271,17 @@ class NoRowError(InvalidArgumentError, ValueError, IndexError):
     """
 
 
+def from_status(error: Exception, where: str = "") -> Exception:
+    """An error of XLA, whose message begins with the word for its status, as one of ours; others as they are."""
+    kinds: dict[str, type[_CodedError]] = {
+        "RESOURCE_EXHAUSTED": ResourceExhaustedError,
+        "INVALID_ARGUMENT": InvalidArgumentError,
+        "UNIMPLEMENTED": UnimplementedError,
+    }
+    status, _, message = str(error).partition(": ")
+    return kinds[status](None, None, f"{where}{message}") if status in kinds else error
+
+
 def no_row(message: str) -> NoRowError:
     """A `NoRowError` with just a message."""
     return NoRowError(None, None, message)

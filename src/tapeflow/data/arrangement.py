@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import string
 from tapeflow.core.errors import invalid
 from tapeflow.data import background, batching, cache, extras, joining, selection, shuffling
 from tapeflow.data.node import Node, node_of
@@ -142,7 +142,10 @@ class Arrangement:
           name: accepted for compatibility.
         """
         if not isinstance(filename, (str, os.PathLike)):
-            filename = np.asarray(filename).item().decode()
+            given = convert_to_tensor(filename, string)
+            if given.ndim:
+                raise invalid(f"Dataset.cache: filename must be a scalar, got shape {given.shape}")
+            filename = os.fsdecode(given.numpy())
         if not os.fspath(filename):
             return self._with(cache.MemoryCache(self._node))
         return self._with(cache.FileCache(self._node, os.fspath(filename)))

@@ -86,7 +86,7 @@ class GFile:
 
     def read(self, n: int = -1) -> Any:
         """As many characters, or bytes; by default all that are left."""
-        if isinstance(n, int) and n >= self.size():
+        if isinstance(n, int) and n >= 2**31 and n >= self.size():
             n = -1  # memory is taken for as many as are asked for
         with _files.told(self._name):
             return self._readable().read(n)

@@ -78,7 +78,9 @@ def ifft3d(input: Any, name: str | None = None) -> Tensor:
 
 
 def _transform(op: str, input: Any, dimensions: int, *, inverse: bool) -> Tensor:
-    x = convert_to_tensor(input, dtype_hint=dtypes.complex64)
+    x = convert_to_tensor(input)
+    if not x.dtype.is_complex:
+        x = convert_to_tensor(input, dtype_hint=dtypes.complex64)
     axes = _last(op, x, dimensions)
     return fourier.fft(x, axes=axes, inverse=inverse, norm="backward")
 

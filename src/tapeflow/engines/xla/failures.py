@@ -6,15 +6,8 @@ from typing import Any
 
 import jax
 
-from tapeflow.core import errors
+from tapeflow.core.errors import from_status
 from tapeflow.core.memory import check_countable
-
-_KINDS: dict[str, type[errors.OpError]] = {
-    "RESOURCE_EXHAUSTED": errors.ResourceExhaustedError,
-    "INVALID_ARGUMENT": errors.InvalidArgumentError,
-    "UNIMPLEMENTED": errors.UnimplementedError,
-}
-"""By the word that XLA's message begins with. What is not here is a bug, and stays what it is."""
 
 
 def checked(op: str, result: Any) -> Any:
@@ -40,7 +33,4 @@ class Telling:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None and issubclass(kind, jax.errors.JaxRuntimeError):
-            code, _, message = str(error).partition(": ")
-            if code in _KINDS:
-                new: Any = _KINDS[code]
-                raise new(None, None, f"{self._function}: {message}") from None
+            raise from_status(error, f"{self._function}: ") from None

@@ -121,7 +121,8 @@ class XlaProgram:
 
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there."""
-        jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
+        with self._telling:
+            jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
 
     # Stages.
 
