@@ -12,7 +12,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DTypeError, FailedPreconditionError, WrongObjectError
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.array import cast, identity, saturate_cast
+from tapeflow.ops.array import cast, identity
 from tapeflow.ops.saturation import saturate_cast
 from tapeflow.primitives import array, binary, checks, indexing, linalg, patterns, reduction, unary
 from tapeflow.primitives.elementwise import coerce
