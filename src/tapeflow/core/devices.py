@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tapeflow.core.errors import invalid, shown
+from tapeflow.core.loading import loaded
 
 
 class PhysicalDevice(NamedTuple):
@@ -59,8 +60,7 @@ class Devices:
 
             self._accelerators = {}
             if any(find_spec(name) is not None for name in PLUGINS):
-                import jax
-
+                jax: Any = loaded("jax")
                 if jax.default_backend() != "cpu":
                     for device in jax.local_devices():
                         kind = "TPU" if device.platform == "tpu" else "GPU"

@@ -25,9 +25,11 @@ class RowUpdates:
     __slots__ = ()
 
     if TYPE_CHECKING:
-        name: str
-        dtype: DType
 
+        @property
+        def name(self) -> str: ...  # noqa: D102
+        @property
+        def dtype(self) -> DType: ...  # noqa: D102
         def _read(self) -> Tensor: ...
         def _now(self) -> Tensor: ...
         def _change(self, compute: Callable[[Any], Any], *origins: Any) -> Variable: ...

@@ -359,7 +359,7 @@ class Variable(RowUpdates, Operators):
 
     def _store(self, value: Tensor, *origins: Any) -> None:
         """Puts a tensor in the variable. `origins` are the values it was computed from, for `explain`."""
-        active = context.hot[1]
+        active: Any = context.hot[1]
         for recorder in active:
             if recorder.substitutes:
                 recorder.assign(self, value)

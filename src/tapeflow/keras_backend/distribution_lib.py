@@ -6,13 +6,13 @@ compute with it where it lies. Everything else sees its value, which a layout do
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
 import tapeflow as tf
 from tapeflow.core.device_tensor import DeviceTensor
+from tapeflow.core.loading import loaded
 from tapeflow.core.tensor import Tensor
 
 _joined = False  # whether there may be other processes
@@ -20,7 +20,7 @@ _joined = False  # whether there may be other processes
 
 def _jax() -> Any:
     try:
-        return importlib.import_module("jax")
+        return loaded("jax")
     except ModuleNotFoundError as error:
         if error.name != "jax":
             raise

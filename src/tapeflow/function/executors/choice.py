@@ -5,6 +5,8 @@ will take: then a function that is called a few times never waits for a compiler
 longer than it has run already. Each candidate is timed on real calls, and the fastest stays.
 
 `jit_compile=True` and `False` choose XLA and NumPy by hand. On a GPU everything is XLA's from the beginning.
+
+One call at a time is a measurement. Calls in other threads meanwhile are run by the best program that is known.
 """
 
 from __future__ import annotations
@@ -12,13 +14,18 @@ from __future__ import annotations
 import importlib.util
 import statistics
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow.core.errors import FailedPreconditionError, OpError
+from tapeflow.core.loading import loaded
+from tapeflow.core.log import logger
 from tapeflow.core.steps import Step
 from tapeflow.core.tensor import Tensor
 from tapeflow.function import settings
+from tapeflow.function.executors import xla
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.shared_work import is_large
 from tapeflow.function.graph import Graph
@@ -44,6 +51,17 @@ class Candidate:
         self.program: Any = None
         self.times: list[float] = []
         self.failed: str | None = None
+        self._making = threading.RLock()
+
+    def ready(self) -> Any:
+        """The program, which is made when it is first needed."""
+        program = self.program
+        if program is None:
+            with self._making:
+                if self.program is None:
+                    self.program = self.make()
+                program = self.program
+        return program
 
     @property
     def seconds(self) -> float | None:
@@ -69,6 +87,10 @@ class Executor:
         self._spent = 0.0
         self._price = 0.0
         self._decided = False
+        self._failed: list[Candidate] = []
+        self._making = threading.RLock()
+        self._measurer: object | None = None  # stands for the call that is measured
+        self._process = xla.forks
 
     @property
     def graph(self) -> Graph:
@@ -80,6 +102,8 @@ class Executor:
     def run(self, inputs: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs for these inputs. The new values of variables go where `step` says, or follow the outputs."""
         tensors = [inputs[i] for i in self._positions]
+        if self._process != xla.forks:
+            self._begin_in_child()
         if self._decided:
             results = self._current.program.run(tensors, step)  # type: ignore[union-attr]
         else:
@@ -99,21 +123,75 @@ class Executor:
     # Choosing.
 
     def _measured(self, tensors: list[Tensor], step: Step | None) -> list[Tensor]:
-        if self._current is None:
-            self._begin()
+        if self._measurer is not None:
+            return self._meanwhile().run(tensors, step)
+        self._measurer = (
+            object()
+        )  # Python gives other threads no chance between the question and this
+        try:
+            if self._current is None:
+                self._begin()
+            return self._measurement(tensors, step)
+        finally:
+            self._measurer = None
+
+    def _measurement(self, tensors: list[Tensor], step: Step | None) -> list[Tensor]:
         candidate = self._current
         assert candidate is not None
         start = time.perf_counter()
-        if candidate.program is None:
-            candidate.program = candidate.make()
-        results = candidate.program.run(tensors, step)
+        try:
+            results = candidate.ready().run(tensors, step)
+        except Exception as error:
+            if candidate is self._candidates[0] or _is_users(error):
+                raise
+            self._give_up(candidate, error)
+            if any(node.has_effect for node in self.graph.nodes):  # which may have happened
+                raise
+            if step is not None:
+                step.made = None
+            return self._candidates[0].ready().run(tensors, step)
         if not self._decided:
-            candidate.program.finish(results)
+            candidate.ready().finish(results)
             seconds = time.perf_counter() - start
             candidate.times.append(seconds)
             self._spent += seconds
             self._consider(candidate)
         return results
+
+    def _meanwhile(self) -> Any:
+        """The best program that is known while another call is measured."""
+        while not self._candidates:  # another thread is about to begin
+            with self._making:
+                if not self._candidates:
+                    self._begin()
+        known = [c for c in self._candidates if c.program is not None and c.seconds is not None]
+        best = min(known, key=lambda c: c.seconds or 0.0, default=self._candidates[0])
+        return best.ready()
+
+    def _give_up(self, candidate: Candidate, error: Exception) -> None:
+        """Does without a program that cannot run the graph."""
+        candidate.failed = f"{type(error).__name__}: {error}".split("\n")[0][:200]
+        logger.warning(
+            "%s: %s cannot run this function, which goes on without it (%s)",
+            self.traced.name,
+            candidate.name,
+            candidate.failed,
+        )
+        self._waiting = [c for c in self._waiting if c is not candidate]
+        self._candidates = [c for c in self._candidates if c is not candidate]
+        self._failed.append(candidate)
+        self._current = self._candidates[0]
+        if not self._waiting and len(self._candidates) == 1:
+            self._decided = True
+
+    def _begin_in_child(self) -> None:
+        """After a fork: XLA's threads are not there any more, and NumPy can do without."""
+        self._process = xla.forks
+        self._measurer = None
+        self._making = threading.RLock()
+        if xla.lost_in_fork():
+            self._candidates, self._waiting = [], []
+            self._current, self._decided = None, False
 
     def _begin(self) -> None:
         graph = self.graph
@@ -121,6 +199,14 @@ class Executor:
         too_long = len(graph.nodes) > _TOO_LONG and not self._jit_compile and not on_accelerator()
         fixed = settings.deterministic and not self._jit_compile and not on_accelerator()
         if self._jit_compile is False or too_long or fixed or not xla_available():
+            if self._jit_compile and xla.lost_in_fork():
+                raise FailedPreconditionError(
+                    None,
+                    None,
+                    "tf.function(jit_compile=True): XLA was in use when this process was forked, and its threads are "
+                    "not in the child. Start processes by 'spawn' or 'forkserver' (multiprocessing.set_start_method), "
+                    "or fork before XLA is used. Without jit_compile, functions run on NumPy here.",
+                )
             if self._jit_compile:
                 raise ModuleNotFoundError(
                     "tf.function(jit_compile=True) compiles with XLA through jax, which is not installed. Install it "
@@ -152,7 +238,8 @@ class Executor:
             candidate.times = candidate.times[-50:]
             return
         if self._waiting:
-            self._current = self._waiting.pop(0)
+            self._current = self._waiting[0]
+            del self._waiting[0]
         else:
             known = [c for c in self._candidates if c.seconds is not None]
             self._current = min(known, key=lambda c: c.seconds or 0.0)
@@ -185,6 +272,9 @@ class Executor:
             if candidate.times:
                 shown += f", first call {candidate.times[0] * 1e3:.0f} ms"
             lines.append(f"  {candidate.name:7} {shown} {chosen}".rstrip())
+        lines += [
+            f"  {candidate.name:7} given up: {candidate.failed}" for candidate in self._failed
+        ]
         if not self._decided and self._waiting:
             lines.append(
                 f"  xla is tried after {self._price:.1f} s of running; {self._spent:.1f} s so far"
@@ -192,20 +282,25 @@ class Executor:
         return "\n".join(lines)
 
 
-def _hybrid(graph: Graph) -> Any:
-    from tapeflow.function.executors.hybrid_program import HybridProgram
+def _is_users(error: Exception) -> bool:
+    """Whether an error is about the user's values or code, and not about a program that cannot run the graph."""
+    return isinstance(error, OpError) or hasattr(error, "from_users_code")
 
-    return HybridProgram(graph)
+
+def _hybrid(graph: Graph) -> Any:
+    xla.load()
+    return loaded("tapeflow.function.executors.hybrid_program").HybridProgram(graph)
 
 
 def _xla(graph: Graph, checked: bool = True) -> Any:
-    from tapeflow.function.executors.xla_program import XlaProgram
-
-    return XlaProgram(graph, checked=checked)
+    xla.load()
+    return loaded("tapeflow.function.executors.xla_program").XlaProgram(graph, checked=checked)
 
 
 def xla_available() -> bool:
-    """Whether jax is installed."""
+    """Whether jax is installed, and can be used in this process."""
+    if xla.lost_in_fork():
+        return False
     return "jax" in sys.modules or importlib.util.find_spec("jax") is not None
 
 
@@ -217,12 +312,7 @@ def on_accelerator() -> bool:
             importlib.util.find_spec(name) is not None
             for name in ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm7_plugin", "libtpu")
         )
-        if not plugins:
-            _accelerator = False
-        else:
-            import jax
-
-            _accelerator = jax.default_backend() != "cpu"
+        _accelerator = plugins and xla.load().default_backend() != "cpu"
     return _accelerator
 
 

@@ -1,0 +1,70 @@
+"""Importing what is large in a way that an interruption cannot leave half done.
+
+Python raises KeyboardInterrupt in the main thread. A library that was being imported there is then left with some of
+its modules and without others, and may never work again in this process. So large libraries are imported by a thread of
+their own, and the main thread waits for it: an interruption ends the waiting, and not the import.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import threading
+from _thread import start_new_thread
+from collections.abc import Callable
+from types import ModuleType
+
+_loaders: dict[str, _Loader] = {}
+
+
+class _Loader:
+    """Imports a module.
+
+    Args:
+      name: of the module.
+      then: what must be done once before it can be used.
+    """
+
+    def __init__(self, name: str, then: Callable[[ModuleType], object] | None) -> None:
+        self._name = name
+        self._then = then
+        self._threads: list[int] = []
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self.found: ModuleType | None = None
+        self.error: BaseException | None = None
+
+    def _work(self) -> None:
+        try:
+            found = importlib.import_module(self._name)
+            if self._then is not None:
+                self._then(found)
+            self.found = found
+        except BaseException as error:  # told to whoever waits
+            self.error = error
+        finally:
+            self._ended.set()
+
+    def wait(self) -> None:
+        """Waits until the module is there, or cannot be."""
+        with self._lock:
+            if not self._threads:
+                atexit.register(self._ended.wait)  # a process must not end in the middle of it
+                # In one instruction, so that an interruption finds it begun or not.
+                self._threads.extend(map(start_new_thread, (self._work,), ((),)))
+        self._ended.wait()
+        atexit.unregister(self._ended.wait)
+
+
+def loaded(name: str, then: Callable[[ModuleType], object] | None = None) -> ModuleType:
+    """A module, imported whole. `then` is called with it the first time."""
+    loader = _loaders.get(name)
+    if loader is None:
+        loader = _loaders.setdefault(name, _Loader(name, then))  # two threads get the same one
+    if loader.found is None:
+        loader.wait()
+        if loader.error is not None:
+            _loaders.pop(name, None)  # the next attempt may find what is missing now
+            raise loader.error
+    assert loader.found is not None
+    return loader.found
