@@ -49,9 +49,9 @@ class _Loader:
         """Waits until the module is there, or cannot be."""
         with self._lock:
             if not self._threads:
-                atexit.register(self._ended.wait)  # a process must not end in the middle of it
                 # In one instruction, so that an interruption finds it begun or not.
                 self._threads.extend(map(start_new_thread, (self._work,), ((),)))
+                atexit.register(self._ended.wait)  # a process must not end in the middle of it
         self._ended.wait()
         atexit.unregister(self._ended.wait)
 
