@@ -197,6 +197,8 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         tensor = array.reshape(tensor, shape=(1,))
     shape = tensor._array.shape
     at = axis_of("repeat", axis, len(shape), error=ValueError)
+    if isinstance(repeats, (list, tuple)) and any(isinstance(n, Tensor) for n in repeats):
+        repeats = convert_to_tensor(repeats)
     if np.ndim(repeats) > 1:
         raise ValueError(
             f"repeat: repeats must be a number or a vector, got shape {np.shape(repeats)}"
