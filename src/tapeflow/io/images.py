@@ -14,6 +14,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype, float32, string, uint8, uint16
 from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
+from tapeflow.io.deep_png import deep_pixels
 from tapeflow.io.host import bytes_array, on_host
 from tapeflow.io.png import png
 from tapeflow.primitives.table import ArraySpec
@@ -205,18 +206,15 @@ def _frame(image: Any, number: int, channels: int) -> np.ndarray:
 
 
 def _converted(image: Any, channels: int) -> np.ndarray:
-    if image.mode.startswith("I"):  # grey with 16 bits
-        grey = np.asarray(image).astype(np.uint16)[:, :, None]
-        if channels in (0, 1):
-            return grey
-        alpha = np.full_like(grey, 65535)
-        return np.concatenate([grey] * 3 + [alpha] * (channels == 4), axis=2)
+    deep = deep_pixels(image, channels)
+    if deep is not None:
+        return deep
     own = {"1": 1, "L": 1, "LA": 2, "RGBA": 4, "PA": 4}.get(image.mode, 3)
     if image.mode == "P" and "transparency" in image.info:
         own = 4
     if channels == 1 and own > 2:  # with the weights of libpng, which does not round
         pixels = np.asarray(image.convert("RGB")).astype(np.int32)
-        return (pixels @ [9798, 19235, 3735] >> 15).astype(np.uint8)[:, :, None]
+        return (pixels @ [9797, 19234, 3737] >> 15).astype(np.uint8)[:, :, None]
     pixels = np.asarray(image.convert(_MODES[channels or own]))
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
