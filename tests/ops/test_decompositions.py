@@ -487,7 +487,7 @@ def test_matrix_rank():
     x = np.stack([np.eye(3), np.ones((3, 3)), np.diag([1.0, 1e-3, 0.0])])
     assert tf.linalg.matrix_rank(x).numpy().tolist() == [3, 1, 2]
     assert tf.linalg.matrix_rank(x, tol=0.5).numpy().tolist() == [3, 1, 1]
-    assert tf.linalg.matrix_rank(x, tol=[2.0, 0.1, 1e-4]).numpy().tolist() == [0, 1, 2]
+    assert tf.linalg.matrix_rank(x, tol=[[2.0], [0.1], [1e-4]]).numpy().tolist() == [0, 1, 2]
 
 
 @BOTH

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core.dtypes import DType, float32, uint16
 from tapeflow.core.errors import OpError, invalid
 from tapeflow.core.memory import check_room, exhausted
+from tapeflow.io.deep_png import deep_pixels
 
 _SIGNATURES = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),
@@ -113,6 +114,11 @@ class Picture:
         check_room(
             self._op, (height, width, shape[3] * dtype.size + 4), byte
         )  # and Pillow's pixels
+        with _Telling(self._op):
+            deep = deep_pixels(image, channels)
+        if deep is not None:
+            found = _as_dtype(deep, dtype)
+            return found[None] if frames else found
         out = np.empty(shape, dtype.np_dtype)
         for number in range(count):
             with _Telling(self._op):
@@ -156,7 +162,7 @@ def _converted(image: Any, channels: int) -> np.ndarray:
         return np.concatenate([grey] * 3 + [alpha] * (channels == 4), axis=2)
     if channels == 1 and _channels(image) > 2:  # with the weights of libpng, which does not round
         red, green, blue = np.moveaxis(np.asarray(image.convert("RGB")).astype(np.uint32), 2, 0)
-        grey = red * np.uint32(9798) + green * np.uint32(19235) + blue * np.uint32(3735)
+        grey = red * np.uint32(9797) + green * np.uint32(19234) + blue * np.uint32(3737)
         return (grey >> np.uint32(15)).astype(np.uint8)[:, :, None]
     pixels = np.asarray(image.convert(_MODES[channels]))
     return pixels[:, :, None] if pixels.ndim == 2 else pixels

@@ -25,6 +25,7 @@ from tapeflow.core.variable import Variable as TapeflowVariable
 from tapeflow.keras_backend.core import cast, convert_to_tensor, dtype_of
 from tapeflow.keras_backend.numpy.dtypes import as_float
 from tapeflow.ops.arguments import ints
+from tapeflow.ops.random import between
 from tapeflow.primitives import distributions, nn, random
 
 _NEXT = tf.constant([0, 1], tf.int64)
@@ -55,10 +56,9 @@ def uniform(
     """Numbers that are equally likely everywhere between two bounds, of which only the lower is reached."""
     dtype = dtype_of(dtype or floatx())
     unit = random.uniform(_state(seed), shape=_sizes(shape), dtype=dtype)
-    if _is_number(minval) and _is_number(maxval):
-        return _moved(unit, maxval - minval, minval)
-    low, high = convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
-    return _moved(unit, high - low, low)
+    if _is_number(minval) and _is_number(maxval) and (minval, maxval) == (0, 1):
+        return unit
+    return between(unit, convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype))
 
 
 def randint(shape: Any, minval: Any, maxval: Any, dtype: Any = "int32", seed: Any = None) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.errors import shown
@@ -13,7 +14,15 @@ from tapeflow.core.extremes import surely_less
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import axis_of, integer, ints
 from tapeflow.ops.array import alike, identity, is_tensor
-from tapeflow.primitives import array, indexing, repeating
+from tapeflow.primitives import (
+    array,
+    binary,
+    indexing,
+    ordering,
+    patterns,
+    reduction,
+    repeating,
+)
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
 
@@ -188,7 +197,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
     Args:
       input: the tensor.
-      repeats: how often: one number for all, or one for each.
+      repeats: how often: one number for all, or one for each, of which a negative one counts as 0.
       axis: the dimension; without one, the tensor is laid flat first.
       name: accepted for compatibility.
     """
@@ -196,19 +205,41 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if axis is None:
         tensor = array.reshape(tensor, shape=(tensor._array.size,))
         axis = 0
+    elif not tensor._array.ndim:
+        tensor = array.reshape(tensor, shape=(1,))
     shape = tensor._array.shape
     at = axis_of("repeat", axis, len(shape), error=ValueError)
+    if isinstance(repeats, (list, tuple)) and any(isinstance(n, Tensor) for n in repeats):
+        repeats = convert_to_tensor(repeats)
     if np.ndim(repeats) > 1:
         raise ValueError(
             f"repeat: repeats must be a number or a vector, got shape {np.shape(repeats)}"
         )
+    if isinstance(repeats, Tensor) and repeats.interpreter is not None and repeats._array.ndim:
+        length = repeats._array.shape[0]
+        if type(length) is not int or length != 1:
+            return _each_repeated(tensor, repeats, at)
     counts = ints("repeat", "repeats", repeats, scalar=True)
+    if len(counts) > 1:
+        counts = tuple([max(n, 0) for n in counts])
     if len(counts) not in (1, shape[at]):
         raise ValueError(
             f"repeat: {len(counts)} repeats were given for dimension {at} of shape "
             f"{list(shape)}, of size {shape[at]}"
         )
     return repeating.repeat(tensor, repeats=counts, axis=at)
+
+
+def _each_repeated(tensor: Tensor, repeats: Tensor, axis: int) -> Tensor:
+    """The same with numbers that are known only when a function runs: by the number of the row for each place."""
+    counts = array.broadcast_to(repeats, shape=(tensor._array.shape[axis],))
+    counts = binary.maximum(array.cast_to_discrete(counts, dtype=dtypes.int64), 0)
+    total = integer("repeat", "repeats", reduction.sum_(counts, axis=(0,), keepdims=False))
+    ends = reduction.cumsum(counts, axis=0, exclusive=False, reverse=False)
+    rows = ordering.searchsorted(ends, patterns.numbers(total), side="right", dtype=dtypes.int64)
+    lead = array.reshape(tensor, shape=(1, *tensor._array.shape))  # that has a dense gradient
+    picked = indexing.gather(lead, rows, axis=axis + 1, batch_dims=0)
+    return array.reshape(picked, shape=picked._array.shape[1:])
 
 
 def pad(

@@ -14,7 +14,7 @@ from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
-from tapeflow.primitives import random
+from tapeflow.primitives import array, binary, random, sequences
 
 _UNIFORM = (
     dtypes.float16,
@@ -148,7 +148,18 @@ def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType)
     if dtype.is_integer:
         return random.uniform_integers(state(), low, high, shape=_shape(shape), dtype=dtype)
     unit = random.uniform(state(), shape=_shape(shape), dtype=dtype)
-    return _scaled(unit, high - low, low)
+    return between(unit, low, high)
+
+
+def between(unit: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """Numbers from 0 up to 1, which they are less than, brought to the range from `low` up to `high`."""
+    values = _scaled(unit, high - low, low)
+    if type(low) is Tensor and not low._array.any():
+        return values  # from 0, the greatest of them is rounded down
+    # Otherwise it may be rounded to `high` itself. Nothing is done where there is nothing in between.
+    last = sequences.next_after(high, low)
+    endless = array.zeros_like(last) + float("inf")
+    return binary.minimum(values, array.select(binary.less(low, high), last, endless))
 
 
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ put_along = primitive(
 def _searchsorted_kernel(x: Any, values: Any, *, side: str, dtype: DType) -> Any:
     if x.dtype.kind in "bcO" or x.dtype != values.dtype or x.shape[:-1] != values.shape[:-1]:
         raise ValueError("sequences and values do not fit")
-    rows = x.reshape(-1, x.shape[-1])
+    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
     wanted = values.reshape(len(rows), values.shape[-1])
     out = np.empty(wanted.shape, dtype.np_dtype)
     for i in range(len(rows)):

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core.extremes import surely_less
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array, indexing, reduction
+from tapeflow.primitives import array, indexing, patterns, reduction
 from tapeflow.primitives.array import Paddings
 from tapeflow.primitives.rules import invalid
 from tapeflow.primitives.table import ArraySpec, primitive
@@ -64,7 +64,7 @@ def _repeat_gradient(g: Tensor, x_shape: Shape, repeats: Shape, axis: int) -> Te
     if len(repeats) == 1:
         folded = (*x_shape[: axis + 1], repeats[0], *x_shape[axis + 1 :])
         return reduction.sum_(array.reshape(g, shape=folded), axis=(axis + 1,), keepdims=False)
-    rows = Tensor(np.repeat(np.arange(len(repeats)), repeats))
+    rows = repeat(patterns.numbers(len(repeats)), repeats=repeats, axis=0)
     return indexing.scatter_rows(g, rows, shape=x_shape, axis=axis, batch_dims=0)
 
 
