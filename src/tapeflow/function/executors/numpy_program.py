@@ -13,6 +13,7 @@ is written into it.
 from __future__ import annotations
 
 import contextvars
+import itertools
 import keyword
 import linecache
 import re
@@ -34,6 +35,10 @@ from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, is_sized, mapped, mistake, origin
 from tapeflow.primitives.table import KERNEL_FAILURES
 
+_numbers = itertools.count()
+_gone: list[str] = []
+"""Programs whose source nobody needs any more. Not when they die: that may be while Python goes through all sources."""
+
 
 class NumpyProgram:
     """A graph as a Python function of arrays.
@@ -45,7 +50,9 @@ class NumpyProgram:
     name = "numpy"
 
     def __init__(self, graph: Graph) -> None:
-        self._file = f"<tapeflow {_word(graph.name)} {id(self):x}>"
+        while _gone:
+            linecache.cache.pop(_gone.pop(), None)
+        self._file = f"<tapeflow {_word(graph.name)} {next(_numbers)}>"
         writer = _Writer(fused(graph))
         self.source = writer.source()
         self._nodes = writer.lines
@@ -91,7 +98,7 @@ class NumpyProgram:
             raise self._told(error) from error.__cause__
 
     def __del__(self) -> None:
-        linecache.cache.pop(self._file, None)
+        _gone.append(self._file)
 
     def _told(self, error: Exception) -> Exception:
         """The failure of a kernel in the user's words, with the user's line."""

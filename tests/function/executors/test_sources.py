@@ -1,0 +1,20 @@
+"""The source of a program, which Python shows in tracebacks, is kept as long as the program."""
+
+import gc
+import linecache
+
+import tapeflow as tf
+
+
+def test_a_program_may_die_while_python_goes_through_the_sources_it_keeps():
+    """As it does to print a traceback: the garbage collector may run at any moment."""
+    functions = [tf.function(lambda x, i=i: x + i, jit_compile=False) for i in range(3)]
+    for f in functions:
+        f(tf.constant(1.0))
+    names = [name for name in linecache.cache if name.startswith("<tapeflow ")]
+    assert len(names) >= 3
+    functions.clear()
+    gc.collect()
+    assert all(name in linecache.cache for name in names)
+    tf.function(lambda x: x * 2.0, jit_compile=False)(tf.constant(1.0))
+    assert sum(name in linecache.cache for name in names) <= len(names) - 3
