@@ -1,7 +1,9 @@
 # On a fresh machine with Python 3.11+ and make, each target sets up what it needs.
 #
 #   make demo     train a small network and leave its plots
-#   make test     lint, type check, tests and doctests, and a selection of Keras's own tests
+#   make test     lint, type check, tests and doctests: what everybody runs, in a few minutes
+#   make test-exhaustive    the rest: all rows on XLA, many kills, other roundings, Keras's own tests
+#   make test-all    both
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
 #   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
@@ -24,7 +26,7 @@ BIN := $(VENV)/bin
 TORCH := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench differential stress keras-suite docs clean
+.PHONY: help demo test test-exhaustive test-all test-python lint format bench differential stress keras-suite docs clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -34,7 +36,17 @@ demo: $(VENV)/.installed-plot
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+test-exhaustive: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 -m exhaustive
+	$(BIN)/python -m pytest -n 2 -p tests.rounding src/tapeflow tests/test_docs.py
 	$(BIN)/python -m tests.keras_suite --check
+
+test-all: test test-exhaustive
+
+# What another version of Python, and the packages made for it, can break: all but the compiling of tables by XLA.
+test-python: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 -k "not xla and not examples"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,6 +1,11 @@
 """What all tests share: what doctests see, which part of the tests is run, and signals as a terminal has them."""
 
+import os
 import signal
+
+# Two processes that write one file of jax's cache of programs at once leave a warning, and warnings are errors here.
+os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
@@ -16,6 +21,6 @@ def _tf(doctest_namespace):
 
 
 def pytest_configure():
-    # A shell that starts the tests in the background has them ignore Ctrl-C, and the programs they start, too.
+    """Takes Ctrl-C back, which a shell that starts tests in the background has them and their programs ignore."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

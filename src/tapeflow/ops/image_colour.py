@@ -24,7 +24,8 @@ def convert_image_dtype(
 ) -> Tensor:
     """Converts images to another dtype, and scales them: 1.0 is the largest integer.
 
-    >>> tf.image.convert_image_dtype(tf.constant([0, 255], tf.uint8), tf.float32).numpy()
+    >>> bytes_ = tf.constant([0, 255], tf.uint8)
+    >>> tf.image.convert_image_dtype(bytes_, tf.float32).numpy().round(4)
     array([0., 1.], dtype=float32)
 
     Args:
