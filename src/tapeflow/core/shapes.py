@@ -54,7 +54,8 @@ class TensorShape:
             self._dims = dims._dims
             return
         try:
-            sizes = [*iter(dims)]  # pyright: ignore[reportArgumentType]  # whatever length it claims to have
+            # Not `list(dims)`, which takes memory for as many as an object claims to have.
+            sizes = [size for size in dims]  # noqa: C416  # pyright: ignore[reportGeneralTypeIssues]
         except TypeError:  # a single number, perhaps as a scalar array or tensor
             sizes = [dims]
         self._dims = tuple([_as_dim(size, dims) for size in sizes])

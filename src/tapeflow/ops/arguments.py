@@ -79,6 +79,20 @@ def real(op: str, argument: str, value: Any) -> Any:
     return value
 
 
+def number(op: str, argument: str, value: Any) -> float:
+    """A real number as a float.
+
+    >>> number("leaky_relu", "alpha", 2)
+    2.0
+    """
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{op}: {argument} must be a real number, got {shown(value)}") from None
+    except OverflowError:
+        raise ValueError(f"{op}: {argument} is too large for a float: {shown(value)}") from None
+
+
 def element(tensor: Tensor, position: int) -> int:
     """An element of an integer tensor, which may be one that is known only when a function runs."""
     return tensor._elements().reshape(-1)[position]

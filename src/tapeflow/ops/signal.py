@@ -86,7 +86,7 @@ def frame(
 
 def _places(count: int, length: int, step: int) -> Tensor:
     """Where in the signal each sample of each frame is."""
-    check_room("frame", (count, length), np.dtype(np.int64))
+    check_room("frame", (max(count, 1), length), np.dtype(np.int64))
     return Tensor(np.arange(count)[:, None] * step + np.arange(length))
 
 
