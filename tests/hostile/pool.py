@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import select
@@ -42,10 +43,14 @@ class Worker:
             raise RuntimeError(f"cannot begin: {' '.join(self.command)}")
 
     def end(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.communicate()
-            self.process = None
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(BrokenPipeError):
+                        pipe.close()
 
     def call(self, call: Call, gradient: bool, unknown: bool) -> dict[str, Any]:
         """What came of a call: `result`, `raised`, or `died` with the reason."""
@@ -70,9 +75,7 @@ class Worker:
         assert self.process is not None and self.process.stdout is not None
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         if not ready:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
+            self.end()
             return {"died": "no answer"}
         try:
             return pickle.load(self.process.stdout)
@@ -82,7 +85,7 @@ class Worker:
     def _reason(self) -> str:
         assert self.process is not None
         code = self.process.wait()
-        self.process = None
+        self.end()
         if code == -signal.SIGXCPU:
             return "took too long"
         return f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"

@@ -97,14 +97,14 @@ def test_empty_signals():
 
 
 @pytest.mark.parametrize("name", ["fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d"])
-def test_what_has_no_dtype_of_its_own_becomes_complex64(name):
+def test_real_values_become_complex64_and_complex_ones_stay_as_they_are(name):
     x = RNG.normal(size=(2, 2, 2))
-    expected = getattr(tf.signal, name)(tf.constant(x, tf.complex64))
-    for value in (x, x.astype(complex), x.tolist()):
+    for value in (x, x.tolist(), x.astype(np.complex64)):
         found = getattr(tf.signal, name)(value)
         assert found.dtype is tf.complex64
-        np.testing.assert_array_equal(found, expected)
-    assert getattr(tf.signal, name)(tf.constant(x, tf.complex128)).dtype is tf.complex128
+        np.testing.assert_array_equal(found, getattr(tf.signal, name)(tf.constant(x, tf.complex64)))
+    for value in (x.astype(complex), x.astype(complex).tolist(), tf.constant(x, tf.complex128)):
+        assert getattr(tf.signal, name)(value).dtype is tf.complex128
 
 
 def test_transforms_name_mistakes():

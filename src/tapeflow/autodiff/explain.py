@@ -93,9 +93,10 @@ def explain(tape: GradientTape, target: Any, sources: Any) -> Explanation:
     names = source_names.leaf_names(
         sources, expression, "sources" if nest.is_nested(sources) else "source"
     )
-    question = Question(
-        tape, _events(tape), _target_values(target), _target_name(arguments.get("target"))
-    )
+    values = _target_values(target)
+    if not values:
+        raise ValueError("GradientTape.explain: the target holds no tensor")
+    question = Question(tape, _events(tape), values, _target_name(arguments.get("target")))
     return Explanation(
         [
             _told(source, name, question)

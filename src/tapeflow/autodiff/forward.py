@@ -73,8 +73,8 @@ class ForwardAccumulator(Scope):
         if variable is None and not isinstance(primal, Tensor):
             raise wrong_object(
                 "ForwardAccumulator",
-                "each of primals",
-                "a tensor or variable (see tf.convert_to_tensor)",
+                "primals",
+                "tensors or variables (see tf.convert_to_tensor)",
                 primal,
             )
         if not primal.dtype.is_differentiable:
@@ -201,9 +201,7 @@ class ForwardAccumulator(Scope):
         elif isinstance(primal, Tensor):
             tangent = self._tangents.get(primal._id) if primal._id else None
         else:
-            raise wrong_object(
-                "ForwardAccumulator.jvp", "each of primals", "a tensor or variable", primal
-            )
+            raise wrong_object("ForwardAccumulator.jvp", "primals", "tensors and variables", primal)
         if tangent is None and zero:
             return array.zeros_like(convert_to_tensor(primal))
         return tangent

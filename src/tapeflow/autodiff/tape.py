@@ -11,7 +11,7 @@ from tapeflow.autodiff.backprop import Call, JointRule, Record
 from tapeflow.core import nest
 from tapeflow.core.context import identify, new_id, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor, scalar
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, shown
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import warn_once
 from tapeflow.core.scopes import Scope, leaving
@@ -33,6 +33,10 @@ class UnconnectedGradients(enum.Enum):
 
     NONE = "none"
     ZERO = "zero"
+
+    @classmethod
+    def _missing_(cls, value: Any) -> Any:
+        raise ValueError(f"unconnected_gradients must be 'none' or 'zero', got {shown(value)}")
 
 
 class GradientTape(Scope):

@@ -415,7 +415,7 @@ def constant(
     if array.size == 1:
         check_room("constant", shape, array.dtype)
         return Tensor(np.full(shape, array.reshape(())[()], array.dtype))
-    if array.size != int(np.prod(shape, dtype=np.int64)):
+    if array.size != math.prod(shape):
         raise TypeError(
             f"tf.constant: the value has {array.size} elements and cannot fill shape {shape}. "
             "Pass one element, or as many as the shape holds."

@@ -56,7 +56,8 @@ class TensorShape:
             self._dims = dims._dims
             return
         try:
-            sizes = [*iter(dims)]  # pyright: ignore[reportArgumentType]  # whatever length it claims to have
+            # Not `list(dims)`, which takes memory for as many as an object claims to have.
+            sizes = [size for size in dims]  # noqa: C416  # pyright: ignore[reportGeneralTypeIssues]
         except TypeError:  # a single number, perhaps as a scalar array or tensor
             sizes = [dims]
         self._dims = tuple([_as_dim(size, dims) for size in sizes])
@@ -282,27 +283,27 @@ class TensorShape:
             ValueError: if it has another rank.
         """
         if self._dims is None:
-            if not 0 <= operator.index(rank) <= _HIGHEST_RANK:
+            if not 0 <= _as_rank(rank) <= _HIGHEST_RANK:
                 raise ValueError(f"A rank must be in [0, {_HIGHEST_RANK}], got {rank}.")
-            return TensorShape._of((None,) * rank)
+            return TensorShape._of((None,) * _as_rank(rank))
         self.assert_has_rank(rank)
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
         """This shape, or `ValueError` if it has fewer than `rank` dimensions."""
-        if self._dims is not None and len(self._dims) < rank:
+        if self._dims is not None and len(self._dims) < _as_rank(rank):
             raise ValueError(f"Shape {self} must have rank at least {shown(rank)}.")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
         """This shape, or `ValueError` if it has more than `rank` dimensions."""
-        if self._dims is not None and len(self._dims) > rank:
+        if self._dims is not None and len(self._dims) > _as_rank(rank):
             raise ValueError(f"Shape {self} must have rank at most {shown(rank)}.")
         return self
 
     def assert_has_rank(self, rank: int) -> None:
         """Raises `ValueError` if the rank is known and is not `rank`."""
-        if self._dims is not None and len(self._dims) != rank:
+        if self._dims is not None and len(self._dims) != _as_rank(rank):
             raise ValueError(f"Shape {self} must have rank {shown(rank)}.")
 
     def assert_same_rank(self, other: Any) -> None:
@@ -330,6 +331,13 @@ class TensorShape:
 
 def _as_shape(value: Any) -> TensorShape:
     return value if value.__class__ is TensorShape else TensorShape(value)
+
+
+def _as_rank(value: Any) -> int:
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        raise TypeError(f"A rank must be an integer, got {shown(value)}.") from None
 
 
 def _as_dim(value: Any, dims: Any) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.dtypes import DType, float32, uint16
-from tapeflow.core.errors import OpError, invalid
+from tapeflow.core.errors import OpError, ResourceExhaustedError, invalid
 from tapeflow.core.memory import check_room, exhausted
 from tapeflow.io.deep_png import deep_pixels
 
@@ -52,6 +52,8 @@ class _Telling:
             return
         if isinstance(error, MemoryError):
             raise exhausted(self._op, error) from None
+        if isinstance(error, pillow().DecompressionBombError):  # of a frame in an animation
+            raise ResourceExhaustedError(None, None, f"{self._op}: {error}") from None
         raise invalid(f"{self._op}: the image is damaged: {error}") from error
 
 

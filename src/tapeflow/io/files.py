@@ -191,7 +191,7 @@ def _inflated(data: bytes, bits: int) -> bytes:
         while not stream.eof:
             piece = stream.decompress(data, _PIECE)
             data = stream.unconsumed_tail
-            if not piece and not data:
+            if not (piece or data or stream.eof):
                 raise EOFError("the compressed data ends too early")
             check_room("decode_compressed", (out.tell() + len(piece),), np.dtype(np.uint8))
             out.write(piece)

@@ -53,16 +53,20 @@ def integer(op: str, argument: str, value: Any) -> int:
     >>> integer("one_hot", "depth", tf.constant(3))
     3
     """
-    if type(value) is Dim:
-        return value  # pyright: ignore[reportReturnType]
-    if type(value) is int:
-        if -(2**63) <= value < 2**63:
-            return value
-        raise ValueError(f"{op}: {argument} does not fit in int64, got {shown(value)}")
-    array = _integers(op, argument, value)
-    if array.size != 1:
-        raise invalid(f"{op}: {argument} must be a single integer, got shape {list(array.shape)}")
-    return array.reshape(()).item()
+    if type(value) is not int:
+        if type(value) is Dim:
+            return value  # pyright: ignore[reportReturnType]
+        array = _integers(op, argument, value)
+        if array.size != 1:
+            raise invalid(
+                f"{op}: {argument} must be a single integer, got shape {list(array.shape)}"
+            )
+        value = array.reshape(()).item()
+        if type(value) is Dim:
+            return value  # pyright: ignore[reportReturnType]
+    if -(2**63) <= value < 2**63:
+        return value
+    raise ValueError(f"{op}: {argument} does not fit in int64, got {shown(value)}")
 
 
 def real(op: str, argument: str, value: Any) -> Any:
@@ -77,6 +81,20 @@ def real(op: str, argument: str, value: Any) -> Any:
     if tensor.dtype.is_complex or not tensor.dtype.is_numeric or tensor._array.size != 1:
         raise TypeError(f"{op}: {argument} must be a real number, got {shown(value)}")
     return value
+
+
+def number(op: str, argument: str, value: Any) -> float:
+    """A real number as a float.
+
+    >>> number("leaky_relu", "alpha", 2)
+    2.0
+    """
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{op}: {argument} must be a real number, got {shown(value)}") from None
+    except OverflowError:
+        raise ValueError(f"{op}: {argument} is too large for a float: {shown(value)}") from None
 
 
 def element(tensor: Tensor, position: int) -> int:

@@ -9,6 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import invalid
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import number
 from tapeflow.ops.array import cast
 from tapeflow.ops.creation import range as range_
 from tapeflow.ops.gathering import where
@@ -58,7 +59,10 @@ def scaled_dot_product_attention(
         )
     if scale is None:
         scale = 1.0 / math.sqrt(max(shapes[0][-1], 1))
-    attrs = {"scale": float(scale), "causal": bool(is_causal)}
+    attrs = {
+        "scale": number("scaled_dot_product_attention", "scale", scale),
+        "causal": bool(is_causal),
+    }
     bias = None if mask is None else _bias(convert_to_tensor(mask), query.dtype)
     if shapes[0][:-2] == shapes[1][:-2] == shapes[2][:-2]:
         if bias is None:

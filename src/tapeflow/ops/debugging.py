@@ -16,6 +16,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, invalid
 from tapeflow.core.tensor import Tensor
+from tapeflow.ops.arguments import number
 from tapeflow.ops.arithmetic import abs as absolute
 from tapeflow.ops.printing import tensor_text
 from tapeflow.ops.run_time import at_run_time
@@ -201,8 +202,8 @@ def assert_near(
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise ValueError(f"assert_near: x must hold floats or complex numbers, got {x.dtype.name}")
     epsilon = 10.0 * float(ml_dtypes.finfo(x.dtype.real_dtype.np_dtype).eps)
-    rtol = float(epsilon if rtol is None else rtol)
-    atol = float(epsilon if atol is None else atol)
+    rtol = number("assert_near", "rtol", epsilon if rtol is None else rtol)
+    atol = number("assert_near", "atol", epsilon if atol is None else atol)
 
     def near(a: Tensor, b: Tensor) -> Tensor:
         return binary.less_equal(absolute(a - b), atol + rtol * absolute(b))

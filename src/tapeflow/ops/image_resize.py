@@ -193,7 +193,7 @@ def crop_and_resize(
     if method not in ("bilinear", "nearest"):
         raise ValueError(f"{op}: method must be 'bilinear' or 'nearest', got {shown(method)}")
     image, boxes, owners = map(convert_to_tensor, (image, boxes, box_indices))
-    shape, count = image._array.shape, boxes._array.shape[0]
+    shape, count = image._array.shape, (*boxes._array.shape, 0)[0]
     if len(shape) != 4 or boxes._array.shape != (count, 4) or owners._array.shape != (count,):
         raise invalid(
             f"{op}: image must have 4 dimensions, boxes the shape [n, 4] and box_indices [n]; got "

@@ -10,7 +10,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import shown
 from tapeflow.core.extremes import larger, smaller, surely_less
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import integer, ints
+from tapeflow.ops.arguments import integer, ints, number
 from tapeflow.primitives import array, indexing, repeating
 from tapeflow.primitives.rules import invalid
 
@@ -88,7 +88,7 @@ def central_crop(image: Any, central_fraction: float) -> Tensor:
     >>> tf.image.central_crop(tf.zeros([8, 6, 3]), 0.5).shape
     TensorShape([4, 4, 3])
     """
-    fraction = float(central_fraction)
+    fraction = number("central_crop", "central_fraction", central_fraction)
     if not 0 < fraction <= 1:
         raise ValueError(f"central_crop: central_fraction must be within (0, 1], got {fraction}")
     image = checked("central_crop", "image", image)

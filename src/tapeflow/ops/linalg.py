@@ -12,6 +12,7 @@ from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import no_row, shown
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
+from tapeflow.ops.arguments import integer
 from tapeflow.primitives import array, einsum as einsum_primitive, linalg
 from tapeflow.primitives.elementwise import conj
 from tapeflow.primitives.rules import check_same_dtype, invalid
@@ -155,7 +156,7 @@ def _dot_axes(rank_a: int, rank_b: int, axes: Any) -> tuple[list[int], list[int]
     if not isinstance(axes, (list, tuple)):
         axes = np.asarray(axes).tolist()
     if not isinstance(axes, (list, tuple)):
-        n = int(axes)
+        n = integer("tensordot", "axes", axes)
         if n < 0:
             raise ValueError(f"tensordot: `axes` must be at least 0. Received: {n}.")
         if n > min(rank_a, rank_b):
@@ -169,7 +170,7 @@ def _dot_axes(rank_a: int, rank_b: int, axes: Any) -> tuple[list[int], list[int]
         raise ValueError(
             f"tensordot: `axes` must be an integer or have length 2. Received {shown(axes)}."
         )
-    of_a, of_b = ([int(i) for i in np.ravel(side)] for side in axes)
+    of_a, of_b = ([integer("tensordot", "axes", i) for i in np.ravel(side)] for side in axes)
     if len(of_a) != len(of_b):
         raise ValueError(
             f"tensordot: different number of contraction axes of a and b, {len(of_a)} != "

@@ -12,7 +12,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.memory import check_room
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import integer
+from tapeflow.ops.arguments import integer, number
 from tapeflow.ops.cosine import dct
 from tapeflow.ops.signal import check_rank
 
@@ -43,7 +43,9 @@ def linear_to_mel_weight_matrix(
     op = "linear_to_mel_weight_matrix"
     bands = integer(op, "num_mel_bins", num_mel_bins)
     bins = integer(op, "num_spectrogram_bins", num_spectrogram_bins)
-    rate, low, high = float(sample_rate), float(lower_edge_hertz), float(upper_edge_hertz)
+    rate = number(op, "sample_rate", sample_rate)
+    low = number(op, "lower_edge_hertz", lower_edge_hertz)
+    high = number(op, "upper_edge_hertz", upper_edge_hertz)
     wanted = as_dtype(dtype)
     if bands <= 0:
         raise ValueError(f"{op}: num_mel_bins must be positive. Got: {bands}")

@@ -11,7 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import axes_of, axis_of, integer, ints
+from tapeflow.ops.arguments import axes_of, axis_of, integer, ints, number
 from tapeflow.ops.random import op_seed
 from tapeflow.primitives import (
     array,
@@ -61,7 +61,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     features = convert_to_tensor(features)
     if isinstance(alpha, Tensor) or not hasattr(alpha, "__float__"):
         raise TypeError(f"leaky_relu: alpha must be a Python number, got {shown(alpha)}")
-    alpha = float(alpha)
+    alpha = number("leaky_relu", "alpha", alpha)
     if features.dtype.is_integer:
         features = array.cast(features, dtype=dtypes.float32)
     if alpha < 0:
@@ -318,6 +318,7 @@ def dropout(
             raise ValueError(
                 f"dropout: `rate` must be a scalar or scalar tensor, got {shown(rate)}"
             )
+        rate = number("dropout", "rate", rate)
         if not 0 <= rate < 1:
             raise ValueError(
                 "dropout: `rate` must be a scalar tensor or a float in the range [0, 1), "
@@ -325,7 +326,7 @@ def dropout(
             )
         if rate == 0:
             return x
-        scale = 1.0 / (1.0 - float(rate))
+        scale = 1.0 / (1.0 - rate)
     state = random.next_state(op="dropout", seed=op_seed(seed))
     return nn.dropout(x, random.keep(state, rate, shape=shape), scale=scale)
 

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import axes_of, axis_of
+from tapeflow.ops.arguments import axes_of, axis_of, integer
 from tapeflow.primitives import array, decompositions, reduction, unary
 from tapeflow.primitives.elementwise import conj
 
@@ -38,7 +38,12 @@ def norm(
       name: accepted for compatibility.
     """
     if isinstance(axis, (tuple, list, np.ndarray)):
-        return _matrix_norms(convert_to_tensor(tensor), ord, [int(a) for a in axis], bool(keepdims))
+        return _matrix_norms(
+            convert_to_tensor(tensor),
+            ord,
+            [integer("norm", "axis", a) for a in axis],
+            bool(keepdims),
+        )
     if axis is not None and not isinstance(axis, (int, np.integer)):
         raise ValueError(_BAD_AXIS.format(axis))
     if ord != "euclidean" and (isinstance(ord, str) or not ord > 0):

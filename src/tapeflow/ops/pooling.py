@@ -9,7 +9,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import integer
+from tapeflow.ops.arguments import integer, number
 from tapeflow.ops.windowing import Layout, layout, padding_pairs, spatial
 from tapeflow.primitives import array, binary, pooling as primitives
 from tapeflow.primitives.rules import FLOAT, check_dtype, invalid
@@ -371,8 +371,10 @@ def local_response_normalization(
         padding=((radius, radius),),
         mean=False,
     )
-    divisor = array.reshape(total, shape=shape) * float(alpha) + float(bias)
-    return x * binary.power(divisor, -float(beta))
+    op = "local_response_normalization"
+    alpha, bias = number(op, "alpha", alpha), number(op, "bias", bias)
+    divisor = array.reshape(total, shape=shape) * alpha + bias
+    return x * binary.power(divisor, -number(op, "beta", beta))
 
 
 lrn = local_response_normalization

@@ -317,7 +317,10 @@ def op_seed(seed: Any) -> int | None:
         return None
     if isinstance(seed, (str, bytes)) or not hasattr(seed, "__int__"):
         raise TypeError(f"seed must be an integer or None, got {shown(seed)}")
-    return int(seed)
+    try:
+        return int(seed)
+    except OverflowError:
+        raise TypeError(f"seed must be an integer or None, got {shown(seed)}") from None
 
 
 def _like(value: Any, dtype: DType) -> Any:

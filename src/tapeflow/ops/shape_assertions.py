@@ -228,12 +228,19 @@ def _match(
             wanted, origin = sizes.setdefault(symbol, (size, where))
             reason = f" ({shown(symbol)}, from {origin})"
         else:
-            wanted, reason = int(symbol), ""
+            wanted, reason = _dimension(symbol), ""
         if size != wanted:
             raise ValueError(_with(message, f"{where} must be {wanted}{reason}, and is {size}"))
 
 
 # The pieces.
+
+
+def _dimension(symbol: Any) -> int:
+    try:
+        return int(symbol)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"assert_shapes: {shown(symbol)} is no dimension") from None
 
 
 def _rank(rank: Any) -> int:

@@ -90,7 +90,7 @@ def frame(
 
 def _places(count: int, length: int, step: int) -> Tensor:
     """Where in the signal each sample of each frame is."""
-    check_room("frame", (count, length), np.dtype(np.int64))
+    check_room("frame", (larger(count, 1), length), np.dtype(np.int64))
     first = array.reshape(patterns.numbers(count), shape=(count, 1))
     return first * step + patterns.numbers(length)
 

@@ -178,6 +178,7 @@ cast_to_discrete = primitive("cast_to_discrete", "x", _cast_kernel, result=_cast
 
 def _bitcast_result(x: ArraySpec, *, dtype: DType) -> ArraySpec:
     check_dtype("bitcast", "input", x, ANY - {"string", "bool"})
+    check_dtype("bitcast", "type", ArraySpec((), dtype), ANY - {"string", "bool"})
     have, want = x.dtype.size, dtype.size
     if have == want:
         return ArraySpec(x.shape, dtype)

@@ -309,6 +309,8 @@ def retold(
         row.result(*specs, **attrs)
     except (ValueError, TypeError, OpError) as named_mistake:
         return named_mistake
+    except (IndexError, OverflowError) as mistake:  # of an index that no array has
+        error = mistake
     inputs_text = f" (inputs: {', '.join(map(str, specs))})"
     if isinstance(error, MemoryError):
         return exhausted(row.name, error, inputs_text)
