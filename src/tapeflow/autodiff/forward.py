@@ -11,6 +11,7 @@ from tapeflow.autodiff.tape import UnconnectedGradients, variable_of
 from tapeflow.core import nest
 from tapeflow.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.log import warn_once
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
@@ -78,14 +79,14 @@ class ForwardAccumulator:
                 f"The dtype of the watched primal must be floating (e.g. tf.float32), got {primal.dtype!r}"
             )
         tangent = convert_to_tensor(tangent, dtype=primal.dtype)
-        shape = tuple(primal.shape)
-        if tangent._array.shape != shape:
-            raise ValueError(
-                f"ForwardAccumulator: a tangent must have the shape of its primal, {primal.shape}, got {tangent.shape}"
-            )
         if variable is not None:
             self._of_variables[id(variable)] = (variable, tangent)
             primal = variable._value
+        have, wanted = tangent._array.shape, primal._array.shape
+        if len(have) != len(wanted) or any(map(surely_unequal, have, wanted)):
+            raise ValueError(
+                f"ForwardAccumulator: a tangent must have the shape of its primal, {primal.shape}, got {tangent.shape}"
+            )
         self._tangents[identify(primal)] = tangent
 
     # Recording.
