@@ -51,12 +51,11 @@ class ForwardAccumulator:
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._recording = False
         self._tangents: dict[int, Tensor] = {}
-        self._of_variables: dict[int, tuple[Variable, Tensor]] = {}
+        self._of_variables: dict[int, tuple[weakref.ref[Variable], Tensor]] = {}
         self._alive: dict[int, weakref.ref[Tensor]] = {}
         nest.assert_same_structure(primals, tangents)
         seen: set[int] = set()
         pairs = zip(nest.flatten(primals), nest.flatten(tangents), strict=True)
-        self._primals = []  # a tangent is forgotten with its tensor, and these are to be remembered
         for primal, tangent in pairs:
             if id(primal) in seen:
                 raise ValueError(
@@ -64,7 +63,6 @@ class ForwardAccumulator:
                     "its tangents and give it once."
                 )
             seen.add(id(primal))
-            self._primals.append(primal)
             self._watch(primal, tangent)
 
     def _watch(self, primal: Any, tangent: Any) -> None:
@@ -79,15 +77,19 @@ class ForwardAccumulator:
                 f"The dtype of the watched primal must be floating (e.g. tf.float32), got {primal.dtype!r}"
             )
         tangent = convert_to_tensor(tangent, dtype=primal.dtype)
-        if variable is not None:
-            self._of_variables[id(variable)] = (variable, tangent)
-            primal = variable._value
-        have, wanted = tangent._array.shape, primal._array.shape
+        tensor = primal if variable is None else variable._value
+        have, wanted = tangent._array.shape, tensor._array.shape
         if len(have) != len(wanted) or any(map(surely_unequal, have, wanted)):
             raise ValueError(
                 f"ForwardAccumulator: a tangent must have the shape of its primal, {primal.shape}, got {tangent.shape}"
             )
-        self._tangents[identify(primal)] = tangent
+        if variable is None:
+            self._remember(tensor, tangent)
+        else:
+            key = id(variable)
+            reference = weakref.ref(variable, lambda _: self._of_variables.pop(key, None))
+            self._of_variables[key] = (reference, tangent)
+            self._tangents[identify(tensor)] = tangent
 
     # Recording.
 
@@ -138,12 +140,14 @@ class ForwardAccumulator:
         return None
 
     def _keep(self, output: Tensor, tangent: Tensor | None) -> None:
-        if tangent is None or not output.dtype.is_differentiable:
-            return
-        identity = identify(output)
+        if tangent is not None and output.dtype.is_differentiable:
+            self._remember(output, tangent)
+
+    def _remember(self, tensor: Tensor, tangent: Tensor) -> None:
+        identity = identify(tensor)
         self._tangents[identity] = tangent
-        # Once nobody has the output, nobody can ask for its tangent.
-        self._alive[identity] = weakref.ref(output, lambda _: self._forget(identity))
+        # Once nobody has the tensor, nobody can ask for its tangent.
+        self._alive[identity] = weakref.ref(tensor, lambda _: self._forget(identity))
 
     def _forget(self, identity: int) -> None:
         self._tangents.pop(identity, None)

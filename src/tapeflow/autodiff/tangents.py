@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.autodiff.backprop import Call, dense
+from tapeflow.autodiff.backprop import Call, accumulate, dense
 from tapeflow.autodiff.tape import GradientTape
+from tapeflow.core.context import identify
 from tapeflow.core.dims import Dim, same_sizes
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
@@ -195,9 +196,11 @@ def _pushed(call: Call, tangents: Tangents) -> list[Tensor | None]:
         return [None] * len(outputs)
     if all(_is_empty(t) for _, t in pairs):  # a rule may divide by what is not there
         return [array.zeros_like(y) for y in outputs]
-    found = iter(
-        tape.gradient([p for p, _ in pairs], watched, output_gradients=[t for _, t in pairs])
-    )
+    seeds: dict[int, Any] = {}
+    for part, t in pairs:
+        there = seeds.get(identify(part))
+        seeds[part._id] = t if there is None else accumulate(there, t)
+    found = iter(tape._backward(seeds, watched, release=True))
     results = [None if d is None else next(found) for d in dummies]
     return [None if t is None else dense(t) for t in results]
 

@@ -114,6 +114,19 @@ class Loop:
             return loop_of_batch(batch, self, carried, scanned, invariants, turns, forms)
         return [*LoopCall(self, carried, scanned, invariants, turns, forms, carried_like).outputs]
 
+    def node(
+        self,
+        carried: Sequence[Tensor],
+        scanned: Sequence[Tensor],
+        *,
+        turns: Tensor | None,
+        carried_like: Sequence[Tensor],
+        stacked_like: Sequence[Tensor],
+        sums_like: Sequence[Tensor],
+    ) -> LoopCall:
+        """The same where none of it is an example of a batch, and what turns compute is to be kept."""
+        return LoopCall(self, carried, scanned, (), turns, (stacked_like, sums_like), carried_like)
+
 
 class LoopCall:
     """A loop that was called, and how to differentiate it."""
@@ -251,8 +264,8 @@ class LoopCall:
         stacked: Sequence[int],
         sums: Sequence[bool],
         sums_like: Sequence[Tensor],
-    ) -> LoopCall:
-        """A loop of as many turns, with another body.
+    ) -> tuple[Loop, dict[str, Any]]:
+        """A loop of as many turns, with another body, and what to call it with.
 
         Args:
           body: takes carried values and rows of scanned ones; gives carried values, stacked ones and sums.
@@ -277,10 +290,15 @@ class LoopCall:
             limit=mine.limit,
         )
         likes = [self.plan.stacked[i - n] for i in stacked]
-        forms = [self.inputs[p] for p in likes if p is not None], sums_like
         like = self.carried_like and [*self.carried_like, *[self.carried_like[k] for k in flowing]]
-        turns = self.inputs[0] if self.plan.counted else None
-        return LoopCall(loop, carried, scanned, (), turns, forms, like)
+        return loop, {
+            "carried": carried,
+            "scanned": scanned,
+            "turns": self.inputs[0] if self.plan.counted else None,
+            "carried_like": like,
+            "stacked_like": [self.inputs[p] for p in likes if p is not None],
+            "sums_like": sums_like,
+        }
 
     def _add(self, symbol: SymbolicTensor) -> Tensor:
         shape: Any = symbol._array.shape

@@ -1,8 +1,8 @@
 """Forward mode through a loop: a loop that carries tangents along with values.
 
 Transposing the backward pass, as forward mode does elsewhere, would keep what every turn has computed. Here a turn runs
-the body once more and moves the tangents of the carried values on, in the order of the turns; nothing is kept. What comes
-out is a loop like any other, so that tapes and accumulators around it find derivatives of tangents.
+the body once more and moves the tangents of the carried values on, in the order of the turns; nothing is kept. What
+comes out is a loop like any other, so that tapes and accumulators around it find derivatives of tangents.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tapeflow.autodiff.forward import ForwardAccumulator
 from tapeflow.core.tensor import Tensor
+from tapeflow.function.control_flow.batching import batch_of, unsupported
 from tapeflow.function.control_flow.blocks import LoopBlock, current
 from tapeflow.function.control_flow.derivative import zeros_like
 from tapeflow.function.control_flow.rows import described, spec_from
@@ -27,7 +28,7 @@ Tangents = Sequence[Tensor | None]
 def tangents_of_loop(forward: LoopCall, tangents: Tangents) -> list[Tensor | None]:
     """The tangents of the outputs of a loop from those of its inputs."""
     pushed = _Pushed(forward, tangents, [])
-    found = iter(pushed.call.outputs[forward.loop.carried :])
+    found = iter(pushed.moved.call(**pushed.arguments)[forward.loop.carried :])
     results: list[Tensor | None] = [None] * len(forward.outputs)
     for place in pushed.places:
         results[place] = next(found)
@@ -38,15 +39,17 @@ def tangents_of_kept(
     forward: LoopCall, kept: Sequence[SymbolicTensor], tangents: Tangents
 ) -> list[Tensor | None]:
     """The same for stacks of what tensors of the body were in each turn."""
+    if batch_of([t for t in tangents if t is not None]) is not None:
+        raise unsupported("forward mode over a backward pass")
     pushed = _Pushed(forward, tangents, kept)
-    return [*pushed.call.keep(pushed.kept)]
+    return [*pushed.moved.node(**pushed.arguments).keep(pushed.kept)]
 
 
 class _Pushed:
     """The loop that carries tangents.
 
     Attributes:
-      call: the loop.
+      moved: the loop, and `arguments` what it is called with.
       places: for each of its outputs after the values, the output of the first loop whose tangent it is.
       kept: in its body, the tangents of the tensors that are asked for.
     """
@@ -79,7 +82,7 @@ class _Pushed:
         self.body = loop.body.with_outputs(kept)
         self.kept: list[SymbolicTensor] = []
         body = self._traced_body(kept)
-        self.call = forward.again(
+        self.moved, self.arguments = forward.again(
             body,
             self._traced_condition(),
             [*forward.carried, *[self._start(k) for k in self.flowing]],
