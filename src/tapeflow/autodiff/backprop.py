@@ -30,7 +30,8 @@ Gradients = dict[int, Any]
 class Call(NamedTuple):
     """A computation that brings its own pullback: gradients of all outputs in, gradients of all inputs out.
 
-    A pullback that takes `partial` gradients gets None for an output that has none; others get zeros.
+    A pullback that takes `partial` gradients gets None for an output that has none; others get zeros. It may bring a
+    `pushforward`, too: tangents of all inputs in, tangents of all outputs out.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Call(NamedTuple):
     outputs: Sequence[Tensor]
     pullback: Callable[..., Sequence[Any]]
     partial: bool = False
+    pushforward: Callable[[Sequence[Tensor | None]], list[Tensor | None]] | None = None
 
 
 def record_call(call: Call) -> None:

@@ -12,6 +12,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import shown, wrong_object
+from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.log import warn_once
 from tapeflow.core.scopes import Scope, leaving
 from tapeflow.core.tensor import Tensor
@@ -52,12 +53,11 @@ class ForwardAccumulator(Scope):
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._recording = False
         self._tangents: dict[int, Tensor] = {}
-        self._of_variables: dict[int, tuple[Variable, Tensor]] = {}
+        self._of_variables: dict[int, tuple[weakref.ref[Variable], Tensor]] = {}
         self._alive: dict[int, weakref.ref[Tensor]] = {}
         nest.assert_same_structure(primals, tangents)
         seen: set[int] = set()
         pairs = zip(nest.flatten(primals), nest.flatten(tangents), strict=True)
-        self._primals = []  # a tangent is forgotten with its tensor, and these are to be remembered
         for primal, tangent in pairs:
             if id(primal) in seen:
                 raise ValueError(
@@ -65,7 +65,6 @@ class ForwardAccumulator(Scope):
                     "up its tangents and give it once."
                 )
             seen.add(id(primal))
-            self._primals.append(primal)
             self._watch(primal, tangent)
 
     def _watch(self, primal: Any, tangent: Any) -> None:
@@ -82,15 +81,19 @@ class ForwardAccumulator(Scope):
                 f"The dtype of the watched primal must be floating (e.g. tf.float32), got {primal.dtype!r}"
             )
         tangent = convert_to_tensor(tangent, dtype=primal.dtype)
-        shape = tuple(primal.shape)
-        if tangent._array.shape != shape:
+        tensor = primal if variable is None else variable._now()
+        have, wanted = tangent._array.shape, tensor._array.shape
+        if len(have) != len(wanted) or any(map(surely_unequal, have, wanted)):
             raise ValueError(
                 f"ForwardAccumulator: a tangent must have the shape of its primal, {primal.shape}, got {tangent.shape}"
             )
-        if variable is not None:
-            self._of_variables[id(variable)] = (variable, tangent)
-            primal = variable._now()
-        self._tangents[identify(primal)] = tangent
+        if variable is None:
+            self._remember(tensor, tangent)
+        else:
+            key = id(variable)
+            reference = weakref.ref(variable, lambda _: self._of_variables.pop(key, None))
+            self._of_variables[key] = (reference, tangent)
+            self._tangents[identify(tensor)] = tangent
 
     # Recording.
 
@@ -145,12 +148,14 @@ class ForwardAccumulator(Scope):
         return None
 
     def _keep(self, output: Tensor, tangent: Tensor | None) -> None:
-        if tangent is None or not output.dtype.is_differentiable:
-            return
-        identity = identify(output)
+        if tangent is not None and output.dtype.is_differentiable:
+            self._remember(output, tangent)
+
+    def _remember(self, tensor: Tensor, tangent: Tensor) -> None:
+        identity = identify(tensor)
         self._tangents[identity] = tangent
-        # Once nobody has the output, nobody can ask for its tangent.
-        self._alive[identity] = weakref.ref(output, lambda _: self._forget(identity))
+        # Once nobody has the tensor, nobody can ask for its tangent.
+        self._alive[identity] = weakref.ref(tensor, lambda _: self._forget(identity))
 
     def _forget(self, identity: int) -> None:
         self._tangents.pop(identity, None)

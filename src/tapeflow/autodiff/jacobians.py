@@ -6,16 +6,19 @@ backward pass carries all of them (see `tapeflow.primitives.batching`), or as ma
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.autodiff import backprop
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import wrong_object
+from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.tensor import Tensor
-from tapeflow.primitives import array
+from tapeflow.primitives import array, patterns
 from tapeflow.primitives.table import ArraySpec
 
 if TYPE_CHECKING:
@@ -36,13 +39,17 @@ def jacobian(
         _check_source(source)
 
     def seeds(start: int, stop: int) -> Tensor:
+        if patterns.unknown(*shape):
+            return array.reshape(
+                patterns.identity(count, count, target.dtype), shape=(count, *shape)
+            )
         rows = np.zeros((stop - start, count), target._array.dtype)
         rows[np.arange(stop - start), np.arange(start, stop)] = 1
         return Tensor(rows.reshape(stop - start, *shape))
 
     columns = _rows(tape, target, sources, count, seeds, loop)
     return [
-        _shaped(column, (*shape, *source.shape), source, zero)
+        _shaped(column, (*shape, *_sizes(source)), source, zero)
         for column, source in zip(columns, sources, strict=True)
     ]
 
@@ -54,15 +61,19 @@ def batch_jacobian(tape: GradientTape, target: Tensor, source: Any, loop: bool =
     """
     shape = target._array.shape
     _check_source(source)
-    source_shape = tuple(source.shape)
-    if len(shape) < 2 or len(source_shape) < 2 or shape[0] != source_shape[0]:
+    source_shape = _sizes(source)
+    if len(shape) < 2 or len(source_shape) < 2 or surely_unequal(shape[0], source_shape[0]):
         raise ValueError(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match, and "
             "at least two dimensions in both."
         )
-    width = int(np.prod(shape[1:], dtype=np.int64))
+    width = math.prod(shape[1:])
 
     def seeds(start: int, stop: int) -> Tensor:
+        if patterns.unknown(*shape):
+            units = patterns.identity(width, width, target.dtype)
+            units = array.reshape(units, shape=(width, 1, *shape[1:]))
+            return array.broadcast_to(units, shape=(width, *shape))
         rows = np.zeros((stop - start, shape[0], width), target._array.dtype)
         rows[np.arange(stop - start), :, np.arange(start, stop)] = 1
         return Tensor(rows.reshape(stop - start, *shape))
@@ -90,6 +101,8 @@ def _rows(
     """For each source the gradients for `count` seeds, stacked; None where there are none."""
     if not target._id:
         return [None] * len(sources)
+    if patterns.unknown(*target._array.shape):
+        return _unknown_rows(tape, target, sources, seeds(0, count), loop)
     step = 1 if loop else _at_once(tape, target, sources)
     columns: list[list[Tensor | None]] = [[] for _ in sources]
     for start in range(0, max(count, 1), step):
@@ -99,6 +112,26 @@ def _rows(
         for column, part in zip(columns, found, strict=True):
             column.append(part)
     return [_joined(column) for column in columns]
+
+
+def _unknown_rows(
+    tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor, loop: bool
+) -> list[Any]:
+    """The same inside of a function that does not know how many there are: all at once, or in a loop of its own."""
+    if not loop:
+        return _many(tape, target, sources, seeds)
+    from tapeflow.ops.functional import map_fn  # which no derivative needs otherwise
+
+    trial = tape._backward({target._id: array.zeros_like(target)}, sources, release=False)
+    connected = [source for source, g in zip(sources, trial, strict=True) if g is not None]
+
+    def row(seed: Tensor) -> list[Tensor]:
+        found = tape._backward({target._id: seed}, connected, release=False)
+        return [backprop.dense(g) for g in found]
+
+    dtypes = [as_dtype(source.dtype) for source in connected]
+    found = iter(map_fn(row, seeds, fn_output_signature=dtypes) if connected else ())
+    return [None if g is None else next(found) for g in trial]
 
 
 def _many(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor) -> list[Any]:
@@ -123,11 +156,18 @@ def _joined(parts: list[Any]) -> Any:
 
 
 def _shaped(column: Any, shape: Any, source: Any, zero: bool) -> Any:
-    shape = tuple(int(d) for d in shape)
     if column is not None:
         return array.reshape(column, shape=shape)
     # A variable of Keras calls its dtype by name.
     return backprop.zeros(ArraySpec(shape, as_dtype(source.dtype))) if zero else None
+
+
+def _sizes(source: Any) -> tuple[Any, ...]:
+    """The shape of a tensor or variable, where sizes may be unknown."""
+    if isinstance(source, Tensor):
+        return source._array.shape
+    shape = tuple(source.shape)
+    return convert_to_tensor(source)._array.shape if None in shape else tuple(map(int, shape))
 
 
 def _at_once(tape: GradientTape, target: Tensor, sources: list[Any]) -> int:
@@ -135,7 +175,7 @@ def _at_once(tape: GradientTape, target: Tensor, sources: list[Any]) -> int:
     largest = target._array.size * target._array.dtype.itemsize
     for source in sources:
         width = as_dtype(source.dtype).size
-        largest = max(largest, int(np.prod(tuple(source.shape))) * width)
+        largest = max(largest, _bytes(_sizes(source)) // 4 * width)
     for output, operation, edges in tape._records or ():
         if type(output) is int:
             for _, _, kept in edges:
@@ -143,14 +183,15 @@ def _at_once(tape: GradientTape, target: Tensor, sources: list[Any]) -> int:
                     largest = max(largest, _bytes(each))
         else:
             for spec in operation.outputs:
-                largest = max(largest, int(np.prod(spec.shape)) * spec.dtype.size)
+                largest = max(largest, _bytes(spec.shape) // 4 * spec.dtype.size)
     return max(1, BYTES_AT_ONCE // max(largest, 1))
 
 
 def _bytes(kept: Any) -> int:
     """The size of what a rule keeps, which is that of the gradients around it: an array, or a shape."""
     if isinstance(kept, Tensor):
-        return kept._array.size * kept._array.dtype.itemsize
+        size = kept._array.size
+        return 0 if patterns.unknown(size) else size * kept._array.dtype.itemsize
     if type(kept) is tuple and all(type(d) is int for d in kept):
         return int(np.prod(kept, dtype=np.int64)) * 4
     return 0

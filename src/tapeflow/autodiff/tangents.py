@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from tapeflow.autodiff.backprop import Call, dense
+from tapeflow.autodiff.backprop import Call, accumulate, dense
 from tapeflow.autodiff.tape import GradientTape
+from tapeflow.core.context import identify
+from tapeflow.core.dims import Dim, same_sizes
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
 from tapeflow.primitives.table import Primitive
@@ -131,7 +131,7 @@ def _elementwise(
     for i in moved:
         t = tangents[i]
         assert t is not None
-        if t._array.shape != shape:
+        if not same_sizes(t._array.shape, shape):
             # Of an input with the shape of the output the gradient is not summed.
             t = array.broadcast_to(t, shape=shape)
             inputs = _with(inputs, i, array.broadcast_to(inputs[i], shape=shape))
@@ -160,25 +160,33 @@ def _transposed(
             parts[i] = rule(g if several else g[0], *kept)
         return parts
 
-    found = _pushed(pullback, outputs, tangents)
+    found = _pushed(Call(primitive.name, inputs, outputs, pullback), tangents)
     return found if several else found[0]
 
 
 def tangents_of_call(call: Call, tangents: Tangents) -> list[Tensor | None]:
     """The tangents of the outputs of a computation that brings its own pullback."""
-    return _pushed(call.pullback, call.outputs, tangents)
+    if call.pushforward is not None:
+        return call.pushforward(tangents)
+    return _pushed(call, tangents)
 
 
-def _pushed(pullback: Any, outputs: Sequence[Tensor], tangents: Tangents) -> list[Tensor | None]:
+def _pushed(call: Call, tangents: Tangents) -> list[Tensor | None]:
     """Transposes a pullback, and applies it to tangents.
 
     It does not matter where a linear function is differentiated, except that some rules treat the value 0 apart.
     """
-    dummies = [Tensor(np.ones(y._array.shape, y._array.dtype)) for y in outputs]
-    watched = [d for d in dummies if d.dtype.is_differentiable]
+    outputs = call.outputs
+    dummies = [_ones(y) if y.dtype.is_differentiable else None for y in outputs]
+    watched = [d for d in dummies if d is not None]
+    given = (
+        dummies
+        if call.partial
+        else [_ones(y) if d is None else d for y, d in zip(outputs, dummies, strict=True)]
+    )
     with GradientTape(watch_accessed_variables=False, debug=False) as tape:
         tape.watch(watched)
-        parts = pullback(*dummies)
+        parts = call.pullback(*given)
     pairs = [
         (dense(part), t)
         for part, t in zip(parts, tangents, strict=True)
@@ -186,10 +194,24 @@ def _pushed(pullback: Any, outputs: Sequence[Tensor], tangents: Tangents) -> lis
     ]
     if not pairs or not watched:
         return [None] * len(outputs)
-    if not any(t._array.size for _, t in pairs):  # a rule may divide by what is not there
+    if all(_is_empty(t) for _, t in pairs):  # a rule may divide by what is not there
         return [array.zeros_like(y) for y in outputs]
-    found = iter(
-        tape.gradient([p for p, _ in pairs], watched, output_gradients=[t for _, t in pairs])
-    )
-    results = [next(found) if d.dtype.is_differentiable else None for d in dummies]
+    seeds: dict[int, Any] = {}
+    for part, t in pairs:
+        there = seeds.get(identify(part))
+        seeds[part._id] = t if there is None else accumulate(there, t)
+    found = iter(tape._backward(seeds, watched, release=True))
+    results = [None if d is None else next(found) for d in dummies]
     return [None if t is None else dense(t) for t in results]
+
+
+def _ones(y: Tensor) -> Tensor:
+    """A gradient of the form of a tensor."""
+    if type(y._array.shape) is not tuple:
+        return y._array.shape.ones_like(y)  # stacks of tensors, inside of `tf.function`
+    return array.ones_like(y)
+
+
+def _is_empty(t: Tensor) -> bool:
+    size = t._array.size
+    return not isinstance(size, Dim) and size == 0

@@ -11,6 +11,7 @@ from tapeflow.autodiff.backprop import Call, JointRule, Record
 from tapeflow.core import nest
 from tapeflow.core.context import identify, new_id, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor, scalar
+from tapeflow.core.dims import same_sizes
 from tapeflow.core.errors import InvalidArgumentError, shown
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import warn_once
@@ -464,7 +465,12 @@ class GradientTape(Scope):
         seed = convert_to_tensor(seed, dtype_hint=target.dtype)
         shape = target._array.shape
         try:
-            return seed if seed._array.shape == shape else array.broadcast_to(seed, shape=shape)
+            same = (
+                seed._array.shape == shape
+                if type(seed) is Tensor
+                else same_sizes(seed._array.shape, shape)
+            )
+            return seed if same else array.broadcast_to(seed, shape=shape)
         except InvalidArgumentError:
             raise InvalidArgumentError(
                 None,

@@ -85,7 +85,9 @@ class ConcreteFunction:
             for i in self._positions:
                 given[i] = _symbol(tracer, keys[i], leaves[i])
             args, kwargs = packed(structure, given)
+            before = _parameters(signature, args, kwargs)
             result = function(*args, **kwargs)
+            _check_unchanged(signature, before, _parameters(signature, args, kwargs))
             self._outputs, tensors = _flat_outputs(result, self.name)
             symbols = [_own(tracer, x) for x in tensors]
         self._foreign = [x for x, _ in tracer.captures.values() if isinstance(x, SymbolicTensor)]
@@ -316,6 +318,27 @@ def _names(signature: Signature, structure: tuple[Any, Any]) -> list[str]:
         count = len(flattened(value))
         names += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
     return names
+
+
+def _parameters(signature: Signature, args: Any, kwargs: Any) -> dict[str, tuple[Any, list[Any]]]:
+    """For each argument its form and its leaves."""
+    named = [*zip(signature.names(len(args)), args, strict=True), *kwargs.items()]
+    return {name: (form_of(value), nest.flatten(value)) for name, value in named}
+
+
+def _check_unchanged(signature: Signature, before: Any, after: Any) -> None:
+    """A function gets copies of lists and dicts: what it does to them would be lost."""
+    changed = [
+        name
+        for name, (form, leaves) in before.items()
+        if form != after[name][0]
+        or any(x is not y for x, y in zip(leaves, after[name][1], strict=True))
+    ]
+    if changed:
+        raise ValueError(
+            f"{signature.name}{signature.parameters} should not modify its Python input arguments. Modifying a copy is "
+            f"allowed. The following parameter(s) were modified: {', '.join(changed)}"
+        )
 
 
 def _symbol(tracer: Tracer, key: TensorKey, actual: Any) -> Tensor:

@@ -11,6 +11,7 @@ to keep: nothing more is kept. Derivatives of any order follow, because the back
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from tapeflow.autodiff.backprop import Call, accumulate, record_call
 from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device_tensor import DeviceTensor
-from tapeflow.core.dims import Atom, Dim
+from tapeflow.core.dims import Atom, Dim, atoms_of
 from tapeflow.core.errors import shown
 from tapeflow.core.guards import Sizes, Variants, hinted
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -143,6 +144,14 @@ class Routine:
         if around is None:
             around = Around(sizes_in(self.arguments, inputs[: len(self.arguments)]), {})
         return self._recorded(inputs, wanted, once, held, step, around)
+
+    def with_outputs(self, more: Sequence[SymbolicTensor]) -> Routine:
+        """The same with more outputs."""
+        new = copy.copy(self)
+        new.symbols = [*self.symbols, *more]
+        new.graph = self.graph.with_nodes(self.graph.nodes, [x.value for x in new.symbols])
+        new._forwards, new._plain, new._backwards = {}, None, {}
+        return new
 
     def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """A short way from arrays to arrays for who calls it a million times, and records nothing.
@@ -390,8 +399,9 @@ def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> di
     for symbol, x in zip(symbols, tensors, strict=True):
         for axis, mine in enumerate(symbol._array.shape):
             if type(mine) is Dim:
-                ((atom,),) = mine.terms
-                found[atom] = x._array.shape[axis]
+                for atom in atoms_of(mine):
+                    if atom.origin[:2] == (symbol, axis):
+                        found[atom] = x._array.shape[axis]
     return found
 
 

@@ -16,6 +16,7 @@ from tapeflow.core.interpreter import innermost
 from tapeflow.core.scopes import setting
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
+from tapeflow.function.control_flow.rows import outside
 from tapeflow.function.control_flow.stacks import is_stack
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.routine import Routine, replay
@@ -35,17 +36,18 @@ def batch_of(tensors: Sequence[Tensor]) -> Batch | None:
 @contextlib.contextmanager
 def _outside(batch: Batch, inputs: Sequence[Tensor]) -> Iterator[None]:
     """Within this context only those record who follow full tensors."""
-    outside, inside = batch._sides()
+    those_outside, inside = batch._sides()
     for recorder in inside:
         if not isinstance(recorder, Tracer) and any(
             x._id and recorder.follows(x._id) for x in inputs
         ):
-            raise _unsupported("a tape that is opened inside and differentiates each example")
-    with setting(context, hot=(context.hot[0], outside)):
+            raise unsupported("a tape that is opened inside and differentiates each example")
+    with setting(context, hot=(context.hot[0], those_outside)):
         yield
 
 
-def _unsupported(what: str) -> NotImplementedError:
+def unsupported(what: str) -> NotImplementedError:
+    """The error for what cannot be done for all examples at once."""
     return NotImplementedError(
         f"A conditional or loop of a traced function cannot be vectorised with {what}. Pass "
         "experimental_use_pfor=False to jacobian, or use tf.map_fn in the place of tf.vectorized_map."
@@ -88,20 +90,24 @@ def _moved(batch: Batch, inner: Batch, tensors: Sequence[Tensor]) -> list[Tensor
 
 
 def _selected(
-    branches: Sequence[Routine], index: Tensor, taken: Sequence[Sequence[Tensor]]
+    branches: Sequence[Routine],
+    index: Tensor,
+    taken: Sequence[Sequence[Tensor]],
+    count: int | None = None,
 ) -> list[Tensor]:
+    """The outputs of the branch that each example chooses, followed by what comes after the first `count` of all."""
     found = []
     for routine, inputs in zip(branches, taken, strict=True):
         values = replay(routine.graph, inputs)
         found.append([values[v] for v in routine.graph.outputs])
-    results = found[-1]
+    results = found[-1][:count]
     for number, outputs in enumerate(found[:-1]):
         if index.dtype.is_bool:  # of two branches the first is that for false
             chosen = logical_not(index)
         else:
             chosen = binary.equal(index, convert_to_tensor(number, index.dtype))
-        results = [where(chosen, a, b) for a, b in zip(outputs, results, strict=True)]
-    return results
+        results = [where(chosen, a, b) for a, b in zip(outputs[:count], results, strict=True)]
+    return results if count is None else [*results, *[y for those in found for y in those[count:]]]
 
 
 def loop_of_batch(
@@ -118,9 +124,9 @@ def loop_of_batch(
     fixed = [*invariants, *outer_tensors(body)]
     everything = [*carried, *scanned, *fixed]
     if any(is_stack(x) and batch.holds(x) for x in everything):
-        raise _unsupported("lists of tensors")
+        raise unsupported("lists of tensors")
     if turns is not None and batch.holds(turns):
-        raise _unsupported("a number of turns that differs between examples")
+        raise unsupported("a number of turns that differs between examples")
     with _outside(batch, everything):
         return _LoopOfBatch(batch, loop, carried, scanned, fixed, forms).call(turns)
 
@@ -154,7 +160,7 @@ class _LoopOfBatch:
 
     def _own(self, symbol: Tensor, batched: bool) -> tuple[Tensor, Tensor]:
         """An argument of the new body, and what stands for it in the old one."""
-        shape = symbol._array.shape
+        shape = outside(symbol._array.shape, current())
         own = self.block.own((self.batch.size, *shape) if batched else shape, symbol.dtype)
         return own, self.inner.wrap(own) if batched else own
 
@@ -239,7 +245,7 @@ class _LoopOfBatch:
             owns = []
             inputs = []
             for symbol, batched in zip(condition.arguments, self.batched, strict=True):
-                shape = symbol._array.shape
+                shape = outside(symbol._array.shape, current())
                 own = block.own((self.batch.size, *shape) if batched else shape, symbol.dtype)
                 owns.append(own)
                 inputs.append(inner.wrap(own) if batched else own)
@@ -251,7 +257,7 @@ class _LoopOfBatch:
 
         going_on = block.run(run)
         if inner.holds(going_on):
-            raise _unsupported("a condition that differs between examples")
+            raise unsupported("a condition that differs between examples")
         return block.routine([going_on])
 
 
@@ -282,17 +288,44 @@ class _Like:
         self.dtype = value.dtype
 
 
-def cond_node(batch: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[Tensor]:
+def node_of_batch(
+    name: str, batch: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]
+) -> list[Tensor]:
+    """A conditional or loop on examples, from a node: inside of a trace, or in one that is made for it."""
+    node = {"cond": _cond_node, "while": _while_node}[name]
+    if context.tracer is not None:
+        return node(batch, inputs, attrs)
+    flags = [batch.holds(x) for x in inputs]
+    full = [batch.data(x) for x in inputs]
+    tracer = Tracer(f"{name} of a batch")
+    with tracer.whole():
+        symbols = [tracer.argument_like(x) for x in full]
+        inner = Batch(batch.size)
+        with inner.entered():
+            own = [inner.wrap(x) if b else x for x, b in zip(symbols, flags, strict=True)]
+            found = node(inner, own, attrs)
+            batched = [inner.holds(y) for y in found]
+            outputs = [inner.data(y) for y in found]
+    with _outside(batch, inputs):
+        results = Routine(tracer, outputs, jit_compile=False).call(full)
+    return [batch.wrap(y) if b else y for y, b in zip(results, batched, strict=True)]
+
+
+def _cond_node(batch: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[Tensor]:
     """A conditional on examples, from a node."""
-    if any(attrs["kept"]):
-        raise _unsupported("a conditional in a loop or branch that is differentiated")
     index, *pool = inputs
     arguments = [[pool[place] for place in own] for own in attrs["places"]]
     branches: Any = [_Held(graph) for graph in attrs["branches"]]
-    return conditional_of_batch(batch, branches, index, arguments)
+    if not any(attrs["kept"]):
+        return conditional_of_batch(batch, branches, index, arguments)
+    if attrs.get("effect"):
+        raise unsupported("an effect, such as printing, in a branch that is differentiated")
+    # What a branch keeps is computed in any case, and looked at if it is the one.
+    count = len(attrs["shapes"]) - sum(attrs["kept"])
+    return _selected(branches, index, arguments, count)
 
 
-def while_node(batch: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[Tensor]:
+def _while_node(batch: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[Tensor]:
     """A loop on examples, from a node. What it keeps is stacked."""
     from tapeflow.function.control_flow.loops import Loop
 

@@ -19,6 +19,7 @@ outputs of the loop when somebody asks for its derivative.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from tapeflow.autodiff.backprop import Call, accumulate, dense, record_call
@@ -31,6 +32,7 @@ from tapeflow.function.control_flow.batching import batch_of, loop_of_batch
 from tapeflow.function.control_flow.blocks import current, outer_tensors
 from tapeflow.function.control_flow.derivative import BlockGradient, record_kept, zeros_like
 from tapeflow.function.control_flow.loop_kernel import WHILE, Plan
+from tapeflow.function.control_flow.pushforward import tangents_of_kept, tangents_of_loop
 from tapeflow.function.control_flow.rows import (
     Described,
     add_output,
@@ -110,10 +112,23 @@ class Loop:
         batch = batch_of(taken)
         if batch is not None:
             return loop_of_batch(batch, self, carried, scanned, invariants, turns, forms)
-        return [*_Call(self, carried, scanned, invariants, turns, forms, carried_like).outputs]
+        return [*LoopCall(self, carried, scanned, invariants, turns, forms, carried_like).outputs]
+
+    def node(
+        self,
+        carried: Sequence[Tensor],
+        scanned: Sequence[Tensor],
+        *,
+        turns: Tensor | None,
+        carried_like: Sequence[Tensor],
+        stacked_like: Sequence[Tensor],
+        sums_like: Sequence[Tensor],
+    ) -> LoopCall:
+        """The same where none of it is an example of a batch, and what turns compute is to be kept."""
+        return LoopCall(self, carried, scanned, (), turns, (stacked_like, sums_like), carried_like)
 
 
-class _Call:
+class LoopCall:
     """A loop that was called, and how to differentiate it."""
 
     def __init__(
@@ -163,11 +178,15 @@ class _Call:
             effect = effect or has_effect(condition.graph)
         if effect:
             attrs["effect"] = True
+        self.plan = plan
         self.node, self.outputs = WHILE.node(self.inputs, attrs)
         self.turns = self.outputs[-1] if turns is None else turns
         self._kept: dict[int, Tensor] = {}
         self._backwards: dict[Any, Variants] = {}
-        record_call(Call("while", self.inputs, self.outputs, self.pullback, partial=True))
+        # What has an effect must not happen twice, so that its tangents come from what is kept of each turn.
+        self._pushes = not effect
+        push = partial(tangents_of_loop, self) if self._pushes else None
+        record_call(Call("while", self.inputs, self.outputs, self.pullback, True, push))
 
     def _places(self, tensors: Sequence[Tensor], anywhere: bool = False) -> tuple[int, ...]:
         """The positions of tensors among the inputs, where they are added if they are not there."""
@@ -229,10 +248,57 @@ class _Call:
                 return self._pulled({}, [x for x, _ in given], [p for _, p in given])
 
             outputs = [x for _, x in mine]
-            record_kept(
-                Call("while", self.inputs, outputs, pullback, True), self.tracer, self.recorders
-            )
+            push = partial(tangents_of_kept, self, [x for x, _ in mine]) if self._pushes else None
+            call = Call("while", self.inputs, outputs, pullback, True, push)
+            record_kept(call, self.tracer, self.recorders)
         return found
+
+    def again(
+        self,
+        body: Routine,
+        condition: Routine | None,
+        carried: Sequence[Tensor],
+        scanned: Sequence[Tensor],
+        *,
+        flowing: Sequence[int],
+        stacked: Sequence[int],
+        sums: Sequence[bool],
+        sums_like: Sequence[Tensor],
+    ) -> tuple[Loop, dict[str, Any]]:
+        """A loop of as many turns, with another body, and what to call it with.
+
+        Args:
+          body: takes carried values and rows of scanned ones; gives carried values, stacked ones and sums.
+          condition: takes carried values, if this loop has one.
+          carried: those of this loop, and more of them.
+          scanned: the scanned values.
+          flowing: for each of the further carried values, the one of this loop that it has the form of.
+          stacked: for each stacked result the one of this loop that it has the form of.
+          sums: for each sum, whether it is made of rows.
+          sums_like: tensors that the sums have the form of.
+        """
+        mine, n = self.loop, self.loop.carried
+        loop = Loop(
+            body,
+            len(carried),
+            len(scanned),
+            condition=condition,
+            stacked=len(stacked),
+            sums=sums,
+            cut=tuple(mine.cut),
+            reverse=mine.reverse,
+            limit=mine.limit,
+        )
+        likes = [self.plan.stacked[i - n] for i in stacked]
+        like = self.carried_like and [*self.carried_like, *[self.carried_like[k] for k in flowing]]
+        return loop, {
+            "carried": carried,
+            "scanned": scanned,
+            "turns": self.inputs[0] if self.plan.counted else None,
+            "carried_like": like,
+            "stacked_like": [self.inputs[p] for p in likes if p is not None],
+            "sums_like": sums_like,
+        }
 
     def _add(self, symbol: SymbolicTensor) -> Tensor:
         shape: Any = symbol._array.shape
@@ -259,7 +325,7 @@ class _Backward:
     """
 
     def __init__(
-        self, forward: _Call, given: Sequence[int], kept_given: Sequence[SymbolicTensor]
+        self, forward: LoopCall, given: Sequence[int], kept_given: Sequence[SymbolicTensor]
     ) -> None:
         self.forward = forward
         loop = forward.loop

@@ -52,7 +52,7 @@ class ControlFlow:
         if not isinstance(interpreter, Tracer | None):
             from tapeflow.function.control_flow import batching
 
-            return tuple(getattr(batching, f"{self.name}_node")(interpreter, tensors, attrs))
+            return tuple(batching.node_of_batch(self.name, interpreter, tensors, attrs))
         _, outputs = self.node(tensors, attrs)
         return tuple(outputs)
 

@@ -37,6 +37,11 @@ class StackShape(tuple[Any, ...]):
         """The sum of two gradients that are stacks."""
         return stack_add(a, b)
 
+    @staticmethod
+    def ones_like(x: Tensor) -> Tensor:
+        """A stack of ones."""
+        return stack_ones_like(x)
+
     def with_sizes(self, sizes: tuple[Any, ...]) -> StackShape:
         """The same with another length."""
         return StackShape(sizes[0], self.element)
@@ -278,6 +283,19 @@ stack_add = _unlisted(
     result=lambda a, b: _spec(a.shape[0], _known(a.shape) or _known(b.shape), a.dtype),
     gradients={"a": lambda g: g, "b": lambda g: g},
 )
+
+
+def _ones_like_kernel(s: Any) -> Stack:
+    if not isinstance(s, Stack):  # XLA has arrays in the place of stacks
+        return _from_kernel(np.ones_like(s))
+    ones = {
+        i: _ones_like_kernel(x) if isinstance(x, Stack) else np.ones_like(x)
+        for i, x in s.entries.items()
+    }
+    return Stack(ones, s.length, s.dtype, s.element)
+
+
+stack_ones_like = _unlisted("stack_ones_like", "s", _ones_like_kernel, result=lambda s: s)
 
 stack_drop = _unlisted(
     "stack_drop",

@@ -260,6 +260,7 @@ class Batch(Interpreter):
             inputs=[self.data(x) for x in call.inputs],
             outputs=[self.data(y) for y in call.outputs],
             pullback=pullback,
+            pushforward=None,
         )
         for recorder in outside:
             recorder.record_call(full_call)
