@@ -12,7 +12,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.log import warn_once
-from tapeflow.core.scopes import Scope, leaving
+from tapeflow.core.scopes import Scope
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
@@ -106,8 +106,6 @@ class ForwardAccumulator(Scope):
             pop_recorder(self)
             self._recording = False
         self._guard = None
-
-    __exit__ = leaving(_leave)
 
     def record(self, primitive: Any, inputs: tuple[Tensor, ...], output: Any, attrs: Any) -> None:
         """Computes the tangent of an output, if an input has one."""
@@ -225,5 +223,3 @@ class _Outside(Scope):
     def _leave(self, *exception: Any) -> None:
         context.hot = self._hot
         self._guard = None
-
-    __exit__ = leaving(_leave)

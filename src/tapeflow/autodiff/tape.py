@@ -14,7 +14,7 @@ from tapeflow.core.convert import convert_to_tensor, scalar
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import warn_once
-from tapeflow.core.scopes import Scope, leaving
+from tapeflow.core.scopes import Scope
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
@@ -95,8 +95,6 @@ class GradientTape(Scope):
         if self._recording:
             self._pop()
         self._guard = None
-
-    __exit__ = leaving(_leave)
 
     def _push(self) -> None:
         if self._recording:
@@ -554,5 +552,3 @@ class _Paused(Scope):
         if not tape._recording:
             tape._push()
         self._guard = None
-
-    __exit__ = leaving(_leave)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core.context import context
-from tapeflow.core.scopes import Scope, leaving
+from tapeflow.core.scopes import Scope
 
 
 class name_scope(Scope):
@@ -41,5 +41,3 @@ class name_scope(Scope):
         context.name_scopes = self._outside[-1]
         self._guard = None
         self._outside.pop()
-
-    __exit__ = leaving(_leave)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import formatting
-from tapeflow.core.context import context, new_id
+from tapeflow.core.context import apart, context, new_id, quietly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import invalid
@@ -297,8 +297,12 @@ class Variable(Operators):
             and held.flags.owndata
             and held.flags.writeable
         ):
-            return context.hot[0](ufunc, held, array, held)
-        return context.hot[0](ufunc, held, array)
+            return quietly(ufunc, held, array, held)
+        run = context.hot[0]
+        try:
+            return run(ufunc, held, array)
+        except RuntimeError as error:
+            return apart(run, error, ufunc, held, array)
 
     def _replace(self, array: Any, *origins: Any) -> Variable:
         """Puts `array` in the variable. `origins` are the values it was computed from, for `explain`."""
@@ -366,7 +370,7 @@ class Variable(Operators):
             )
         rows, table = places(op, indices, held.shape)
         array = np.array(held, order="C")  # so that the table of rows is a view of it
-        context.hot[0](combine, array.reshape(table), rows, values.reshape(rows.size, *table[1:]))
+        quietly(combine, array.reshape(table), rows, values.reshape(rows.size, *table[1:]))
         return self._replace(array, self._value, updates)
 
     def scatter_add(

@@ -28,7 +28,7 @@ from tapeflow.function.signature import (
     form_of,
     packed,
 )
-from tapeflow.function.tracing import SymbolicTensor, Tracer
+from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
 
 
 class ConcreteFunction:
@@ -77,7 +77,8 @@ class ConcreteFunction:
         tracer.enclosing = outside
         stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
         given = list(stand_ins)
-        with contextlib.nullcontext() if outside is None else outside.suspended(), tracer.whole():
+        around = contextlib.nullcontext() if outside is None else outside.suspended()
+        with tracing_lock, around, tracer.whole():
             for i in self._positions:
                 given[i] = _symbol(tracer, keys[i], leaves[i])
             args, kwargs = packed(structure, given)

@@ -27,7 +27,7 @@ from tapeflow.function.executors.choice import Executor
 from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.sizes import substituted
-from tapeflow.function.tracing import SymbolicTensor, Tracer
+from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
 
@@ -246,7 +246,7 @@ class _Backward:
         self, routine: Routine, wanted: tuple[int, ...], targets: list[SymbolicTensor]
     ) -> None:
         tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
-        with tracer.whole():
+        with tracing_lock, tracer.whole():
             seeds: dict[int, Any] = {}
             for target in targets:
                 g = tracer.argument_like(target)

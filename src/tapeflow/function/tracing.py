@@ -26,7 +26,7 @@ import numpy as np
 import tapeflow
 from tapeflow.autodiff.backprop import Call
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core.context import context, identify, no_recorders
+from tapeflow.core.context import context, identify, no_recorders, quietly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Atom, Dim, Guard
 from tapeflow.core.dtypes import int64
@@ -387,23 +387,13 @@ class Tracer(Interpreter):
 
     # Running the function.
 
-    @contextlib.contextmanager
-    def tracing(self) -> Iterator[None]:
+    def tracing(self) -> setting:
         """Within this context primitives become nodes of the graph."""
-        self.tape._records = [] if self.tape._records is None else self.tape._records
-        hot = (context.hot[0], (self, self.tape))
-        with setting(context, hot=hot, interpreters=(self,), tracer=self):
-            yield
+        return _Tracing(self)
 
-    @contextlib.contextmanager
-    def whole(self) -> Iterator[None]:
-        """A trace from its beginning to its end: variables get back what they held."""
-        with tracing_lock:
-            try:
-                with self.tracing():
-                    yield
-            finally:
-                self._finish()
+    def whole(self) -> setting:
+        """A trace from its beginning to its end: variables get back what they held. Hold `tracing_lock` around it."""
+        return _Whole(self)
 
     def _finish(self) -> None:
         for captured in self.variables.values():
@@ -538,6 +528,25 @@ class Tracer(Interpreter):
         return False
 
 
+class _Tracing(setting):
+    def __init__(self, tracer: Tracer) -> None:
+        hot = (context.hot[0], (tracer, tracer.tape))
+        super().__init__(context, hot=hot, interpreters=(tracer,), tracer=tracer)
+        self._tracer = tracer
+
+    def __enter__(self) -> None:
+        tape = self._tracer.tape
+        tape._records = [] if tape._records is None else tape._records
+        super().__enter__()
+
+
+class _Whole(_Tracing):
+    def _leave(self, *exception: Any) -> None:
+        vars(context).update(self._before)
+        self._tracer._finish()
+        self._guard = None
+
+
 tracing_lock = threading.RLock()
 
 
@@ -564,7 +573,7 @@ def computed(wanted: Value, graph: Graph, known: dict[Value, Any]) -> Any:
                     "no value while the function is traced. Make the variable outside, or pass a function: "
                     "tf.Variable(lambda: ...)."
                 )
-            result = context.hot[0](node.primitive.kernel, *map(find, node.inputs), **node.attrs)
+            result = quietly(node.primitive.kernel, *map(find, node.inputs), **node.attrs)
             several = node.primitive.outputs != 1
             arrays.update(zip(node.outputs, result if several else (result,), strict=True))
         return arrays[value]

@@ -6,8 +6,7 @@ full tensors. A conditional whose predicate differs between examples computes al
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.context import context
@@ -32,8 +31,7 @@ def batch_of(tensors: Sequence[Tensor]) -> Batch | None:
     return found if isinstance(found, Batch) else None
 
 
-@contextlib.contextmanager
-def _outside(batch: Batch, inputs: Sequence[Tensor]) -> Iterator[None]:
+def _outside(batch: Batch, inputs: Sequence[Tensor]) -> setting:
     """Within this context only those record who follow full tensors."""
     outside, inside = batch._sides()
     for recorder in inside:
@@ -41,8 +39,7 @@ def _outside(batch: Batch, inputs: Sequence[Tensor]) -> Iterator[None]:
             x._id and recorder.follows(x._id) for x in inputs
         ):
             raise _unsupported("a tape that is opened inside and differentiates each example")
-    with setting(context, hot=(context.hot[0], outside)):
-        yield
+    return setting(context, hot=(context.hot[0], outside))
 
 
 def _unsupported(what: str) -> NotImplementedError:
