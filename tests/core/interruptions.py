@@ -16,6 +16,22 @@ def interrupted(action, at):
 
     Returns whether there were as many lines.
     """
+
+    def interrupt():
+        raise Interrupted
+
+    ignored = sys.unraisablehook
+    sys.unraisablehook = lambda _: None  # one that hits a destructor is lost: Python's rule
+    try:
+        return with_signal(action, at, interrupt)
+    except Interrupted:
+        return True
+    finally:
+        sys.unraisablehook = ignored
+
+
+def with_signal(action, at, handler):
+    """The same for any function that is called there, as if by a signal."""
     left = at
     entered = set()
 
@@ -33,20 +49,15 @@ def interrupted(action, at):
             left -= 1
             if left < 0:
                 sys.settrace(None)
-                raise Interrupted
+                handler()
         return trace
 
-    ignored = sys.unraisablehook
-    sys.unraisablehook = lambda _: None  # one that hits a destructor is lost: Python's rule
     before = sys.gettrace()
     sys.settrace(trace)
     try:
         action()
-    except Interrupted:
-        pass
     finally:
         sys.settrace(before)
-        sys.unraisablehook = ignored
     return left < 0
 
 

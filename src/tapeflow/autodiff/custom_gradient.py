@@ -13,7 +13,7 @@ from tapeflow.autodiff.tape import variable_of
 from tapeflow.core import nest
 from tapeflow.core.context import pop_recorder, push_recorder, recorders
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.scopes import Scope, leaving
+from tapeflow.core.scopes import Scope
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 
@@ -32,8 +32,6 @@ class VariableWatcher(Scope):
     def _leave(self, *exception: Any) -> None:
         pop_recorder(self)
         self._guard = None
-
-    __exit__ = leaving(_leave)
 
     def variables(self, besides: Sequence[Any] = ()) -> list[Variable]:
         """The variables that were read, except those in `besides`."""

@@ -14,7 +14,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import shown, wrong_object
 from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.log import warn_once
-from tapeflow.core.scopes import Scope, leaving
+from tapeflow.core.scopes import Scope
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
@@ -112,8 +112,6 @@ class ForwardAccumulator(Scope):
             pop_recorder(self)
             self._recording = False
         self._guard = None
-
-    __exit__ = leaving(_leave)
 
     def record(self, primitive: Any, inputs: tuple[Tensor, ...], output: Any, attrs: Any) -> None:
         """Computes the tangent of an output, if an input has one."""
@@ -233,5 +231,3 @@ class _Outside(Scope):
     def _leave(self, *exception: Any) -> None:
         context.hot = self._hot
         self._guard = None
-
-    __exit__ = leaving(_leave)

@@ -15,7 +15,7 @@ from tapeflow.core.dims import same_sizes
 from tapeflow.core.errors import InvalidArgumentError, shown
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import warn_once
-from tapeflow.core.scopes import Scope, leaving
+from tapeflow.core.scopes import Scope
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
@@ -100,8 +100,6 @@ class GradientTape(Scope):
         if self._recording:
             self._pop()
         self._guard = None
-
-    __exit__ = leaving(_leave)
 
     def _push(self) -> None:
         if self._recording:
@@ -565,5 +563,3 @@ class _Paused(Scope):
         if not tape._recording:
             tape._push()
         self._guard = None
-
-    __exit__ = leaving(_leave)

@@ -60,6 +60,19 @@ def quiet_runner() -> Callable[..., Any]:
     return quiet.run
 
 
+def is_busy(run: Callable[..., Any]) -> bool:
+    """Whether we are inside of a call of a quiet runner, so that what it was to call now has not been called.
+
+    That happens where a signal handler or a destructor, which Python may run in the middle of a kernel, computes with
+    tensors. It is found out when it has failed: asking before would slow down every operation. Use another runner then.
+    """
+    try:
+        run(int)
+    except RuntimeError:
+        return True
+    return False
+
+
 class _Context(threading.local):
     """Thread-local state.
 
@@ -108,6 +121,28 @@ def no_recorders() -> setting:
     """Within this context nothing is recorded in this thread. Tracing goes on, and variables hold what they held."""
     run, active = context.hot
     return setting(context, hot=(run, tuple([r for r in active if r.substitutes])))
+
+
+def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a function returns, called without NumPy's floating-point warnings."""
+    run = context.hot[0]
+    try:
+        return run(function, *args, **kwargs)
+    except RuntimeError as error:
+        return apart(run, error, function, *args, **kwargs)
+
+
+def apart(
+    run: Callable[..., Any],
+    error: Exception,
+    function: Callable[..., Any],
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """What a function returns that a quiet runner could not call because it is busy. Raises `error` if it is not."""
+    if not is_busy(run):
+        raise error
+    return quiet_runner()(function, *args, **kwargs)
 
 
 def identify(tensor: Tensor) -> int:

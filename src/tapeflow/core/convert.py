@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.context import context
+from tapeflow.core.context import apart, context
 from tapeflow.core.dtypes import DType, as_dtype, from_numpy
 from tapeflow.core.errors import shown
 from tapeflow.core.memory import check_room, copied
@@ -149,7 +149,11 @@ def _from_python(value: Any, dtype: DType | None) -> Any:
 
 def cast_quietly(value: Any, dtype: DType) -> Any:
     """A copy in another dtype. What does not fit becomes inf or wraps, and NumPy does not warn of it."""
-    return context.hot[0](np.array, value, dtype.np_dtype)
+    run = context.hot[0]
+    try:
+        return run(np.array, value, dtype.np_dtype)
+    except RuntimeError as error:
+        return apart(run, error, np.array, value, dtype.np_dtype)
 
 
 _DEFAULTS: dict[type, DType | None] = {

@@ -48,43 +48,27 @@ class _Notes(threading.local):
         self.checking = False
 
 
-_notes = _Notes()
-
-
-@contextlib.contextmanager
-def noting(known: Callable[[Atom], bool]) -> Iterator[Book]:
-    """Within this context questions may be asked. Gives the guards that were noted.
-
-    Args:
-      known: whether a size means something to who notes it: it is one of the trace, or of a trace around it.
-    """
-    before = _notes.books
-    book: Book = {}
-    _notes.books = (*before, (book, known))
-    try:
-        yield book
-    finally:
-        _notes.books = before
+notes = _Notes()
 
 
 @contextlib.contextmanager
 def undecided() -> Iterator[None]:
     """Within this context a question that is not plain raises `Undecided`."""
-    before, _notes.deciding = _notes.deciding, False
+    before, notes.deciding = notes.deciding, False
     try:
         yield
     finally:
-        _notes.deciding = before
+        notes.deciding = before
 
 
 @contextlib.contextmanager
 def validity() -> Iterator[None]:
     """Within this context a shape rule asks whether what a primitive is given fits. Its kernel checks that, too."""
-    before, _notes.checking = _notes.checking, True
+    before, notes.checking = notes.checking, True
     try:
         yield
     finally:
-        _notes.checking = before
+        notes.checking = before
 
 
 def ask(comparison: str, a: Any, b: Any) -> bool:
@@ -104,16 +88,16 @@ def ask(comparison: str, a: Any, b: Any) -> bool:
 
 def _guess(comparison: str, a: Any, b: Any) -> bool:
     """The answer to a question that is not plain, which is noted."""
-    if not _notes.deciding:
+    if not notes.deciding:
         raise Undecided(f"{a} {comparison} {b}")
     number = hint_of(a - b)
     if number is None:
         guard = Guard(comparison, a, b, _likely(comparison, a, b))
-        if not _notes.checking and context.tracer is not None:
+        if not notes.checking and context.tracer is not None:
             context.tracer.check_size(guard)
         return guard.answer
     answer = number == 0 if comparison == "==" else number < 0
-    if _notes.checking and comparison == "==":
+    if notes.checking and comparison == "==":
         # A branch may be for other sizes than those of the call that is traced for.
         if answer or _free(a, b) or getattr(context.tracer, "inline", False):
             answer = answer or _likely(comparison, a, b)
@@ -130,10 +114,10 @@ def _guess(comparison: str, a: Any, b: Any) -> bool:
 
 
 def _note(guard: Guard) -> None:
-    if not _notes.books:
+    if not notes.books:
         raise RuntimeError(f"No function is being traced, and it was asked whether {guard}.")
     atoms = [*atoms_of(guard.a), *atoms_of(guard.b)]
-    for book, known in _notes.books:
+    for book, known in notes.books:
         if all(map(known, atoms)):
             book.setdefault((guard.comparison, _key(guard.a), _key(guard.b)), guard)
 
@@ -141,7 +125,7 @@ def _note(guard: Guard) -> None:
 def _known(comparison: str, a: Any, b: Any) -> bool | None:
     """What was answered before."""
     key = (comparison, _key(a), _key(b))
-    return next((book[key].answer for book, _ in reversed(_notes.books) if key in book), None)
+    return next((book[key].answer for book, _ in reversed(notes.books) if key in book), None)
 
 
 def _likely(comparison: str, a: Any, b: Any) -> bool:
@@ -149,7 +133,7 @@ def _likely(comparison: str, a: Any, b: Any) -> bool:
     known = b if isinstance(a, Dim) else a
     if comparison == "==":
         # A rule that names a 1 wants it to be there; elsewhere it is a case apart.
-        return isinstance(known, Dim) or known not in ((0,) if _notes.checking else (0, 1))
+        return isinstance(known, Dim) or known not in ((0,) if notes.checking else (0, 1))
     return isinstance(b, Dim) and not isinstance(a, Dim) and a <= 1
 
 
@@ -179,7 +163,7 @@ def pinned(size: Dim) -> int:
             f"The size {size} is known only when the function runs, and a Python number is needed here. Use "
             "tf.shape(x) in the place of x.shape, and tensors in the place of Python numbers."
         )
-    if not _notes.deciding:
+    if not notes.deciding:
         raise Undecided(str(size))
     _note(Guard("==", size, number, True))
     return number

@@ -6,7 +6,7 @@ from typing import Any
 
 from tapeflow.core.context import context
 from tapeflow.core.errors import shown
-from tapeflow.core.scopes import Scope, leaving
+from tapeflow.core.scopes import Scope
 
 
 class name_scope(Scope):
@@ -42,5 +42,3 @@ class name_scope(Scope):
         context.name_scopes = self._outside[-1]
         self._guard = None
         self._outside.pop()
-
-    __exit__ = leaving(_leave)

@@ -2,23 +2,32 @@
 
 An interruption can arrive when `__exit__` has been called and its first line has not run yet. Then it has done nothing,
 and nobody calls it again: a tape would go on recording, a thread would stay in tracing mode. But a `with` statement
-holds what it got as `__exit__` for exactly as long as its block lasts. So that is an object of its own here, and if it
-comes to its end and the block has not been left, the block is left then.
+holds what it got as `__exit__` for exactly as long as its block lasts. Here that is an object that nobody else has. If
+it comes to its end and the block has not been left, the block is left then.
+
+(With `contextlib.contextmanager` the traceback of the interruption would keep the block alive, and open.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 
-class Scope:
-    """A context manager whose `__exit__` is made by `leaving`.
+class _Exit:
+    def __get__(self, scope: Any, owner: type[Scope]) -> Callable[..., None]:
+        if scope is None:  # as `contextlib.ExitStack` asks
+            return owner._leave
+        leave = scope._leave
+        scope._latest = ref(leave, scope._abandoned)
+        return leave
 
-    `__enter__` begins with `self._guard = self._latest`, before it changes anything. What leaves the block ends with
-    `self._guard = None`, after it has changed everything back.
+
+class Scope:
+    """What begins with `with` and must end.
+
+    `__enter__` begins with `self._guard = self._latest`, before it changes anything.
     """
 
     _latest: Any = (
@@ -26,32 +35,20 @@ class Scope:
     )
     _guard: Any = None  # of that of the block that it is open in
 
+    def _leave(self, *exception: Any) -> None:
+        """Undoes what `__enter__` did, and ends with `self._guard = None`. It is called again if it was interrupted."""
+        raise NotImplementedError
+
     def _abandoned(self, reference: Any) -> None:
         if reference is self._guard:
             self._leave()
 
-    def _leave(self, *exception: Any) -> None:
-        raise NotImplementedError
+    if TYPE_CHECKING:
 
+        def __exit__(self, *exception: Any) -> None: ...
 
-class leaving:
-    """The `__exit__` of a scope.
-
-    Args:
-      leave: a method that undoes what `__enter__` does. It is called again if it was interrupted.
-    """
-
-    __slots__ = ("_leave",)
-
-    def __init__(self, leave: Callable[..., None]) -> None:
-        self._leave = leave
-
-    def __get__(self, scope: Any, owner: type | None = None) -> Callable[..., None]:
-        if scope is None:  # as `contextlib.ExitStack` asks
-            return self._leave
-        leave = partial(self._leave, scope)
-        scope._latest = ref(leave, scope._abandoned)
-        return leave
+    else:
+        __exit__ = _Exit()
 
 
 class setting(Scope):
@@ -65,7 +62,7 @@ class setting(Scope):
         self._values = values
         self._before: dict[str, Any] = {}
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Any:
         owner = self._owner
         self._before = {name: getattr(owner, name) for name in self._values}
         self._guard = self._latest
@@ -74,5 +71,3 @@ class setting(Scope):
     def _leave(self, *exception: Any) -> None:
         vars(self._owner).update(self._before)
         self._guard = None
-
-    __exit__ = leaving(_leave)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import formatting, steps
-from tapeflow.core.context import context, new_id
+from tapeflow.core.context import apart, context, new_id, quietly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import invalid
@@ -296,16 +296,19 @@ class Variable(RowUpdates, Operators):
         if active:
             self._change(lambda held: ufunc(held, array), delta)
         elif array.nbytes >= _WORTH_REUSING:
-            self._combine_large(run, ufunc, array)
+            self._combine_large(ufunc, array)
         else:
             with steps.claims:
                 value = self._value
                 if type(value) is Tensor:
-                    self._value = Tensor(run(ufunc, value._array, array))
+                    try:
+                        self._value = Tensor(run(ufunc, value._array, array))
+                    except RuntimeError as error:
+                        self._value = Tensor(apart(run, error, ufunc, value._array, array))
                     return
             self._change(lambda held: ufunc(held, array))
 
-    def _combine_large(self, run: Callable[..., Any], ufunc: Any, array: Any) -> None:
+    def _combine_large(self, ufunc: Any, array: Any) -> None:
         step = Step()
         with step.lock:
             try:
@@ -320,9 +323,9 @@ class Variable(RowUpdates, Operators):
                     and held.flags.owndata
                     and held.flags.writeable
                 ):
-                    self._value = Tensor(run(ufunc, held, array, held))
+                    self._value = Tensor(quietly(ufunc, held, array, held))
                 else:
-                    self._value = Tensor(run(ufunc, held, array))
+                    self._value = Tensor(quietly(ufunc, held, array))
             except BaseException:
                 step.give_up()
                 raise
@@ -334,8 +337,7 @@ class Variable(RowUpdates, Operators):
           compute: makes an array of the array that the variable holds.
           origins: what else it is computed from, for `explain`.
         """
-        run = context.hot[0]
-        self._exchange(lambda value: Tensor(run(compute, value._array)), *origins)
+        self._exchange(lambda value: Tensor(quietly(compute, value._array)), *origins)
         return self
 
     def _exchange(self, function: Callable[[Tensor], Tensor], *origins: Any) -> Tensor:

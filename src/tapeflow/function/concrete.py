@@ -81,7 +81,8 @@ class ConcreteFunction:
         tracer.enclosing = outside
         stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
         given = list(stand_ins)
-        with contextlib.nullcontext() if outside is None else outside.suspended(), tracer.whole():
+        around = contextlib.nullcontext() if outside is None else outside.suspended()
+        with tracing_lock, around, tracer.whole():
             for i in self._positions:
                 given[i] = _symbol(tracer, keys[i], leaves[i])
             args, kwargs = packed(structure, given)

@@ -336,7 +336,7 @@ class _Backward:
         self, routine: Routine, wanted: tuple[int, ...], targets: list[SymbolicTensor]
     ) -> None:
         tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
-        with tracer.whole():
+        with tracing_lock, tracer.whole():
             seeds: dict[int, Any] = {}
             for target in targets:
                 g = tracer.argument_like(target)

@@ -27,7 +27,7 @@ import numpy as np
 import tapeflow
 from tapeflow.autodiff.backprop import Call
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core.context import context, identify, no_recorders
+from tapeflow.core.context import context, identify, no_recorders, quietly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Atom, Dim
 from tapeflow.core.dtypes import int64
@@ -36,7 +36,7 @@ from tapeflow.core.errors import (
     InvalidArgumentError,
     OperatorNotAllowedInGraphError,
 )
-from tapeflow.core.guards import Guard, noting, undecided, validity
+from tapeflow.core.guards import Guard, notes, undecided, validity
 from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
 from tapeflow.core.scopes import setting
 from tapeflow.core.shapes import TensorShape
@@ -418,28 +418,19 @@ class Tracer(Interpreter):
 
     # Running the function.
 
-    @contextlib.contextmanager
-    def tracing(self) -> Iterator[None]:
+    def tracing(self) -> setting:
         """Within this context primitives become nodes of the graph."""
-        self.tape._records = [] if self.tape._records is None else self.tape._records
-        hot = (context.hot[0], (self, self.tape))
-        self.running = True
-        try:
-            with setting(context, hot=hot, interpreters=(self,), tracer=self):
-                yield
-        finally:
-            self.running = False
+        return _Tracing(self)
 
-    @contextlib.contextmanager
-    def whole(self) -> Iterator[None]:
-        """A trace from its beginning to its end: what variables hold then is what the function assigns."""
-        with tracing_lock, noting(self._knows) as self.guards:
-            with self.tracing():
-                yield
-            for captured in self.variables.values():
-                if captured.now is not captured.symbol:
-                    value = self.value_of(captured.now)
-                    self.graph.assigned[captured.symbol.value] = value
+    def whole(self) -> setting:
+        """A trace from its beginning to its end. Hold `tracing_lock` around it."""
+        return _Whole(self)
+
+    def _finish(self) -> None:
+        """What variables hold in the end is what the function assigns."""
+        for captured in self.variables.values():
+            if captured.now is not captured.symbol:
+                self.graph.assigned[captured.symbol.value] = self.value_of(captured.now)
 
     def suspended(self) -> setting:
         """Outside of the trace for a while: variables hold their values, and ops run at once."""
@@ -555,6 +546,38 @@ class Tracer(Interpreter):
         return False
 
 
+class _Tracing(setting):
+    def __init__(self, tracer: Tracer) -> None:
+        hot = (context.hot[0], (tracer, tracer.tape))
+        super().__init__(context, hot=hot, interpreters=(tracer,), tracer=tracer)
+        self._tracer = tracer
+
+    def __enter__(self) -> None:
+        tape = self._tracer.tape
+        tape._records = [] if tape._records is None else tape._records
+        self._tracer.running = True
+        super().__enter__()
+
+    def _leave(self, *exception: Any) -> None:
+        self._tracer.running = False
+        super()._leave(*exception)
+
+
+class _Whole(_Tracing):
+    def __enter__(self) -> None:
+        tracer = self._tracer
+        self._books = notes.books
+        tracer.guards = {}
+        super().__enter__()
+        notes.books = (*self._books, (tracer.guards, tracer._knows))
+
+    def _leave(self, *exception: Any) -> None:
+        if exception[:1] == (None,):
+            self._tracer._finish()
+        notes.books = self._books
+        super()._leave(*exception)
+
+
 tracing_lock = threading.RLock()
 
 
@@ -582,7 +605,7 @@ def computed(wanted: Value, graph: Graph, known: dict[Value, Any]) -> Any:
                     "no value while the function is traced. Make the variable outside, or pass a function: "
                     "tf.Variable(lambda: ...)."
                 )
-            result = context.hot[0](node.primitive.kernel, *map(find, node.inputs), **node.attrs)
+            result = quietly(node.primitive.kernel, *map(find, node.inputs), **node.attrs)
             several = node.primitive.outputs != 1
             arrays.update(zip(node.outputs, result if several else (result,), strict=True))
         return arrays[value]

@@ -21,11 +21,11 @@ import tapeflow as tf
 from tapeflow.core.context import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.scopes import Scope, leaving
+from tapeflow.core.scopes import Scope
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable as TapeflowVariable
-from tapeflow.function.tracing import Tracer
+from tapeflow.function.tracing import Tracer, tracing_lock
 from tapeflow.keras_backend.loops import (
     associative_scan as associative_scan,
     fori_loop as fori_loop,
@@ -226,6 +226,7 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
         StatelessScope(),
         SymbolicScope(),
         contextlib.nullcontext() if outside is None else outside.suspended(),
+        tracing_lock,
         tracer.whole(),
     ):
         given: Any = tree.map_structure(symbol, (args, kwargs))
@@ -329,7 +330,7 @@ def remat(f: Callable[..., Any]) -> Callable[..., Any]:
     return tf.recompute_grad(f)
 
 
-class name_scope(base_name_scope, Scope):  # Keras's name
+class name_scope(Scope, base_name_scope):  # Keras's name
     """Keras's scope for the paths of variables, and `tf.name_scope`."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:
@@ -351,8 +352,6 @@ class name_scope(base_name_scope, Scope):  # Keras's name
         if self._inner._outside:
             self._inner._leave()
         self._guard = None
-
-    __exit__ = leaving(_leave)  # pyright: ignore[reportAssignmentType]
 
 
 def device_scope(device_name: str) -> AbstractContextManager[None]:

@@ -8,7 +8,7 @@ nothing else. Inside `tf.function` what cannot be decided yet becomes part of th
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
@@ -319,8 +319,7 @@ def control_dependencies(control_inputs: Iterable[Any] | None) -> AbstractContex
     return contextlib.nullcontext()
 
 
-@contextlib.contextmanager
-def init_scope() -> Iterator[None]:
+def init_scope() -> AbstractContextManager[None]:
     """A scope outside of all tapes and traced functions, for making variables and their first values.
 
     >>> x = tf.Variable(2.0)
@@ -330,8 +329,7 @@ def init_scope() -> Iterator[None]:
     >>> print(tape.gradient(y, x))
     None
     """
-    with no_recorders() if context.tracer is None else context.tracer.suspended():
-        yield
+    return no_recorders() if context.tracer is None else context.tracer.suspended()
 
 
 def _check_callable(op: str, argument: str, value: Any) -> None:

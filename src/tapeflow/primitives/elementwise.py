@@ -22,11 +22,12 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import reduction, rules
 from tapeflow.primitives.table import (
-    KERNEL_FAILURES,
+    FAILURES,
     Edge,
     Primitive,
     named,
     parameters,
+    rescued,
     retold,
 )
 
@@ -70,8 +71,8 @@ def unary(
         array = x._array
         try:
             result = run(kernel, array)
-        except KERNEL_FAILURES as error:
-            raise retold(row, (x,), {}, error) from None
+        except FAILURES as error:
+            result = rescued(row, (x,), {}, run, error)
         # NumPy turns integers into floats, and bools into integers; TensorFlow refuses them.
         if result.dtype is not array.dtype and result.dtype != array.dtype:
             raise retold(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
@@ -151,8 +152,8 @@ def binary(
             raise retold(row, (a, b), {}, TypeError("not numbers"))
         try:
             result = run(kernel, x, y)
-        except KERNEL_FAILURES as error:
-            raise retold(row, (a, b), {}, error) from None
+        except FAILURES as error:
+            result = rescued(row, (a, b), {}, run, error)
         if not keeps_dtype and result.dtype is not dtype and result.dtype != dtype:
             raise retold(row, (a, b), {}, TypeError(f"no kernel for {dtype}"))
         output = Tensor(result)
@@ -209,8 +210,8 @@ def comparison(
             raise retold(row, (a, b), {}, TypeError("different dtypes"))
         try:
             output = Tensor(run(kernel, x, y))
-        except KERNEL_FAILURES as error:
-            raise retold(row, (a, b), {}, error) from None
+        except FAILURES as error:
+            output = Tensor(rescued(row, (a, b), {}, run, error))
         for recorder in recorders:
             recorder.record(row, (a, b), output, None)
         return output

@@ -15,7 +15,6 @@ that another engine can repeat them.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import threading
@@ -195,6 +194,17 @@ class _Replay(threading.local):
     states: Iterator[Tensor] | None = None
 
 
+class _Noted(setting):
+    def __enter__(self) -> list[Tensor]:
+        super().__enter__()
+        return self._values["noted"]
+
+    def _leave(self, *exception: Any) -> None:
+        super()._leave()
+        if self._before["noted"] is not None:  # who notes outside wants them, too
+            self._before["noted"].extend(self._values["noted"])
+
+
 class Streams:
     """Hands out states by TensorFlow's rules for the global seed and the seed of an op.
 
@@ -224,22 +234,13 @@ class Streams:
             self._replay.noted.append(state)
         return state
 
-    @contextlib.contextmanager
-    def noted(self) -> Iterator[list[Tensor]]:
+    def noted(self) -> _Noted:
         """Notes the states this thread takes within the context, for `replayed`."""
-        outer, mine = self._replay.noted, []
-        try:
-            with setting(self._replay, noted=mine):
-                yield mine
-        finally:
-            if outer is not None:
-                outer += mine
+        return _Noted(self._replay, noted=[])
 
-    @contextlib.contextmanager
-    def replayed(self, states: list[Tensor]) -> Iterator[None]:
+    def replayed(self, states: list[Tensor]) -> setting:
         """Within the context this thread takes these states again, in the same order."""
-        with setting(self._replay, states=iter(states)):
-            yield
+        return setting(self._replay, states=iter(states))
 
     def fresh(self, op: str, seed: int | None) -> np.ndarray:
         """A state that was never handed out."""

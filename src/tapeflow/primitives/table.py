@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeflow.core.context import context
+from tapeflow.core.context import apart, context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dims import Dim
 from tapeflow.core.dtypes import DType, from_numpy
@@ -161,8 +161,8 @@ def primitive(
             return context.tracer.interpret(row, inputs, attrs)
         try:
             array = run(kernel, *[x._array for x in inputs], **attrs)
-        except KERNEL_FAILURES as error:
-            raise retold(row, inputs, attrs, error) from None
+        except FAILURES as error:
+            array = rescued(row, inputs, attrs, run, error)
         output = tuple([Tensor(a) for a in array]) if several else Tensor(array)
         for recorder in recorders:
             recorder.record(row, inputs, output, attrs)
@@ -176,8 +176,8 @@ def primitive(
             return context.tracer.interpret(row, (x,), attrs)
         try:
             output = Tensor(run(kernel, x._array, **attrs))
-        except KERNEL_FAILURES as error:
-            raise retold(row, (x,), attrs, error) from None
+        except FAILURES as error:
+            output = Tensor(rescued(row, (x,), attrs, run, error))
         for recorder in recorders:
             recorder.record(row, (x,), output, attrs)
         return output
@@ -190,8 +190,8 @@ def primitive(
             return context.tracer.interpret(row, (a, b), attrs)
         try:
             output = Tensor(run(kernel, a._array, b._array, **attrs))
-        except KERNEL_FAILURES as error:
-            raise retold(row, (a, b), attrs, error) from None
+        except FAILURES as error:
+            output = Tensor(rescued(row, (a, b), attrs, run, error))
         for recorder in recorders:
             recorder.record(row, (a, b), output, attrs)
         return output
@@ -292,6 +292,23 @@ KERNEL_FAILURES = (
     np.linalg.LinAlgError,
     OpError,
 )
+FAILURES = (*KERNEL_FAILURES, RuntimeError)  # of kernels, and of what runs them
+
+
+def rescued(
+    row: Primitive,
+    inputs: tuple[Tensor, ...],
+    attrs: dict[str, Any],
+    run: Callable[..., Any],
+    error: Exception,
+) -> Any:
+    """What a kernel gives after all, where it could not be run because another one is running; else its failure."""
+    if isinstance(error, KERNEL_FAILURES):
+        raise retold(row, inputs, attrs, error) from None
+    try:
+        return apart(run, error, row.kernel, *[x._array for x in inputs], **attrs)
+    except KERNEL_FAILURES as failure:
+        raise retold(row, inputs, attrs, failure) from None
 
 
 def retold(

@@ -21,7 +21,7 @@ from tapeflow.core.variable import Variable
 from tapeflow.function.concrete import _symbol
 from tapeflow.function.graph import Value
 from tapeflow.function.signature import TensorKey
-from tapeflow.function.tracing import SymbolicTensor, Tracer, contents_of
+from tapeflow.function.tracing import SymbolicTensor, Tracer, contents_of, tracing_lock
 from tapeflow.saved_model.damage import Damage, index
 from tapeflow.saved_model.replay import Read, is_like, replay, results
 
@@ -53,7 +53,11 @@ def rehearse(
             raise Damage(f"a graph takes {spec}, and there is {dtype.name} of shape {shape}")
     outside = context.tracer
     tracer = Tracer("rehearsal")
-    with contextlib.nullcontext() if outside is None else outside.suspended(), tracer.whole():
+    with (
+        contextlib.nullcontext() if outside is None else outside.suspended(),
+        tracing_lock,
+        tracer.whole(),
+    ):
         inputs = [
             _input(tracer, spec, hints) for spec, hints in zip(specs, data["hints"], strict=True)
         ]

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.handlers import outside_of_traces
 from tapeflow.core.tracked import Tracked
 from tapeflow.core.variable import Variable
 from tapeflow.train import saving
@@ -121,6 +122,7 @@ class Checkpoint(Tracked):
         counter = {} if parts.counter is None else {"save_counter": parts.counter}
         return {**parts.attached, **counter}
 
+    @outside_of_traces
     def save(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Saves under the next number, and notes in the folder that this is the newest.
 
@@ -139,6 +141,7 @@ class Checkpoint(Tracked):
         write_state(os.path.dirname(path), CheckpointState(path, [path]))
         return path
 
+    @outside_of_traces
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Saves under this name: without a number, and without noting that it is the newest."""
         return saving.write(saving.prefix_of(file_prefix), self._top, self._more())

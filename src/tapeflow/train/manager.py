@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core.files import told
+from tapeflow.core.handlers import outside_of_traces
 from tapeflow.core.variable import Variable
 from tapeflow.train.checkpoint import Checkpoint, CheckpointOptions
 from tapeflow.train.state_file import (
@@ -124,6 +125,7 @@ class CheckpointManager:
             self._init_fn()
         return None
 
+    @outside_of_traces
     def save(
         self,
         checkpoint_number: Any = None,

@@ -6,8 +6,7 @@ full tensors. A conditional whose predicate differs between examples computes al
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.context import context
@@ -20,7 +19,7 @@ from tapeflow.function.control_flow.rows import outside
 from tapeflow.function.control_flow.stacks import is_stack
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.routine import Routine, replay
-from tapeflow.function.tracing import Tracer
+from tapeflow.function.tracing import Tracer, tracing_lock
 from tapeflow.ops.gathering import where
 from tapeflow.ops.logic import logical_not
 from tapeflow.primitives import array, binary, indexing
@@ -33,8 +32,7 @@ def batch_of(tensors: Sequence[Tensor]) -> Batch | None:
     return found if isinstance(found, Batch) else None
 
 
-@contextlib.contextmanager
-def _outside(batch: Batch, inputs: Sequence[Tensor]) -> Iterator[None]:
+def _outside(batch: Batch, inputs: Sequence[Tensor]) -> setting:
     """Within this context only those record who follow full tensors."""
     those_outside, inside = batch._sides()
     for recorder in inside:
@@ -42,8 +40,7 @@ def _outside(batch: Batch, inputs: Sequence[Tensor]) -> Iterator[None]:
             x._id and recorder.follows(x._id) for x in inputs
         ):
             raise unsupported("a tape that is opened inside and differentiates each example")
-    with setting(context, hot=(context.hot[0], those_outside)):
-        yield
+    return setting(context, hot=(context.hot[0], those_outside))
 
 
 def unsupported(what: str) -> NotImplementedError:
@@ -298,7 +295,7 @@ def node_of_batch(
     flags = [batch.holds(x) for x in inputs]
     full = [batch.data(x) for x in inputs]
     tracer = Tracer(f"{name} of a batch")
-    with tracer.whole():
+    with tracing_lock, tracer.whole():
         symbols = [tracer.argument_like(x) for x in full]
         inner = Batch(batch.size)
         with inner.entered():

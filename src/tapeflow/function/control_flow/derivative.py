@@ -13,7 +13,7 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.stacks import is_stack, stack_zeros_like
 from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.routine import Routine, _symbol
-from tapeflow.function.tracing import SymbolicTensor, Tracer
+from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
 from tapeflow.primitives import array
 from tapeflow.primitives.table import ArraySpec
 
@@ -41,7 +41,7 @@ class BlockGradient:
         finish: Callable[[list[Any]], list[Tensor]],
     ) -> None:
         tracer = self.tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
-        with tracer.whole():
+        with tracing_lock, tracer.whole():
             seeds: dict[int, Any] = {}
             for target, g in seed([tracer.argument_like(x) for x in given]):
                 if target._id:

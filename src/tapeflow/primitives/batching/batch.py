@@ -8,8 +8,7 @@ forward accumulator, another batch) sees ordinary operations.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -100,6 +99,24 @@ class Shared:
         self.tensor = tensor
 
 
+class _Entered(setting):
+    def __init__(self, batch: Batch, draws: bool) -> None:
+        active = context.interpreters
+        # `hot` as well: it is changed inside, and is what it was after this at the latest.
+        hot, interpreters = context.hot, (*active, batch) if draws else active
+        super().__init__(context, hot=hot, interpreters=interpreters)
+        self._batch = batch
+        self._around: Any = None
+
+    def __enter__(self) -> None:
+        self._around, self._batch._outside = self._batch._outside, recorders()
+        super().__enter__()
+
+    def _leave(self, *exception: Any) -> None:
+        self._batch._outside = self._around
+        super()._leave()
+
+
 class Batch(Interpreter):
     """A number of examples that are computed together."""
 
@@ -108,20 +125,13 @@ class Batch(Interpreter):
         self.depth = new_depth()
         self._outside: tuple[Recorder, ...] | None = None
 
-    @contextlib.contextmanager
-    def entered(self, draws: bool = False) -> Iterator[None]:
+    def entered(self, draws: bool = False) -> setting:
         """Within this context the tensors of the batch can be computed with.
 
         Recorders that are active now are outside: they follow the full tensors. Those that come later are inside, and
         follow single examples. With `draws`, random ops give every example numbers of its own.
         """
-        active = context.interpreters
-        with (
-            setting(self, _outside=recorders()),
-            # `hot`, because it is changed inside, and is what it was after this at the latest.
-            setting(context, hot=context.hot, interpreters=(*active, self) if draws else active),
-        ):
-            yield
+        return _Entered(self, draws)
 
     # Examples and full tensors.
 
