@@ -1,7 +1,7 @@
 """Lowerings of what works on each element alone.
 
-Where a kernel refuses a value (an integer divided by 0, an integer to a negative power), the result here is some number:
-that is what the checks are for.
+Where a kernel refuses a value (an integer divided by 0, an integer to a negative power), the result here is some
+number: that is what the checks are for.
 """
 
 from __future__ import annotations
