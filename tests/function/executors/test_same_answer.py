@@ -121,3 +121,89 @@ def test_every_check_has_a_row():
             tf.function(row.function).get_concrete_function(*tensors(row.good)).graph
         )
     assert CHECKS.keys() - found == NEEDS_NO_ROW.keys()
+
+
+# State.
+
+
+def test_a_variable_of_a_step_that_fails_is_what_it_was(executor: str):
+    """Also where the check needs what the program computes, and the variable has given its memory away."""
+    table = tf.Variable(np.ones([4, 3], np.float32))
+    count = tf.Variable(0)
+
+    @tf.function
+    def step(ids: Any) -> Any:
+        rows = tf.gather(table, [tf.cast(tf.reduce_sum(tf.sqrt(ids)), tf.int32)])
+        table.assign_add(tf.fill([4, 3], tf.reduce_sum(rows)))
+        count.assign_add(1)
+        return rows
+
+    for _ in range(2):
+        step(tf.constant([1.0, 4.0]))
+    before = table.numpy().copy()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="gather"):
+        step(tf.constant([4.0, 4.0]))
+    np.testing.assert_array_equal(table.numpy(), before)
+    assert count.numpy() == 2
+    step(tf.constant([1.0, 4.0]))
+    np.testing.assert_array_equal(table.numpy(), 4 * before)
+    table.assign(tf.zeros([4, 3]))
+    assert count.numpy() == 3
+
+
+def test_rows_of_a_variable_are_checked(executor: str):
+    table = tf.Variable(np.ones([4, 3], np.float32))
+
+    @tf.function
+    def update(ids: Any) -> None:
+        table.scatter_update(tf.IndexedSlices(tf.zeros([1, 3]), ids))
+
+    update(tf.constant([3]))
+    before = table.numpy().copy()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        update(tf.constant([4]))
+    np.testing.assert_array_equal(table.numpy(), before)
+
+
+def test_effects_wait_for_what_was_written_before_them(executor: str, capsys: Any):
+    @tf.function
+    def f(x: Any, ids: Any) -> Any:
+        tf.print("before")
+        row = tf.gather(x, tf.cast(tf.reduce_sum(tf.sqrt(ids)), tf.int32))
+        tf.print("after")
+        return row
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="gather"):
+        f(tf.zeros([3]), tf.constant([9.0]))
+    assert capsys.readouterr().err.split() == ["before"]
+
+
+def test_sizes_may_vary(executor: str):
+    @tf.function(input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([None], tf.int32)])
+    def f(x: Any, ids: Any) -> Any:
+        return tf.gather(x * 2.0, ids)
+
+    assert f(tf.ones([3, 2]), tf.constant([2])).shape == (1, 2)
+    assert f(tf.ones([5, 2]), tf.constant([2, 4])).shape == (2, 2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="gather"):
+        f(tf.ones([3, 2]), tf.constant([2, 4]))
+
+
+def test_fit_refuses_an_unknown_word(executor: str):
+    keras = pytest.importorskip("keras")
+    if keras.backend.backend() != "tapeflow":
+        pytest.skip("Keras was loaded with another backend")
+    model = keras.Sequential(
+        [keras.layers.Embedding(5, 4), keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(2)]
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", loss, jit_compile="auto")
+    words, classes = np.array([[1, 2], [3, 4]]), np.array([0, 1])
+    model.fit(words, classes, verbose=0)
+    before = [w.numpy().copy() for w in model.weights]
+    for bad in ((np.array([[1, 5], [3, 4]]), classes), (words, np.array([0, 2]))):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            model.fit(*bad, verbose=0)
+        for weight, old in zip(model.weights, before, strict=True):
+            np.testing.assert_array_equal(weight.numpy(), old)
+    model.fit(words, classes, verbose=0)
