@@ -12,6 +12,8 @@ from statistics import median
 
 from rich.table import Table
 from rows import (
+    CHECKED,
+    CHECKED_COLUMNS,
     COMPILED,
     COMPILED_COLUMNS,
     COMPILED_PEERS,
@@ -187,6 +189,14 @@ def keras_table(numbers: Numbers) -> str:
     return _markdown([*KERAS_COLUMNS.values(), "vs. best", "aim"], body)
 
 
+def checked_table(numbers: Numbers) -> str:
+    body = [
+        [about.title, *(numbers.cell(library, row) for library in CHECKED_COLUMNS)]
+        for row, about in CHECKED.items()
+    ]
+    return _markdown(list(CHECKED_COLUMNS.values()), body)
+
+
 def _markdown(headings: list[str], body: list[list[str]]) -> str:
     lines = [["", *headings], ["---", *["---:"] * len(headings)], *body]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -252,6 +262,15 @@ TensorFlow XLA and torch.compile; and what it aims at.
 The two ways of writing the LSTM:
 
 {_variants_table(numbers)}
+
+## What the checks cost
+
+A function whose executor is chosen refuses on XLA, too, what eager mode refuses; `jit_compile=True` does as XLA does.
+Both columns are XLA.
+
+{checked_table(numbers)}
+
+{_descriptions(CHECKED)}
 
 ## Keras
 

@@ -26,7 +26,9 @@ COMPILED_COLUMNS = {
 KERAS_COLUMNS = EAGER_COLUMNS  # the backends
 # tapeflow compiles when a function has run for a while; so told, it does in the first call.
 EXTRA_COLUMNS = {"tapeflow-jit": "tapeflow XLA"}
-LIBRARIES = (*COMPILED_COLUMNS, *EXTRA_COLUMNS)
+# Both on XLA: as a function whose executor is chosen runs there, and as `jit_compile=True` does.
+CHECKED_COLUMNS = {"tapeflow-checked": "checked", "tapeflow-jit": "`jit_compile=True`"}
+LIBRARIES = (*COMPILED_COLUMNS, *EXTRA_COLUMNS, "tapeflow-checked")
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ EAGER = {
 
 
 def _compiled(title: str, description: str, **options) -> Workload:
-    return Workload(title, description, **({"libraries": LIBRARIES} | options))
+    columns = (*COMPILED_COLUMNS, *EXTRA_COLUMNS)
+    return Workload(title, description, **({"libraries": columns} | options))
 
 
 COMPILED = {
@@ -218,6 +221,27 @@ KERAS = {
     ),
 }
 
+CHECKED = {
+    "checked_mlp": Workload(
+        "MLP training step",
+        "784-256-256-10, batch 64: the labels come with the arguments, so they are checked before "
+        "the program is started",
+        libraries=tuple(CHECKED_COLUMNS),
+    ),
+    "checked_embedding": Workload(
+        "embedding training step",
+        "32 times 64 rows of a table of 10,000 × 64, their mean, and a dense layer of 10 classes: "
+        "row numbers and labels are checked before",
+        libraries=tuple(CHECKED_COLUMNS),
+    ),
+    "checked_computed": Workload(
+        "MLP, computed labels",
+        "the same MLP with labels that the step computes in floats: they are checked in the program, "
+        "and each step waits for the answer",
+        libraries=tuple(CHECKED_COLUMNS),
+    ),
+}
+
 FIRST = ":first"
 FIRST_CALLS = {
     name + FIRST: replace(
@@ -231,5 +255,5 @@ FIRST_CALLS = {
     for name, about in COMPILED.items()
 }
 
-WORKLOADS = EAGER | COMPILED | KERAS
+WORKLOADS = EAGER | COMPILED | CHECKED | KERAS
 ROWS = WORKLOADS | FIRST_CALLS

@@ -32,6 +32,16 @@ def mlp() -> tuple[list[Layer], Array, Array]:
     return layers, images, labels
 
 
+def embedding() -> tuple[list[Array], Array, Array]:
+    """Return a table, the weights and bias of a layer, a batch of 32 times 64 row numbers and 32 labels."""
+    rng = np.random.default_rng(7)
+    table = (rng.normal(size=(10_000, 64)) * 0.1).astype(np.float32)
+    weights = (rng.normal(size=(64, 10)) * 0.1).astype(np.float32)
+    ids = rng.integers(0, 10_000, (32, 64)).astype(np.int32)
+    labels = rng.integers(0, 10, 32).astype(np.int32)
+    return [table, weights, np.zeros(10, np.float32)], ids, labels
+
+
 def rnn() -> tuple[Array, Array, Array, list[Array], Array]:
     """Return input weights, recurrent weights, bias, the steps' inputs and the first state."""
     rng = np.random.default_rng(2)

@@ -39,6 +39,38 @@ def mlp(tf, compiled):
     return _training(tf, compiled, parameters, loss_of, [images, labels])
 
 
+def computed(tf, compiled):
+    """The MLP with labels that follow from floats when the step runs."""
+    layers, images, labels = inputs.mlp()
+    parameters = [tf.Variable(array) for layer in layers for array in layer]
+
+    def loss_of(images, scores):
+        w1, b1, w2, b2, w3, b3 = parameters
+        hidden = tf.nn.relu(tf.matmul(images, w1) + b1)
+        hidden = tf.nn.relu(tf.matmul(hidden, w2) + b2)
+        logits = tf.matmul(hidden, w3) + b3
+        labels = tf.cast(tf.sqrt(tf.square(scores)), tf.int32)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        return tf.reduce_mean(losses)
+
+    scores = labels.astype(images.dtype)
+    return _training(tf, compiled, parameters, loss_of, [images, scores])
+
+
+def embedding(tf, compiled):
+    arrays, ids, labels = inputs.embedding()
+    parameters = [tf.Variable(array) for array in arrays]
+
+    def loss_of(ids, labels):
+        table, weights, bias = parameters
+        means = tf.reduce_mean(tf.gather(table, ids), axis=1)
+        logits = tf.matmul(means, weights) + bias
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        return tf.reduce_mean(losses)
+
+    return _training(tf, compiled, parameters, loss_of, [ids, labels])
+
+
 def cnn(tf, compiled):
     arrays, images, labels = inputs.cnn()
     parameters = [tf.Variable(array) for array in arrays]
@@ -160,7 +192,7 @@ def _training(tf, compiled, parameters, loss_of, data, rate=inputs.LEARNING_RATE
             loss = loss_of(*data)
         gradients = tape.gradient(loss, parameters)
         for parameter, gradient in zip(parameters, gradients, strict=True):
-            parameter.assign_sub(rate * gradient)
+            parameter.assign_sub(rate * tf.convert_to_tensor(gradient))  # a table has slices
         return loss
 
     return _waiting(tf, step, [tf.constant(array) for array in data], parameters)

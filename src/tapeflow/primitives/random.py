@@ -415,6 +415,8 @@ def _categorical_kernel(state: Any, logits: Any, *, num_samples: int, dtype: DTy
     np.exp(weights, weights)
     cumulative = np.cumsum(weights, axis=1)
     cumulative /= cumulative[:, -1:]
+    possible = finite.any(1)
+    cumulative[~possible] = 1  # rows are searched together, and must be in order
     rows, classes = logits.shape
     u = _words32(state, rows * num_samples).reshape(rows, num_samples) * 2.0**-32
     out = np.empty((rows, num_samples), dtype.np_dtype)
@@ -423,6 +425,7 @@ def _categorical_kernel(state: Any, logits: Any, *, num_samples: int, dtype: DTy
         offset = np.arange(cumulative[part].shape[0], dtype=np.float64)[:, None]
         found = np.searchsorted((cumulative[part] + offset).ravel(), u[part] + offset, side="right")
         out[part] = np.minimum(found - offset.astype(np.int64) * classes, classes - 1)
+    out[~possible] = classes  # where no class can be drawn, TensorFlow gives this number
     return out
 
 

@@ -157,18 +157,28 @@ def rows_and_labels(x: Any, labels: Any) -> tuple[Any, Any]:
 
 def pick_labels(z: Any, labels: Any) -> Any:
     """The entry of each row that its label names. Labels that name none are an error."""
+    try:
+        return z[np.arange(labels.size), _as_index(labels)]
+    except IndexError:
+        raise _bad_label(labels, z.shape[1]) from None
+
+
+def _as_index(labels: Any) -> Any:
+    """Labels as NumPy takes them for an index, without counting negative ones from the end."""
     # Negative numbers are huge without a sign, so NumPy's own check of the upper bound finds them too. Only int32 has
     # an unsigned type that NumPy takes for an index.
-    narrow_labels = labels.dtype.itemsize == 4
-    try:
-        if narrow_labels or not labels.size or np.minimum.reduce(labels) >= 0:
-            return z[np.arange(labels.size), labels.view(np.uint32) if narrow_labels else labels]
-    except IndexError:
-        pass
-    bad = labels[(labels < 0) | (labels >= z.shape[1])][0]
-    raise invalid(
+    if labels.dtype.itemsize == 4:
+        return labels.view(np.uint32)
+    if labels.size and np.minimum.reduce(labels) < 0:
+        raise IndexError("a negative label")
+    return labels
+
+
+def _bad_label(labels: Any, classes: int) -> Exception:
+    bad = labels[(labels < 0) | (labels >= classes)][0]
+    return invalid(
         "sparse_softmax_cross_entropy_with_logits: Received a label value of "
-        f"{bad} which is outside the valid range of [0, {z.shape[1]})"
+        f"{bad} which is outside the valid range of [0, {classes})"
     )
 
 
@@ -184,13 +194,17 @@ def _sparse_kernel(x: Any, labels: Any) -> Any:
 
 
 def _sparse_gradient_kernel(u: Any, x: Any, labels: Any) -> Any:
-    """The labels have been checked in the forward pass."""
+    """It checks the labels again: in a function that returns no loss, there is no forward pass to do it."""
     classes = x.shape[-1]
+    labels = labels.reshape(-1)
     u = wide(u).reshape(-1)
     p = shifted(x.reshape(-1, classes), 1)
     np.exp(p, p)
     p *= (u / np.add.reduce(p, 1))[:, None]
-    p[np.arange(u.size), labels.reshape(-1)] -= u
+    try:
+        p[np.arange(u.size), _as_index(labels)] -= u
+    except IndexError:
+        raise _bad_label(labels, classes) from None
     return narrow(p if x.ndim == 2 else p.reshape(x.shape), x)
 
 

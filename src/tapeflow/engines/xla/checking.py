@@ -149,14 +149,16 @@ def within(x: Any, size: int) -> Any:
     if space(x) is np:
         # As unsigned numbers, negative ones are beyond any size: one pass finds both mistakes.
         return bool(x.max() < size) if x.dtype.kind == "u" else bool(_unsigned(x).max() < size)
-    if x.dtype.itemsize < 4:
-        x = x.astype(np.int32)
-    fits = x < size if size <= jnp.iinfo(x.dtype).max else True
-    return ((x >= 0) & fits).all()
+    return (x >= 0).all() & below(x, size)
 
 
 def _unsigned(x: Any) -> Any:
     return x.view(f"u{x.dtype.itemsize}")
+
+
+def below(x: Any, size: int) -> Any:
+    """Whether all integers, of which some may be negative, are below a size."""
+    return x.max() < size if x.size and size <= np.iinfo(x.dtype).max else True
 
 
 def tame(x: Any) -> Any:

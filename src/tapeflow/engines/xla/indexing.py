@@ -21,6 +21,8 @@ from tapeflow.engines.xla.lowerings import check, lowering
 
 Shape = tuple[int, ...]
 
+_LAST = np.iinfo(np.int32).max  # XLA looks at 32 bits of a row number
+
 # x[1:, ..., None, 2] is known while jax traces, so it is a strided slice, and its adjoint a pad with gaps.
 
 
@@ -114,8 +116,10 @@ def is_half(dtype: Any) -> bool:
 
 
 def wide(indices: Any) -> Any:
-    """Row numbers in a type in which every number of rows can be said."""
-    return indices.astype(np.int32) if indices.dtype.itemsize < 4 else indices
+    """Row numbers in a type in which every number of rows can be said, and none that the lower half of would be one."""
+    if indices.dtype.itemsize < 4:
+        return indices.astype(np.int32)
+    return jnp.clip(indices, -1, _LAST) if indices.dtype == np.int64 else indices
 
 
 def batched(function: Callable[..., Any], batch_dims: int) -> Callable[..., Any]:

@@ -155,7 +155,9 @@ def _categorical(state: Any, logits: Any, *, num_samples: int, dtype: DType) -> 
         lambda sums, u: jnp.searchsorted(sums, u, side="right"), signature="(n),(m)->(m)"
     )
     found = search(cumulative + offset, u + offset)
-    return jnp.minimum(found, classes - 1).astype(dtype.np_dtype)
+    found = jnp.minimum(found, classes - 1)
+    possible = jnp.any(jnp.isfinite(logits), 1, keepdims=True)
+    return jnp.where(possible, found, classes).astype(dtype.np_dtype)
 
 
 # States.

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tapeflow.core.dtypes import DType
+from tapeflow.engines.xla.checking import below
 from tapeflow.engines.xla.indexing import combined, picked, summed, wide
 from tapeflow.engines.xla.lowerings import check, lowering
 
@@ -36,12 +37,7 @@ def _segment_pick(x: Any, ids: Any) -> Any:
 
 @check("segment_pick")
 def _are_rows(ids: Any, x_shape: tuple[int, ...]) -> Any:
-    return _below(ids, x_shape[0])
-
-
-def _below(ids: Any, size: int) -> Any:
-    """Negative numbers are taken: their rows are left out."""
-    return wide(ids).max() < size if ids.size else True
+    return below(ids, x_shape[0])  # rows of negative numbers are left out
 
 
 @lowering("segment_sum")
@@ -79,7 +75,7 @@ lowering("segment_min")(_extreme("segment_min", "min", "max", np.inf))
 
 @check("segment_sum", "segment_prod", "segment_max", "segment_min")
 def _are_segments(ids: Any, size: int | None) -> Any:
-    return _below(ids, _known("a segment reduction", size))
+    return below(ids, _known("a segment reduction", size))
 
 
 # Counting.

@@ -100,7 +100,7 @@ def _needs_no_other_pivots(diagonals: Any, rhs: Any, pivoting: bool) -> Any:
 
 @lowering("perturbed_tridiagonal_solve")
 def _perturbed_tridiagonal_solve(diagonals: Any, rhs: Any) -> Any:
-    """The kernel's result but for a matrix of zeros, where both give numbers that nearly overflow."""
+    """The kernel's result but for a row of zeros, where both give numbers that nearly overflow."""
     return _tridiagonal(diagonals, rhs, perturb_singular=True)
 
 
@@ -115,7 +115,8 @@ def _tridiagonal(diagonals: Any, rhs: Any, **how: Any) -> Any:
 
 @check("perturbed_tridiagonal_solve", early=False)
 def _is_tame_system(diagonals: Any, rhs: Any) -> Any:
-    return tame(diagonals) & tame(rhs)
+    """For a row of zeros, nobody gives numbers that mean anything."""
+    return tame(diagonals) & tame(rhs) & (abs(diagonals).max(-2, initial=0) > 0).all()
 
 
 # Determinants, as sign * exp(log): a product of the pivots would overflow on its way.

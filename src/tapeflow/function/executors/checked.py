@@ -45,23 +45,10 @@ Program = Callable[..., Sequence[Any]]
 # Steps on the way from an input to what is looked at that NumPy takes, too: those that move elements or change their
 # type, and any arithmetic with integers.
 _CHEAP_STEPS = frozenset(
-    [
-        "barrier",
-        "broadcast_to",
-        "cast",
-        "concat",
-        "getitem",
-        "identity",
-        "pad",
-        "reshape",
-        "reverse",
-        "split",
-        "stack",
-        "stop_gradient",
-        "tile",
-        "transpose",
-        "unstack",
-    ]
+    {
+        *("reshape", "transpose", "broadcast_to", "getitem", "concat", "stack", "split", "unstack"),
+        *("pad", "tile", "reverse", "select", "cast", "identity", "stop_gradient", "barrier"),
+    }
 )
 _CHEAP_SIZE = 2**20  # elements, of which each names at least a row of work for the program itself
 

@@ -79,15 +79,22 @@ class XlaProgram:
         if len(self._stages) == 1:
             found = list(assigned)
         else:
+            # What is given away is gone. If a stage refuses values, those before it must not have given any.
+            refusing = [i for i, stage in enumerate(self._stages) if self._may_refuse(stage)]
             found = [
                 v
-                for stage in self._stages
+                for stage in self._stages[max(refusing, default=0) :]
                 if not stage.on_host
                 for v in (stage.inputs[i] for i in stage.last_use)
                 if v in assigned and assigned[v] in stage.outputs
             ]
         order = list(assigned)
         return [(self._inputs.index(v), order.index(v)) for v in found]
+
+    def _may_refuse(self, stage: Stage) -> bool:
+        if stage.on_host and any(not lowerable(node) for node in stage.nodes):
+            return True
+        return self._checked and bool(doubtful(stage.nodes, self._graph.constants))
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""

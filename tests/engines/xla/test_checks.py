@@ -1,0 +1,174 @@
+"""What a kernel refuses, a check finds: no program that XLA runs for the user is of another meaning than the kernels.
+
+The samples of all primitives are given hostile values, one at a time. Whatever makes a kernel raise an error must be
+found by a check, and where the check finds nothing the lowering gives what the kernel gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.primitives.samples import Sample
+from tests.primitives.test_table import SAMPLES, run, takes, tensors
+
+import tapeflow as tf
+from tapeflow.core import dtypes
+from tapeflow.function.graph import Node, Value
+from tapeflow.primitives.table import TABLE
+
+jax = pytest.importorskip("jax")
+
+from tests.engines.xla.test_lowerings import UNLIKE, assert_same, fits_xla  # noqa: E402
+
+from tapeflow.engines.xla.checking import doubtful, holds  # noqa: E402
+from tapeflow.engines.xla.lowerings import CHECKS, LOWERINGS, ON_HOST  # noqa: E402
+from tapeflow.function.executors.checked import options  # noqa: E402
+
+GIVEN_BY_US = {
+    "take_along": "its indices come from argsort and top_k",
+    "put_along": "its indices come from argsort and top_k",
+}
+"""Primitives that refuse values which no user can give them."""
+
+ROWS = 2  # samples of a primitive with floats, and as many with integers; what they refuse is the same in all
+
+
+# Hostile values.
+
+
+def hostile(dtype: np.dtype) -> list[Any]:
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return [v for v in (0, -1, 5, info.max, info.min, 2**32) if info.min <= v <= info.max]
+    if dtype.kind == "f":
+        return [0.0, np.nan, np.inf, -np.inf, -1.0, 1e30]
+    return [np.nan, np.inf, 0.0] if dtype.kind == "c" else []
+
+
+def spoiled(sample: Sample) -> Iterator[Sample]:
+    """The sample with a hostile value in one place of an input, and in all of it."""
+    for position, x in enumerate(sample.inputs):
+        for value in hostile(x.dtype):
+            for where in ((0,), (x.size // 2,), slice(None)):
+                if x.size:
+                    new = np.array(x)
+                    new.reshape(-1)[where] = value
+                    yield with_input(sample, position, new)
+
+
+def with_input(sample: Sample, position: int, x: np.ndarray) -> Sample:
+    inputs = list(sample.inputs)
+    inputs[position] = x
+    return replace(sample, inputs=tuple(inputs))
+
+
+def rows_of(name: str) -> list[Sample]:
+    """Samples, those of floats also with integers: most kernels that refuse integers take floats, too."""
+    rows = [s for s in SAMPLES[name] if not any(x.dtype.kind == "O" for x in s.inputs)]
+    if name in LOWERINGS:
+        rows = [s for s in rows if fits_xla(name, s)]
+    whole = [
+        replace(s, inputs=tuple(as_integers(x) for x in s.inputs))
+        for s in rows
+        if any(x.dtype == np.float64 for x in s.inputs)
+    ]
+    rows = rows[:ROWS] + [s for s in whole if takes(TABLE[name], s) and runs(name, s)][:ROWS]
+    return [replace(s, inputs=tuple(map(np.array, s.inputs))) for s in rows]
+
+
+def as_integers(x: np.ndarray) -> np.ndarray:
+    if x.dtype != np.float64:
+        return x
+    return np.nan_to_num(np.abs(x), posinf=3).astype(np.int32) + np.int32(1)
+
+
+def on_numpy(name: str, sample: Sample) -> list[np.ndarray] | None:
+    """The results, or None if the kernel refuses the values."""
+    try:
+        return [np.asarray(y) for y in run(TABLE[name], sample, tensors(sample.inputs))]
+    except (tf.errors.OpError, ValueError, TypeError, IndexError):
+        return None
+
+
+def runs(name: str, sample: Sample) -> bool:
+    return on_numpy(name, sample) is not None
+
+
+def refuses_values(name: str) -> bool:
+    return any(
+        on_numpy(name, bad) is None
+        for sample in rows_of(name)
+        if runs(name, sample)
+        for bad in spoiled(sample)
+    )
+
+
+# Every kernel that refuses values has a check.
+
+
+@pytest.mark.parametrize("name", [name for name in TABLE if name not in ON_HOST])
+def test_what_refuses_values_has_a_check(name: str):
+    if name not in CHECKS and name not in GIVEN_BY_US:
+        assert not refuses_values(name), f"XLA would run {name} on values that its kernel refuses"
+
+
+def test_checks_are_those_of_lowerings():
+    assert CHECKS.keys() - LOWERINGS.keys() == set()
+    assert GIVEN_BY_US.keys() & CHECKS.keys() == set()
+
+
+# And the check finds what the kernel refuses.
+
+
+def node_of(name: str, sample: Sample) -> Node:
+    values = [Value(x.shape, dtypes.from_numpy(x.dtype)) for x in sample.inputs]
+    return Node(TABLE[name], values, sample.attrs, [])
+
+
+def checked(name: str, sample: Sample) -> Any:
+    """A function of arrays: the outputs of the lowering, and whether the check holds."""
+    node = node_of(name, sample)
+    looked = bool(doubtful([node], {}))
+
+    def program(*arrays: Any) -> Any:
+        found = LOWERINGS[name](*arrays, **sample.attrs)
+        values = dict(zip(node.inputs, arrays, strict=True))
+        ok = holds(node, values, sample.attrs) if looked else True
+        return [found] if TABLE[name].outputs == 1 else list(found), ok
+
+    compiled = jax.jit(program, compiler_options=options())
+
+    def on_xla(inputs: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], bool]:
+        with jax.enable_x64(True):
+            outputs, ok = compiled(*inputs)
+            ok = bool(ok)
+        if looked and CHECKS[name].early:  # it may be made before the program is started
+            values = dict(zip(node.inputs, inputs, strict=True))
+            assert bool(holds(node, values, sample.attrs)) == ok, (name, inputs, sample.attrs)
+        return [np.asarray(y) for y in outputs], ok
+
+    return on_xla
+
+
+@pytest.mark.parametrize("name", list(CHECKS))
+def test_check_finds_what_the_kernel_refuses(name: str):
+    taken = []
+    for sample in rows_of(name):
+        program = checked(name, sample)
+        taken.append(program(sample.inputs)[1])
+        for bad in spoiled(sample):
+            outputs, ok = program(bad.inputs)
+            expected = on_numpy(name, bad)
+            if expected is None:
+                assert not ok, f"{name} takes what its kernel refuses: {bad.inputs}, {bad.attrs}"
+            elif ok and name not in UNLIKE and name not in NOT_UNIQUE:
+                assert_same(name, bad, outputs, expected)
+    assert any(taken), "the check refuses all that the kernel takes"
+
+
+NOT_UNIQUE = {"svd", "eigh", "eig", "eigvals", "qr"}
+"""Decompositions into vectors with a sign that is nobody's promise, of values without an order."""
