@@ -435,9 +435,9 @@ class Variable(Operators):
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Replaces elements along the last dimension of the indices, batch by batch."""
-        last = np.asarray(convert_to_tensor(sparse_delta.indices)._array)
-        batch = np.indices(last.shape, last.dtype)[:-1]
-        coordinates = np.stack([*batch, last], axis=-1)
+        from tapeflow.ops.scattering import batch_coordinates
+
+        coordinates = batch_coordinates(sparse_delta.indices)
         return self._scatter_nd(
             "batch_scatter_update", _replace_rows, coordinates, sparse_delta.values
         )
