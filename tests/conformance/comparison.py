@@ -36,6 +36,7 @@ KNOWN_WARNINGS = (
 # What TensorFlow logs about its own machinery, which says nothing about the result.
 IGNORED_WARNINGS = (
     "tf.function retracing",
+    "traced it again",
     "Converting IndexedSlices",
     "Instructions for updating",
     "AutoGraph could not transform",

@@ -167,9 +167,9 @@ class RowUpdates:
             raise wrong_object(
                 "batch_scatter_update", "sparse_delta", "tf.IndexedSlices", sparse_delta
             )
-        last = np.asarray(convert_to_tensor(sparse_delta.indices)._array)
-        batch = np.indices(last.shape, last.dtype)[:-1]
-        coordinates = np.stack([*batch, last], axis=-1)
+        from tapeflow.ops.scattering import batch_coordinates
+
+        coordinates = batch_coordinates(sparse_delta.indices)
         return self._scatter_nd(
             "batch_scatter_update", _replace_rows, coordinates, sparse_delta.values
         )

@@ -12,7 +12,7 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.ops.arguments import integer, ints
 from tapeflow.ops.array import alike
 from tapeflow.ops.gathering import check_policy
-from tapeflow.primitives import array, binary, indexing, scattering
+from tapeflow.primitives import array, binary, indexing, patterns, scattering
 from tapeflow.primitives.elementwise import coerce
 from tapeflow.primitives.rules import invalid
 from tapeflow.primitives.storage import blank
@@ -209,3 +209,15 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     return scattering.scatter_update(
         Tensor(blank((size, *rest), values._array.dtype)), flat, values
     )
+
+
+def batch_coordinates(indices: Any) -> Tensor:
+    """For numbers along the last dimension, the coordinates of what they name in each batch."""
+    x = convert_to_tensor(indices)
+    shape = x._array.shape
+    parts = []
+    for axis, size in enumerate(shape[:-1]):
+        wide = tuple(size if i == axis else 1 for i in range(len(shape)))
+        numbers = array.reshape(patterns.numbers(size, x.dtype), shape=wide)
+        parts.append(array.broadcast_to(numbers, shape=shape))
+    return array.stack(*parts, x, axis=len(shape))
