@@ -634,14 +634,28 @@ def _contents(
     if any(k is None for k in known) or not known:
         return None
     if primitive.name == "cast_to_discrete":
-        return known[0]
+        return _wrapped(known[0], output._array.dtype)
     kernel = EXTREMES.get(primitive.name, primitive.kernel)
     try:
         with undecided():  # what depends on which size is larger is computed when the function runs
             result = np.asarray(kernel(*known, **attrs), object)
     except Exception:  # the kernel does not take objects: then nothing is known
         return None
-    return result if result.shape == shape else None
+    return _wrapped(result, output._array.dtype) if result.shape == shape else None
+
+
+def _wrapped(contents: np.ndarray, dtype: Any) -> np.ndarray | None:
+    """The numbers as a dtype holds them. A size that is not known need not fit in 16 bits: then nothing is known."""
+    limits = np.iinfo(dtype)
+    out = np.empty_like(contents)
+    for i, number in enumerate(contents.flat):
+        if type(number) is Dim:
+            if limits.bits < 32:
+                return None
+            out.flat[i] = number
+        else:
+            out.flat[i] = (int(number) - limits.min) % 2**limits.bits + limits.min
+    return out
 
 
 def contents_of(x: Tensor) -> Any:

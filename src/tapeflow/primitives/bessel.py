@@ -216,11 +216,25 @@ def _second(order: int) -> Kernel:
 # Their derivatives are made of each other.
 
 
-def _over(y: Any, x: Any) -> Any:
-    """The quotient y / x, and 1/2 at 0, where y is an odd function that begins with x / 2."""
-    zero = binary.equal(x, array.zeros_like(x))
+_RATIO = [0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(12)]
+
+
+def _over(y: Any, x: Any, sign: int, scaled: bool = False) -> Any:
+    """The quotient y / x of a function of order 1; `sign` is that of its power series.
+
+    Near zero it is the series, divided by x: the derivative of a quotient would be the difference of two numbers that
+    grow without bound.
+    """
     one = array.ones_like(x)
-    return array.select(zero, one / 2, y / array.select(zero, one, x))
+    z = x * x * (sign / 4)
+    series = one * _RATIO[-1]
+    for c in reversed(_RATIO[:-1]):
+        series = series * z + c
+    size = elementary.abs_(x)
+    if scaled:
+        series = series * elementary.exp(-size)
+    near = binary.less(size, one)
+    return array.select(near, series, y / array.select(near, one, x))
 
 
 def _function(name: str, kernel: Kernel, derivative: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -231,20 +245,22 @@ _i0e, _i1e = _modified_scaled(0), _modified_scaled(1)
 _k0e, _k1e = _second_modified_scaled(0), _second_modified_scaled(1)
 
 bessel_i0 = _function("bessel_i0", _unscaled(_i0e), lambda x: bessel_i1(x))
-bessel_i1 = _function("bessel_i1", _unscaled(_i1e), lambda x: bessel_i0(x) - _over(bessel_i1(x), x))
+bessel_i1 = _function(
+    "bessel_i1", _unscaled(_i1e), lambda x: bessel_i0(x) - _over(bessel_i1(x), x, 1)
+)
 bessel_i0e = _function(
     "bessel_i0e", _i0e, lambda x: bessel_i1e(x) - elementary.sign(x) * bessel_i0e(x)
 )
 bessel_i1e = _function(
     "bessel_i1e",
     _i1e,
-    lambda x: bessel_i0e(x) - elementary.sign(x) * bessel_i1e(x) - _over(bessel_i1e(x), x),
+    lambda x: bessel_i0e(x) - elementary.sign(x) * bessel_i1e(x) - _over(bessel_i1e(x), x, 1, True),
 )
 bessel_k0 = _function("bessel_k0", _damped(_k0e), lambda x: -bessel_k1(x))
 bessel_k1 = _function("bessel_k1", _damped(_k1e), lambda x: -bessel_k0(x) - bessel_k1(x) / x)
 bessel_k0e = _function("bessel_k0e", _k0e, lambda x: bessel_k0e(x) - bessel_k1e(x))
 bessel_k1e = _function("bessel_k1e", _k1e, lambda x: bessel_k1e(x) * (1 - 1 / x) - bessel_k0e(x))
 bessel_j0 = _function("bessel_j0", _first(0), lambda x: -bessel_j1(x))
-bessel_j1 = _function("bessel_j1", _first(1), lambda x: bessel_j0(x) - _over(bessel_j1(x), x))
+bessel_j1 = _function("bessel_j1", _first(1), lambda x: bessel_j0(x) - _over(bessel_j1(x), x, -1))
 bessel_y0 = _function("bessel_y0", _second(0), lambda x: -bessel_y1(x))
 bessel_y1 = _function("bessel_y1", _second(1), lambda x: bessel_y0(x) - bessel_y1(x) / x)
