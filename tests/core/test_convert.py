@@ -89,3 +89,46 @@ def test_negative_zeros_of_complex_numbers_stay_where_they_are():
     above, below = complex(-1, 0.0), complex(-1, -0.0)
     for function in (tf.convert_to_tensor, tf.constant, tf.Variable):
         assert [tf.sqrt(function(c)).numpy() for c in (above, below, above)] == [1j, -1j, 1j]
+
+
+# What has no end.
+
+
+def test_a_list_that_holds_itself():
+    alone: list = []
+    alone.append(alone)
+    beside: list = [1.0]
+    beside.append(beside)
+    for value in (alone, beside):
+        with pytest.raises(ValueError, match="levels deep"):
+            tf.constant(value)
+
+
+def test_a_list_deeper_than_arrays_are():
+    deep: object = 1.0
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="64 levels deep"):
+        tf.constant(deep)
+
+
+def test_a_class_of_numpy_is_no_value():
+    with pytest.raises(ValueError, match="unsupported type"):
+        tf.constant(np.float16)
+
+
+def test_ranges():
+    assert tf.constant(range(2, 8, 3)).numpy().tolist() == [2, 5]
+    assert tf.constant(range(3)).dtype is tf.int32
+    assert tf.constant(range(2**40, 2**40 + 2)).dtype is tf.int64
+    assert tf.constant(range(3), tf.float64).dtype is tf.float64
+    assert tf.constant(range(5, 2)).shape == (0,)
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        tf.constant(range(2**50))
+    with pytest.raises(ValueError, match="beyond int64"):
+        tf.constant(range(2**64, 2**64 + 2))
+
+
+def test_an_integer_that_no_float_reaches():
+    with pytest.raises(ValueError, match="too large for float32"):
+        tf.constant(1.0) + 10**400

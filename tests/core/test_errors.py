@@ -79,3 +79,27 @@ def test_copies_keep_everything(error):
 def test_operators_that_graphs_refuse_are_type_errors():
     assert issubclass(errors.OperatorNotAllowedInGraphError, TypeError)
     assert not issubclass(errors.OperatorNotAllowedInGraphError, errors.OpError)
+
+
+def test_values_are_shown_however_deep_or_long_they_are():
+    assert errors.shown([1, "a"]) == "[1, 'a']"
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert errors.shown(deep) == "<list that cannot be shown>"
+    assert len(errors.shown(["word"] * 10**5)) < 400
+
+
+def test_errors_that_are_two_things_are_caught_as_either():
+    wrong = errors.wrong_object("tf.op", "x", "a tensor", 3)
+    assert isinstance(wrong, TypeError) and isinstance(wrong, AttributeError)
+    assert str(wrong) == "tf.op: x must be a tensor, got 3 of type 'int'"
+    absent = errors.no_row("no row 3")
+    assert isinstance(absent, IndexError) and isinstance(absent, errors.InvalidArgumentError)
+
+
+def test_a_status_of_xla_becomes_an_error_of_ours():
+    found = errors.from_status(RuntimeError("RESOURCE_EXHAUSTED: Out of memory"), "f: ")
+    assert isinstance(found, errors.ResourceExhaustedError) and found.message == "f: Out of memory"
+    other = RuntimeError("INTERNAL: a bug")
+    assert errors.from_status(other) is other

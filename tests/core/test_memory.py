@@ -1,4 +1,4 @@
-"""Memory of arrays is kept for the next ones."""
+"""Memory of arrays is kept for the next ones, and asked for before much of it is taken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tapeflow.core.memory import ALIGNMENT, LARGE, aligned_empty, copied
+from tapeflow.core import errors
+from tapeflow.core.memory import (
+    ALIGNMENT,
+    LARGE,
+    aligned_empty,
+    check_room,
+    copied,
+    free_memory,
+)
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 
@@ -65,3 +73,46 @@ def test_aligned_memory(shape: tuple[int, ...]):
     new = copied(values, np.dtype(np.float64))
     np.testing.assert_array_equal(new, values)
     assert new.nbytes < LARGE or new.ctypes.data % ALIGNMENT == 0
+
+
+# Sizes that somebody names.
+
+
+@pytest.mark.parametrize(
+    ("shape", "error"),
+    [
+        ((2**40, 2**10), errors.ResourceExhaustedError),
+        (
+            (2**61,),
+            errors.ResourceExhaustedError,
+        ),  # the elements can be counted, their bytes cannot
+        ((2**62, 4), errors.InvalidArgumentError),
+        ((10**400,), errors.InvalidArgumentError),
+    ],
+)
+def test_what_no_memory_holds_is_refused(shape, error):
+    with pytest.raises(error, match="op: "):
+        check_room("op", shape, np.dtype(np.float32))
+
+
+def test_what_fits_is_let_through():
+    check_room("op", (), np.dtype(np.float32))
+    check_room("op", (2**20,), np.dtype(np.float32))
+    check_room("op", (0, 2**62), np.dtype(np.float32))
+    assert free_memory() > 2**20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_limit_of_the_process_counts():
+    code = """
+import resource
+from tapeflow.core.memory import free_memory
+limit = 8 * 2**30
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+print(free_memory() <= limit)
+"""
+    environment = os.environ | {"PYTHONPATH": str(SOURCES)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert run.stdout.strip() == "True"

@@ -305,3 +305,29 @@ def test_prefetch_of_nothing():
         Dataset.range(3).prefetch(-2)
     with pytest.raises(ValueError, match="num_parallel_calls"):
         Dataset.range(3).map(lambda x: x, num_parallel_calls=0)
+
+
+@pytest.mark.parametrize("calls", [2**62, 10**6])
+def test_more_calls_at_once_than_there_can_be_threads(calls):
+    data = tf.data.Dataset.range(5).map(lambda x: x + 1, num_parallel_calls=calls)
+    assert [int(x) for x in data] == [1, 2, 3, 4, 5]
+
+
+def test_a_number_of_calls_beyond_int64():
+    with pytest.raises(ValueError, match="does not fit in int64"):
+        tf.data.Dataset.range(3).map(lambda x: x, num_parallel_calls=2**63)
+
+
+@pytest.mark.parametrize("threads", [None, 4])
+def test_a_cycle_longer_than_the_data(threads):
+    def rows(cycle, block):
+        data = tf.data.Dataset.range(1, 4).interleave(
+            lambda x: tf.data.Dataset.from_tensors(x).repeat(3),
+            cycle_length=cycle,
+            block_length=block,
+            num_parallel_calls=threads,
+        )
+        return [int(x) for x in data]
+
+    assert rows(2**40, 2) == rows(3, 2) == [1, 1, 2, 2, 3, 3, 1, 2, 3]
+    assert rows(2, 2**40) == [1, 1, 1, 2, 2, 2, 3, 3, 3]

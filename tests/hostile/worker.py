@@ -17,7 +17,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from tests.differential.compare import leaves, neutral
+from tests.differential.compare import neutral
 from tests.differential.values import Array
 from tests.hostile.scope import NAMES
 
@@ -124,7 +124,7 @@ class Caller:
         with tf.GradientTape() as tape:
             tape.watch(sources)
             found = settled(tf, eval(request["source"], scope))
-        targets = [y for y in leaves(found) if isinstance(y, tf.Tensor) and is_source(tf, y)]
+        targets = [y for y in tf.nest.flatten(found) if is_source(tf, y)]
         if sources and targets:
             settled(tf, tape.gradient(targets, sources))
         return found
@@ -138,7 +138,7 @@ class Caller:
         def body(*tensors: Any) -> Any:
             scope = {"tf": tf, **NAMES, **fixed, **dict(zip(names, tensors, strict=True))}
             found = eval(request["source"], scope)
-            return [y for y in leaves(found) if isinstance(y, tf.Tensor)]
+            return [y for y in tf.nest.flatten(found) if isinstance(y, tf.Tensor)]
 
         given = [made[n] for n in names]
         signature = None

@@ -123,3 +123,19 @@ def test_inside_a_function_an_assertion_waits_for_the_values():
     assert checked(tf.constant([1.0, 2.0])).numpy().tolist() == [2.0, 3.0]
     assert "sizes" in _message(lambda: checked(tf.constant([1.0, -2.0])))
     assert "Assertion failed" in _message(lambda: checked(tf.constant([1.0, 6.0])))
+
+
+def test_a_rank_that_is_known_only_when_the_function_runs():
+    @tf.function(autograph=False)
+    def checked(x, rank):
+        tf.debugging.assert_rank(x, rank, message="first")
+        tf.debugging.assert_rank_at_least(x, rank)
+        tf.debugging.assert_rank_in(x, [rank, 5])
+        return x
+
+    x = tf.constant([1.0])
+    assert checked(x, tf.constant(1)).shape == (1,)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"first. Tensor must have rank 2"):
+        checked(x, tf.constant(2))
+    with pytest.raises(TypeError, match="must be an integer"):
+        checked(x, tf.constant(2.0))

@@ -312,3 +312,29 @@ def test_a_huge_label_does_not_wrap_around():
     labels = np.array([2**32 + 1], np.int64)
     with pytest.raises(tf.errors.InvalidArgumentError, match="outside"):
         tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("labels", "logits", "shape"),
+    [
+        ((1, 3), (3,), ()),
+        ((3,), (2, 3), (2,)),
+        ((1, 3), (2, 3), (2,)),
+        ((4, 3), (2, 2, 3), (2, 2)),
+        ((2, 1, 3), (2, 3), (2,)),
+        ((2, 3), (2, 1, 3), (2, 1)),
+        ((2, 1), (2, 3), (2,)),
+        ((2, 3), (2, 1), (2,)),
+    ],
+)
+def test_labels_that_fit_the_rows_of_the_logits(labels, logits, shape):
+    found = tf.nn.softmax_cross_entropy_with_logits(tf.ones(labels), tf.zeros(logits))
+    assert found.shape == shape
+
+
+@pytest.mark.parametrize(
+    ("labels", "logits"), [((2, 3), (3,)), ((2, 3), (1, 3)), ((), (3,)), ((4,), (3,))]
+)
+def test_labels_for_other_rows_than_the_logits_have(labels, logits):
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.nn.softmax_cross_entropy_with_logits(tf.ones(labels), tf.zeros(logits))

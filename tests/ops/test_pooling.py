@@ -194,3 +194,15 @@ def test_maxima_have_a_second_derivative_of_zero(rank):
     second = outer.gradient(gradient, x)
     assert second.shape == x.shape
     assert not np.any(second)
+
+
+@pytest.mark.parametrize("side", [7, 10**6, 2**31])
+@pytest.mark.parametrize("op", [tf.nn.max_pool2d, tf.nn.avg_pool2d])
+def test_a_window_far_larger_than_the_image_sees_all_of_it(op, side):
+    x = tf.constant(np.random.default_rng(0).random((1, 3, 4, 1), np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = op(x, [side, side], 2, "SAME")
+    whole = tf.reduce_max(x) if op is tf.nn.max_pool2d else tf.reduce_mean(x)
+    np.testing.assert_allclose(y, np.full((1, 2, 2, 1), whole), rtol=1e-6)
+    assert tape.gradient(y, x).numpy().sum() == pytest.approx(4.0, rel=1e-5)

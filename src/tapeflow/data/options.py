@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.errors import wrong_object
+
 
 class _Group:
     """Options of one subject: any name can be set, and reads as None before."""
@@ -80,6 +82,8 @@ class Options(_Group):
 
     def merge(self, other: Options) -> Options:
         """These options, and those that `other` sets."""
+        if not isinstance(other, Options):
+            raise wrong_object("Options.merge", "options", "a tf.data.Options", other)
         merged = Options()
         for source in (self, other):
             for name, value in vars(source).items():

@@ -114,7 +114,10 @@ class RangeTable(Table):
 
     def row(self, i: int) -> Row:
         """A number."""
-        return (self.dtype.type(self.start + i * self.step),)
+        number = self.start + i * self.step
+        if not -(2**63) <= number < 2**63:  # goes on at the other end, as sums of int64 do
+            number = (number + 2**63) % 2**64 - 2**63
+        return (self.dtype.type(number),)
 
     def take(self, indices: np.ndarray) -> list[Any]:
         """Numbers."""

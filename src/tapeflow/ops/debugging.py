@@ -16,7 +16,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, invalid
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import number
+from tapeflow.ops.arguments import integer, number
 from tapeflow.ops.arithmetic import abs as absolute
 from tapeflow.ops.printing import tensor_text
 from tapeflow.ops.run_time import at_run_time
@@ -260,7 +260,8 @@ def _compare(
     if holds.all():
         return
     failing = np.argwhere(~holds)
-    count = 3 if summarize is None else (len(failing) if summarize < 0 else summarize)
+    count = 3 if summarize is None else integer(op, "summarize", summarize)
+    count = len(failing) if count < 0 else count
     a, b = (np.broadcast_to(np.asarray(t._array), holds.shape) for t in (x, y))
     lines = [message] if message else []
     lines.append(

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import shown
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import axes_of, axis_of, integer
+from tapeflow.ops.arguments import axes_of, axis_of, integer, number
 from tapeflow.primitives import array, decompositions, reduction, unary
 from tapeflow.primitives.elementwise import conj
 
@@ -46,6 +46,8 @@ def norm(
         )
     if axis is not None and not isinstance(axis, (int, np.integer)):
         raise ValueError(_BAD_AXIS.format(axis))
+    if not isinstance(ord, str):
+        ord = number("norm", "ord", ord)
     if ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
         raise ValueError(
             "norm: 'ord' must be a supported vector norm, 'euclidean' or a positive number, "

@@ -206,6 +206,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
         axis=0,
     )
     size = int(flat._array.max()) + 1 if flat._array.size else 0
+    check_room("dynamic_stitch", (size, *rest), values._array.dtype)
     return scattering.scatter_update(
         Tensor(blank((size, *rest), values._array.dtype)), flat, values
     )

@@ -1,0 +1,57 @@
+"""What XLA cannot do is an error of `tf.errors`, and never the end of the process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tapeflow as tf
+
+pytest.importorskip("jax")
+
+SOURCES = Path(__file__).resolve().parents[3] / "src"
+
+
+@pytest.mark.parametrize(
+    ("shape", "error"),
+    [("[2**62, 4]", "InvalidArgumentError"), ("[2**61, 2]", "ResourceExhaustedError")],
+)
+@pytest.mark.parametrize("op", ["broadcast_to", "tile"])
+def test_a_size_that_cannot_be_counted(op, shape, error):
+    code = f"""
+import tapeflow as tf
+call = {{"broadcast_to": lambda x: tf.broadcast_to(x, {shape}), "tile": lambda x: tf.tile([[x]], {shape})}}["{op}"]
+try:
+    tf.function(lambda x: call(x) + 1.0, jit_compile=True, autograph=False)(tf.constant(1.0))
+except tf.errors.OpError as error:
+    print(type(error).__name__)
+"""
+    environment = os.environ | {"PYTHONPATH": str(SOURCES)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == error
+
+
+def test_memory_that_is_not_there():
+    @tf.function(jit_compile=True, autograph=False)
+    def large(x):
+        return tf.broadcast_to(x, [2**50]) + x
+
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        large(tf.constant(1.0)).numpy()
+
+
+def test_an_index_beyond_a_size_that_was_not_known_before():
+    @tf.function(jit_compile=True, autograph=False, input_signature=[tf.TensorSpec([None, 2])])
+    def second(x):
+        return x[1]
+
+    assert second(tf.ones([3, 2])).shape == (2,)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
+        second(tf.zeros([0, 2]))
