@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tests.stress.dice import Dice
 from tests.stress.grammar import ASSIGNMENTS, VALUES
-from tests.stress.interrupting import Places, places_of
 from tests.stress.layouts import BROADCAST, LAYOUTS, array, numbers
+from tests.stress.places import Places, places_of
 from tests.stress.playing import play
 from tests.stress.run import main
 from tests.stress.scripts import Event, Given, Line, Made, Program, draw_program, evaluated
@@ -117,7 +117,7 @@ def interrupted_everywhere(function):
 @pytest.fixture
 def everything_is_ours(monkeypatch):
     """Functions of this file are interrupted as tapeflow's are."""
-    monkeypatch.setattr("tests.stress.interrupting._PACKAGE", __file__)
+    monkeypatch.setattr("tests.stress.places._PACKAGE", __file__)
 
 
 def test_a_lock_is_never_left_by_an_interruption_that_no_signal_makes(everything_is_ours):
