@@ -10,8 +10,9 @@ import sys
 
 from tests.stress.dice import Dice
 from tests.stress.entries import ENTRIES
-from tests.stress.interrupting import at_place, places_of
+from tests.stress.interrupting import at_place
 from tests.stress.interrupts import flaw_after, prepared, state_before
+from tests.stress.places import places_of
 
 
 def main(name: str, engine: str, start: int) -> int:

@@ -15,11 +15,11 @@ from tests.stress.interrupting import (
     after_time,
     at_place,
     in_another_thread,
-    places_of,
     surroundings,
     threads,
     wait_for_threads,
 )
+from tests.stress.places import places_of
 from tests.stress.run import counts
 from tests.stress.scenarios import Broken
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 from tests.stress.engines import DECORATORS, running
+from tests.stress.evaluator import World, evaluated
 from tests.stress.layouts import array
-from tests.stress.scripts import Program, World, evaluated
+from tests.stress.scripts import Program
 
 import tapeflow as tf
 

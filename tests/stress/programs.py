@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.stress.dice import Dice
+from tests.stress.drawing import draw_program
 from tests.stress.engines import DECORATORS
 from tests.stress.playing import play
 from tests.stress.run import counts
-from tests.stress.scripts import draw_program
 from tests.stress.shrinking import shrunk
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from tests.stress.scripts import Event, Given, Made, Program, is_valid
+from tests.stress.evaluator import is_valid
+from tests.stress.scripts import Event, Given, Made, Program
 
 
 def shrunk(program: Program, fails: Callable[[Program], bool], seconds: float = 20.0) -> Program:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from tests.stress.dice import Dice
 from tests.stress.engines import compiled, running
-from tests.stress.interrupting import Places, places_of, surroundings
+from tests.stress.interrupting import surroundings
+from tests.stress.places import Places, places_of
 from tests.stress.run import counts
 from tests.stress.scenarios import Broken, expect
 

@@ -6,12 +6,14 @@ import threading
 import numpy as np
 import pytest
 from tests.stress.dice import Dice
+from tests.stress.drawing import draw_function, draw_program
+from tests.stress.evaluator import evaluated
 from tests.stress.grammar import ASSIGNMENTS, VALUES
-from tests.stress.interrupting import Places, places_of
 from tests.stress.layouts import BROADCAST, LAYOUTS, array, numbers
+from tests.stress.places import Places, places_of
 from tests.stress.playing import play
 from tests.stress.run import main
-from tests.stress.scripts import Event, Given, Line, Made, Program, draw_program, evaluated
+from tests.stress.scripts import Event, Given, Line, Made, Program
 from tests.stress.shrinking import shrunk
 
 import tapeflow as tf
@@ -44,7 +46,8 @@ def test_a_seed_draws_the_same_program():
 
 
 def test_every_row_is_drawn():
-    drawn = {line.op for case in range(120) for line in draw_program(Dice("rows", 0, case)).body}
+    functions = [draw_function(Dice("rows", 0, case)) for case in range(400)]
+    drawn = {line.op for function in functions if function for line in function.body}
     assert {*VALUES, *ASSIGNMENTS} - drawn == set()
 
 
@@ -117,7 +120,7 @@ def interrupted_everywhere(function):
 @pytest.fixture
 def everything_is_ours(monkeypatch):
     """Functions of this file are interrupted as tapeflow's are."""
-    monkeypatch.setattr("tests.stress.interrupting._PACKAGE", __file__)
+    monkeypatch.setattr("tests.stress.places._PACKAGE", __file__)
 
 
 def test_a_lock_is_never_left_by_an_interruption_that_no_signal_makes(everything_is_ours):
