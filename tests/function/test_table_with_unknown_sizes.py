@@ -23,6 +23,7 @@ from tapeflow.primitives.table import TABLE, Primitive
 _SHORTER = "whichever of rows and columns is shorter decides the shape of the result"
 EXPECTED_RETRACES: dict[str, str] = {
     **dict.fromkeys(("diag_part", "qr", "svd", "singular_values"), _SHORTER),
+    "truncated_inverse": "its gradient takes the singular values, of which there are as many as the shorter side has",
     "lu": "its gradient has another formula for tall, for square and for wide matrices",
     "segment_prod": "the number of steps of its gradient grows with the number of rows",
 }
