@@ -277,7 +277,7 @@ def compute_gradient(
 def _reals(array: Any) -> _np.ndarray:
     """A writable vector of real numbers, two for each complex one."""
     flat = _np.array(array).reshape(-1)
-    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+    return flat.view(_np.real(flat).dtype) if flat.dtype.kind == "c" else flat
 
 
 def _by_tape(tape: Any, y: Any, x: Any) -> _np.ndarray:

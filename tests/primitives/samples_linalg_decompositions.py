@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ def loose(sample: Sample) -> Sample:
 
 LOWER, UPPER = {"lower": True, "adjoint": False}, {"lower": False, "adjoint": True}
 TALL, WIDE = real(4, 2), real(2, 3)
+CUT = np.array([[3.0, 0.2, 0.1], [0.1, 2.5, -0.2], [0.3, 0.1, 0.9]])
 
 SAMPLES: dict[str, list[Sample]] = {
     # Whether the matrix is symmetric is not asked, and the gradient is taken as if it were, so
@@ -67,6 +69,11 @@ SAMPLES: dict[str, list[Sample]] = {
     "pseudo_inverse": [
         Sample((x, np.array(1e-12)), also_complex=False, low_precision=False)
         for x in (TALL, WIDE, steady(2, 2, 2))
+    ],
+    # The least singular value of each is cut off, and is not small.
+    "truncated_inverse": [
+        Sample((x, np.array(0.4)), also_complex=False, low_precision=False)
+        for x in (CUT, np.concatenate([CUT, CUT[:1]]), np.stack([CUT, CUT.T]))
     ],
     "tridiagonal_solve": [
         Sample(
@@ -184,6 +191,7 @@ REFERENCES: dict[str, Reference] = {
     "triangular_solve": _triangular,
     "solve": _solve,
     "pseudo_inverse": lambda x, rcond: each(scipy.linalg.pinv)(x),
+    "truncated_inverse": lambda x, rcond: each(partial(scipy.linalg.pinv, rtol=float(rcond)))(x),
     "tridiagonal_solve": _tridiagonal,
     "perturbed_tridiagonal_solve": _tridiagonal,
     "qr": lambda x, full: scipy.linalg.qr(x, mode="full" if full else "economic"),
@@ -237,6 +245,7 @@ MISTAKES: dict[str, list[Mistake]] = {
         Mistake((np.ones((2, 2)), real(2, 1)), {"adjoint": False}, shapes=()),
     ],
     "pseudo_inverse": [Mistake((real(3), np.array(0.1)), op="pinv", shapes=(0,))],
+    "truncated_inverse": [Mistake((real(3), np.array(0.1)), op="pinv", shapes=(0,))],
     "tridiagonal_solve": [
         Mistake((real(2, 3), real(3, 1)), {"pivoting": True}, shapes=(0,)),
         Mistake((real(3, 3), real(2, 1)), {"pivoting": True}),

@@ -34,9 +34,10 @@ def _read_as(image: Any, mode: str, raw: str) -> np.ndarray:
     """The bytes of another image of the same file, taken for what they are not."""
     from PIL import Image
 
+    other: Any
     with Image.OPEN["PNG"][0](io.BytesIO(image.fp.getvalue()), None) as other:
-        kind = type(other.tile[0])
         fields = (*other.tile[0][:3], raw)
+        kind = type(other.tile[0])
         other.tile = [fields if kind is tuple else kind(*fields)]
         other._mode = mode
         return np.asarray(other)
