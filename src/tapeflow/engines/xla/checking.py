@@ -42,14 +42,18 @@ def measured(node: Node) -> list[Value]:
 
 def holds(node: Node, found: Mapping[Value, Any], attrs: dict[str, Any]) -> Any:
     """Whether the check of a node holds, for arrays of what it looks at (or things with their shapes)."""
+    return CHECKS[node.primitive.name].holds(**arguments_of(node, found, attrs))
+
+
+def arguments_of(node: Node, found: Mapping[Value, Any], attrs: dict[str, Any]) -> dict[str, Any]:
+    """What the check of a node is given: an array for each input that it looks at."""
     arguments: dict[str, Any] = dict(attrs)
     for value, name in zip(node.inputs, _names(node), strict=True):
         array = found.get(value)
         if array is not None:
             arguments.update({name: array, f"{name}_shape": array.shape})
         arguments[f"{name}_dtype"] = value.dtype.np_dtype
-    function = CHECKS[node.primitive.name].holds
-    return function(**{name: arguments[name] for name in parameters(function)})
+    return {n: arguments[n] for n in parameters(CHECKS[node.primitive.name].holds)}
 
 
 def _names(node: Node) -> tuple[str, ...]:

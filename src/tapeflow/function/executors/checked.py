@@ -26,6 +26,7 @@ import numpy as np
 from tapeflow.core.extremes import evaluated, hint_of
 from tapeflow.engines.xla.checking import (
     all_of,
+    arguments_of,
     doubtful,
     holds,
     looked_at,
@@ -34,6 +35,7 @@ from tapeflow.engines.xla.checking import (
     own_check,
 )
 from tapeflow.engines.xla.lower import size_in, with_sizes
+from tapeflow.engines.xla.lowerings import CHECKS
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.graph import Graph, Node, Value
 from tapeflow.function.sizes import atoms_in, mapped, needs, origin
@@ -110,7 +112,6 @@ class _Before:
         inputs: Sequence[Value],
         constants: dict[Value, Any],
     ) -> None:
-        self._nodes = nodes
         wanted = list(dict.fromkeys(v for node in nodes for v in looked_at(node)))
         path = _path(wanted, steps)
         part = Graph("checks")
@@ -121,35 +122,70 @@ class _Before:
         taken = [v for v in used if v not in made and v not in constants]
         part.inputs = [*taken, *part.constants]
         part.outputs = wanted
+        self._program = NumpyProgram(part).run_arrays if path or part.constants else None
+        self._places = {v: i for i, v in enumerate(inputs)}
+        self._taken = [self._places[v] for v in taken]
         self._wanted = wanted
-        self._program = NumpyProgram(part)
-        places = {v: i for i, v in enumerate(inputs)}
-        self._taken = [places[v] for v in taken]
-        self._places = places
+        self._sized: list[Node] = []  # those whose sizes are known only when they are called
+        questions: dict[Any, Callable[[Sequence[Any]], Any]] = {}
+        for node in nodes:
+            if any(True for _ in atoms_in(_sizes_of(node))):
+                self._sized.append(node)
+            else:  # a loss and its gradient ask the same
+                key, ask = _question(node, wanted)
+                questions.setdefault(key, ask)
+        self._questions = list(questions.values())
 
     def holds(self, arrays: Sequence[Any]) -> bool:
         """Whether all checks hold."""
-        given = []
+        found: Any = []
         for i in self._taken:
             array = arrays[i]
-            if isinstance(array, jax.Array) and not array.is_fully_addressable:
-                return (
-                    True  # it is in several processes, and none of them could do what XLA does not
-                )
-            given.append(np.asarray(array))
-        try:
-            found = dict(zip(self._wanted, self._program.run_arrays(given), strict=True))
-        except KERNEL_FAILURES:
-            return False
-        return all(bool(self._ask(node, found, arrays)) for node in self._nodes)
+            if type(array) is not np.ndarray:
+                if isinstance(array, jax.Array) and not array.is_fully_addressable:
+                    return True  # it is in several processes, and none of them could do what XLA does not
+                array = np.asarray(array)
+            found.append(array)
+        if self._program is not None:
+            try:
+                found = self._program(found)
+            except KERNEL_FAILURES:
+                return False
+        for ask in self._questions:
+            if not ask(found):
+                return False
+        return not self._sized or all(self._with_sizes(node, found, arrays) for node in self._sized)
 
-    def _ask(self, node: Node, found: Values, arrays: Sequence[Any]) -> Any:
+    def _with_sizes(self, node: Node, found: Sequence[Any], arrays: Sequence[Any]) -> bool:
         values = _Inputs(self._places, arrays)
         shapes = {
             v: _Sized(mapped(v.shape, lambda size: evaluated(size, size_in(values))))
             for v in measured(node)
         }
-        return holds(node, shapes | found, with_sizes(node, values))
+        looked = dict(zip(self._wanted, found, strict=True))
+        return bool(holds(node, shapes | looked, with_sizes(node, values)))
+
+
+def _question(node: Node, wanted: Sequence[Value]) -> tuple[Any, Callable[[Sequence[Any]], Any]]:
+    """A check whose sizes are known: a function of the arrays that are wanted, and what tells it from others."""
+    function = CHECKS[node.primitive.name].holds
+    values = looked_at(node)
+    known = {v: _Sized(v.shape) for v in (*measured(node), *values)}
+    fixed = arguments_of(node, known, node.attrs)
+    rest = {name: x for name, x in fixed.items() if not isinstance(x, _Sized)}
+    places = [wanted.index(v) for v in values]
+    owners = {id(x): place for x, place in zip(map(known.get, values), places, strict=True)}
+    names = {name: owners[id(x)] for name, x in fixed.items() if isinstance(x, _Sized)}
+    key = (function, tuple(places), repr(rest))
+
+    def ask(found: Sequence[Any]) -> Any:
+        return function(**{name: found[at] for name, at in names.items()}, **rest)
+
+    return key, ask
+
+
+def _sizes_of(node: Node) -> list[Any]:
+    return [*(v.shape for v in measured(node)), tuple(node.attrs.values())]
 
 
 class _Sized:
@@ -203,12 +239,11 @@ def _is_early(node: Node, steps: dict[Value, Node], inputs: Sequence[Value]) -> 
     if check is None or not check.early:
         return False
     there = set(inputs)
-    sizes = [*(v.shape for v in measured(node)), tuple(node.attrs.values())]
     return (
         all(v in there or v in steps for v in looked_at(node))
         and all(
             atom.origin is not None and atom.origin[1] is not None and origin(atom) in there
-            for atom in atoms_in(sizes)
+            for atom in atoms_in(_sizes_of(node))
         )
         and all(map(_is_small, looked_at(node)))
     )
