@@ -11,6 +11,7 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.core.interruptions import from_another_thread, interrupted
 
 import tapeflow as tf
 import tapeflow.data
@@ -331,3 +332,92 @@ def test_a_cycle_longer_than_the_data(threads):
 
     assert rows(2**40, 2) == rows(3, 2) == [1, 1, 2, 2, 3, 3, 1, 2, 3]
     assert rows(2, 2**40) == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
+# Threads of the user's own.
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        lambda d: d.batch(4),
+        lambda d: d.map(lambda x: x + 0).batch(4),
+        lambda d: d.map(lambda x: x + 0, num_parallel_calls=2).batch(4),
+        lambda d: d.batch(4).prefetch(2),
+        lambda d: d.shuffle(10, seed=1).batch(4),
+    ],
+    ids=["batch", "map", "parallel map", "prefetch", "shuffle"],
+)
+def test_threads_that_share_an_iterator_get_whole_batches(pipeline):
+    def slowly():
+        for i in range(160):
+            time.sleep(0)  # lets another thread run
+            yield i
+
+    it = iter(pipeline(Dataset.from_generator(slowly, output_signature=SCALAR)))
+    batches, errors = [], []
+
+    def take():
+        try:
+            batches.extend(batch.numpy() for batch in it)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert {len(batch) for batch in batches} == {4}
+    np.testing.assert_array_equal(np.sort(np.concatenate(batches)), np.arange(160))
+
+
+def test_threads_that_share_an_iterator_in_functions_get_each_element_once():
+    it = iter(Dataset.from_generator(lambda: iter(range(200)), output_signature=SCALAR))
+    seen = []
+
+    @tf.function
+    def rest():
+        for x in it:
+            tf.py_function(lambda x: seen.append(int(x)), [x], [])
+
+    errors = []
+
+    def run():
+        try:
+            rest()
+        except BaseException as error:
+            errors.append(error)
+
+    rest.get_concrete_function()
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert sorted(seen) == list(range(200))
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        lambda d: d.prefetch(2),
+        lambda d: d.map(lambda x: x + 0, num_parallel_calls=2),
+        lambda d: d.map(lambda x: x + 0, num_parallel_calls=2).batch(3).prefetch(1),
+    ],
+    ids=["prefetch", "parallel map", "both"],
+)
+def test_an_interruption_of_the_consumer_stops_nobody(pipeline):
+    def read():
+        return [x.numpy() for x in pipeline(Dataset.range(7))]
+
+    read()
+    for at in range(0, 10_000, 13):
+        if not interrupted(read, at):
+            break
+        # Raises what is not the interruption, and never ends if a thread waits for what was let go.
+        assert len(from_another_thread(read)) in (3, 7)
+    assert at > 100
+    assert gone()

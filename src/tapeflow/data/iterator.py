@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from typing import Any
 
 from tapeflow.core import nest
@@ -25,10 +28,12 @@ class OwnedIterator:
     >>> it.get_next_as_optional().has_value().numpy()
     np.False_
 
-    Where it stands can be saved with a checkpoint, and gone back to.
+    Where it stands can be saved with a checkpoint, and gone back to. Threads may share it: each element goes to one.
     """
 
     def __init__(self, node: Node) -> None:
+        self._lock = threading.RLock()  # held while an element is made
+        _iterators.add(self)
         self._node = node
         self._spec = node.spec
         self._pack = packer(self._spec)
@@ -39,7 +44,9 @@ class OwnedIterator:
         with no_recorders():
             self._rows: Rows = self._node.rows(run)
         self._position = 0
-        self._peeked: Row | None = None
+        self._peeked: dict[
+            int, Row
+        ] = {}  # for threads that know of an element and have yet to take it
 
     @property
     def element_spec(self) -> Any:
@@ -56,25 +63,29 @@ class OwnedIterator:
 
     def _next_row(self) -> Row:
         """The next element as it travels. What computes it is not recorded by the caller's tapes."""
-        if self._peeked is not None:
-            row, self._peeked = self._peeked, None
-        elif context.hot[1]:
-            with no_recorders():
-                row = next(self._rows)
-        else:
-            row = next(self._rows)
-        self._position += 1
-        return row
+        with self._lock:
+            row = self._peeked.pop(threading.get_ident(), None) if self._peeked else None
+            if row is None:
+                row = self._made()
+            self._position += 1
+            return row
+
+    def _made(self) -> Row:
+        if not context.hot[1]:
+            return next(self._rows)
+        with no_recorders():
+            return next(self._rows)
 
     def _more(self) -> bool:
-        """Whether there is a next element. It is read, and kept for whoever takes it."""
-        if self._peeked is None:
-            try:
-                self._peeked = self._next_row()
-            except StopIteration:
-                return False
-            self._position -= 1
-        return True
+        """Whether there is a next element. It is read, and kept for the thread that asks."""
+        with self._lock:
+            thread = threading.get_ident()
+            if thread not in self._peeked:
+                try:
+                    self._peeked[thread] = self._made()
+                except StopIteration:
+                    return False
+            return True
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element.
@@ -112,6 +123,10 @@ class OwnedIterator:
 
     def _restore_state(self, state: dict[str, Any]) -> None:
         """Goes to where another iterator over the same dataset stood."""
+        with self._lock:
+            self._go_to(state)
+
+    def _go_to(self, state: dict[str, Any]) -> None:
         self._begin(Run(self._node, state["randomness"]))
         position = int(state["position"])
         with no_recorders():
@@ -126,6 +141,20 @@ class OwnedIterator:
     def __tf_iterate__(self) -> in_function.Loop:
         """For loops inside `tf.function`."""
         return in_function.Loop(lambda: self, [], self._spec)
+
+
+_iterators: weakref.WeakSet[OwnedIterator] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for iterator in list(_iterators):
+        iterator._lock = (
+            threading.RLock()
+        )  # a thread that is not in this process may have held the other
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 class Optional:
