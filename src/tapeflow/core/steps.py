@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -49,9 +50,20 @@ class Step:
       before: what the claimed variables held.
       private: for each of them, whether nobody else could see that value: then it may be overwritten.
       made: gives the new value of a claimed variable, by its number, or None if it is not there yet.
+      waited: whether another thread has waited for it.
     """
 
-    __slots__ = ("_claimed", "_process", "_running", "_thread", "before", "lock", "made", "private")
+    __slots__ = (
+        "_claimed",
+        "_process",
+        "_running",
+        "_thread",
+        "before",
+        "lock",
+        "made",
+        "private",
+        "waited",
+    )
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -62,6 +74,7 @@ class Step:
         self._running = True
         self._thread = get_ident()
         self._process = _process
+        self.waited = False
 
     def claim(self, variables: Sequence[Variable], assigned: Sequence[int]) -> list[Tensor]:
         """Claims those of the variables that will be assigned, and gives the values of all, at one moment."""
@@ -104,6 +117,11 @@ class Step:
             variable._value = value
         self._running = False
 
+    def let_others(self) -> None:
+        """Lets those go on who have waited. A thread that changes a variable in a loop would always be the next."""
+        if self.waited:
+            time.sleep(1e-5)
+
     def give_up(self) -> None:
         """Gives variables that have no new value their old one back."""
         self._running = False
@@ -119,6 +137,7 @@ class Step:
     def seen(self, position: int) -> Tensor:
         """What a claimed variable holds when the step has ended; for the thread that makes it, what it holds now."""
         if self._thread != get_ident() and self._process == _process:
+            self.waited = True
             with self.lock:
                 return self.outcome(position)
         found = self.outcome(position)

@@ -329,6 +329,7 @@ class Variable(RowUpdates, Operators):
             except BaseException:
                 step.give_up()
                 raise
+        step.let_others()
 
     def _change(self, compute: Callable[[Any], Any], *origins: Any) -> Variable:
         """Replaces the value by what is computed from it, with nobody coming in between.
@@ -355,6 +356,7 @@ class Variable(RowUpdates, Operators):
             except BaseException:
                 step.give_up()
                 raise
+        step.let_others()
         for recorder in active:
             recorder.note("assign", self, origins=(value, *origins))
         return value

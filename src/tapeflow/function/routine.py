@@ -112,10 +112,12 @@ class Routine:
                     for v, value in zip(held, values, strict=True):
                         recorder.read(v, value)
                 inputs = [*map(settled, arguments), *values, *others]
-                return self._called(inputs, held, step, around)
+                results = self._called(inputs, held, step, around)
             except BaseException:
                 step.give_up()
                 raise
+        step.let_others()
+        return results
 
     def _called(
         self,
