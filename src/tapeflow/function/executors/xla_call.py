@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, starmap
+from threading import get_ident
 from typing import Any
 
 import jax
@@ -61,9 +62,12 @@ class Call:
         self._program = jax.jit(function, donate_argnums=list(donated), compiler_options=options)
         self._cold = self._program if cold is None else cold(self._program)
         self._warm: set[Any] = set()
+        self._compiling: set[int] = set()  # the threads that are at it
 
     def run(self, values: dict[Value, Any]) -> Any:
         """Adds the outputs to the values; or gives `REFUSED`, and the inputs are there as they were."""
+        if get_ident() in self._compiling:  # a signal handler, and jax cannot be entered again
+            return REFUSED
         arrays = [_plain(values[v]) for v in self._inputs]
         if not self._watch.allows(arrays):
             return REFUSED
@@ -84,7 +88,11 @@ class Call:
         given = list(arrays)
         for i in self._donated:
             given[i] = jnp.array(given[i], copy=True)
-        results = self._cold(*given)
+        self._compiling.add(get_ident())
+        try:
+            results = self._cold(*given)
+        finally:
+            self._compiling.discard(get_ident())
         self._warm.add(kind)
         return (results,)
 
