@@ -87,7 +87,10 @@ class Call:
             return starmap(self._program, (arrays,))
         given = list(arrays)
         for i in self._donated:
-            given[i] = jnp.array(given[i], copy=True)
+            if isinstance(
+                given[i], jax.Array
+            ):  # the memory of an array of NumPy's is not given away
+                given[i] = jnp.array(given[i], copy=True)
         self._compiling.add(get_ident())
         try:
             results = self._cold(*given)
