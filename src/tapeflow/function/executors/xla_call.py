@@ -9,6 +9,7 @@ runs no Python on the way. The first time it gets copies of what is to be given 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, starmap
 from threading import get_ident
@@ -71,8 +72,14 @@ class Call:
         arrays = [_plain(values[v]) for v in self._inputs]
         if not self._watch.allows(arrays):
             return REFUSED
-        results = chain.from_iterable(self._lazily(arrays))
-        values.update(zip(self._outputs, results))  # noqa: B905  # in one instruction
+        results = zip(self._outputs, chain.from_iterable(self._lazily(arrays)))  # noqa: B905
+        collecting = gc.isenabled()
+        try:
+            gc.disable()  # it may call Python, and so signal handlers, from the middle of what must be one instruction
+            values.update(results)
+        finally:
+            if collecting:
+                gc.enable()
         if self._watch.inside and not values.pop(_OK):
             self._take_back(values, arrays)
             return REFUSED
