@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Dim, _key, atoms_of
 from tapeflow.core.extremes import bounds, evaluated, hint_of, never_more
+from tapeflow.core.scopes import setting
 
 
 class Guard(NamedTuple):
@@ -49,6 +50,22 @@ class _Notes(threading.local):
 
 
 notes = _Notes()
+
+
+class noting(setting):
+    """Within this context questions may be asked. Gives the guards that were noted.
+
+    Args:
+      known: whether a size means something to who notes it: it is one of the trace, or of a trace around it.
+    """
+
+    def __init__(self, known: Callable[[Atom], bool]) -> None:
+        self._book: Book = {}
+        super().__init__(notes, books=(*notes.books, (self._book, known)))
+
+    def __enter__(self) -> Book:
+        super().__enter__()
+        return self._book
 
 
 @contextlib.contextmanager

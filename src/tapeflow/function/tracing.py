@@ -36,7 +36,7 @@ from tapeflow.core.errors import (
     InvalidArgumentError,
     OperatorNotAllowedInGraphError,
 )
-from tapeflow.core.guards import Guard, notes, undecided, validity
+from tapeflow.core.guards import Guard, noting, undecided, validity
 from tapeflow.core.interpreter import AbstractArray, Interpreter, new_depth
 from tapeflow.core.scopes import setting
 from tapeflow.core.shapes import TensorShape
@@ -565,16 +565,14 @@ class _Tracing(setting):
 
 class _Whole(_Tracing):
     def __enter__(self) -> None:
-        tracer = self._tracer
-        self._books = notes.books
-        tracer.guards = {}
+        self._noting = noting(self._tracer._knows)
         super().__enter__()
-        notes.books = (*self._books, (tracer.guards, tracer._knows))
+        self._tracer.guards = self._noting.__enter__()
 
     def _leave(self, *exception: Any) -> None:
         if exception[:1] == (None,):
             self._tracer._finish()
-        notes.books = self._books
+        self._noting._leave()
         super()._leave(*exception)
 
 
