@@ -18,6 +18,8 @@ from tests.stress.shrinking import shrunk
 
 import tapeflow as tf
 
+pytestmark = pytest.mark.stress
+
 SLICE = {"programs": 8, "threads": 18, "interrupts": 9, "signals": 5, "kills": 9}
 
 

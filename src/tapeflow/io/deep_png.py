@@ -35,7 +35,7 @@ def _read_as(image: Any, mode: str, raw: str) -> np.ndarray:
     from PIL import Image
 
     other: Any
-    with Image.OPEN["PNG"][0](io.BytesIO(image.fp.getvalue()), None) as other:
+    with Image.OPEN["PNG"][0](io.BytesIO(image.fp.getvalue()), "") as other:
         fields = (*other.tile[0][:3], raw)
         kind = type(other.tile[0])
         other.tile = [fields if kind is tuple else kind(*fields)]

@@ -86,7 +86,7 @@ class _Pushed:
             body,
             self._traced_condition(),
             [*forward.carried, *[self._start(k) for k in self.flowing]],
-            [*forward.scanned, *[tangents[first + n + j] for j in self.rows]],
+            [*forward.scanned, *[tangents[first + n + j] for j in self.rows]],  # pyright: ignore[reportArgumentType]
             stacked=self.stacked,
             sums=[number is not None for _, number in self.sums],
             sums_like=sums_like,

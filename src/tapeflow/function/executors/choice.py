@@ -313,7 +313,7 @@ def on_accelerator() -> bool:
             for name in ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm7_plugin", "libtpu")
         )
         _accelerator = plugins and xla.load().default_backend() != "cpu"
-    return _accelerator
+    return bool(_accelerator)
 
 
 _accelerator: bool | None = None
