@@ -287,9 +287,10 @@ def _is_users(error: Exception) -> bool:
     return isinstance(error, OpError) or hasattr(error, "from_users_code")
 
 
-def _hybrid(graph: Graph) -> Any:
+def _hybrid(graph: Graph, checked: bool = True) -> Any:
     xla.load()
-    return loaded("tapeflow.function.executors.hybrid_program").HybridProgram(graph)
+    program = loaded("tapeflow.function.executors.hybrid_program")
+    return program.HybridProgram(graph, checked=checked)
 
 
 def _xla(graph: Graph, checked: bool = True) -> Any:
