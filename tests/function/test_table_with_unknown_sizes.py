@@ -21,7 +21,6 @@ import tapeflow as tf
 from tapeflow.primitives.table import TABLE, Primitive
 
 EXPECTED_RETRACES: dict[str, str] = {
-    "truncated_inverse": "its gradient takes the singular values, of which there are as many as the shorter side has",
     "lu": "its gradient has another formula for tall, for square and for wide matrices",
     "segment_prod": "the number of steps of its gradient grows with the number of rows",
 }

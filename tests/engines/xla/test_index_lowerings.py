@@ -172,7 +172,6 @@ def test_one_hot_has_room_for_more_classes_than_its_indices_can_name(dtype: Any)
         ("complex128", "complex64"),
         ("float64", "complex64"),
         ("uint8", "complex64"),
-        ("complex64", "bool"),
     ],
 )
 def test_complex_numbers_are_cast_by_their_bits(source: str, target: str):

@@ -126,7 +126,7 @@ def _pseudo_inverse(x: Any, rcond: Any) -> Any:
     )
 
 
-@check("pseudo_inverse", early=False)
+@check("pseudo_inverse", "truncated_inverse", early=False)
 def _has_clear_rank(x: Any, rcond: Any) -> Any:
     """Whether no singular value that counts is so small that rounding may have made it."""
     if not x.size:
