@@ -128,13 +128,14 @@ def _pseudo_inverse(x: Any, rcond: Any) -> Any:
 
 @check("pseudo_inverse", "truncated_inverse", early=False)
 def _has_clear_rank(x: Any, rcond: Any) -> Any:
-    """Whether no singular value that counts is so small that rounding may have made it."""
+    """Whether rounding cannot decide which singular values count."""
     if not x.size:
         return True
     s = lax.linalg.svd(_cleared(_not_finite(x), x), compute_uv=False)
     largest = s.max(-1, keepdims=True)
     noise = 8 * max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps) * largest
-    return tame(x) & ((s > noise) | (s <= rcond[..., None] * largest)).all()
+    limit = rcond[..., None] * largest
+    return tame(x) & ((s > limit + noise) | (s < limit - noise)).all()
 
 
 # Eigenvalues.

@@ -304,7 +304,7 @@ def options() -> dict[str, Any] | None:
             jax.jit(lambda x: x + 1, compiler_options=told)(np.float32(0))  # type: ignore[arg-type]
         except Exception:  # another version of jax, in whatever way it differs
             told = {}
-        _options = told if jax.default_backend() == "cpu" else {}
+        _options = told
     return _options or None
 
 
