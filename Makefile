@@ -3,6 +3,7 @@
 #   make demo     train a small network and leave its plots
 #   make test     lint, type check, tests and doctests, and a selection of Keras's own tests
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
+#   make hostile    make thousands of calls that nobody should make, on each engine
 #   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
 #   make docs     write the lists in docs/compatibility.md
@@ -14,6 +15,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PEERS ?= .venv-peers
 BENCH_ARGS ?=
+HOSTILE_ARGS ?=
 DIFFERENTIAL_ARGS ?=
 SUITE_ARGS ?=
 
@@ -45,6 +47,13 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-xla $(PEERS)/.installed
 	$(BIN)/python benchmarks/run.py --tapeflow-python $(BIN)/python \
 		--peers-python $(PEERS)/bin/python $(BENCH_ARGS)
+
+.PHONY: hostile
+hostile: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.hostile --calls 20000 $(HOSTILE_ARGS)
+	$(BIN)/python -m tests.hostile --calls 5000 --engine numpy $(HOSTILE_ARGS)
+	$(BIN)/python -m tests.hostile --calls 5000 --engine xla $(HOSTILE_ARGS)
+	$(BIN)/python -m tests.hostile --calls 3000 --engine hybrid $(HOSTILE_ARGS)
 
 differential: $(PEERS)/.installed-tapeflow
 	$(PEERS)/bin/python -m tests.differential $(DIFFERENTIAL_ARGS)
