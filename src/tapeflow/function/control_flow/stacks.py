@@ -14,7 +14,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import InvalidArgumentError, invalid
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor import Tensor
 from tapeflow.primitives.table import TABLE, ArraySpec, Primitive, primitive
 
@@ -364,19 +364,11 @@ def _split_kernel(x: Any, lengths: Any) -> Stack:
     return stack_of(np.split(x, np.cumsum(lengths)[:-1]), x.dtype)
 
 
-def _split_result(x: ArraySpec, lengths: ArraySpec) -> ArraySpec:
-    if len(lengths.shape) != 1 or not x.shape:
-        raise invalid(
-            f"TensorArray.split: lengths must be a vector, and value have rows: {lengths}, {x}"
-        )
-    return _spec(lengths.shape[0], (None, *x.shape[1:]), x.dtype)
-
-
 stack_split = _unlisted(
     "stack_split",
     "x lengths",
     _split_kernel,
-    result=_split_result,
+    result=lambda x, lengths: _spec(lengths.shape[0], (None, *x.shape[1:]), x.dtype),
     gradients={"x": lambda g: stack_concat(g)},
 )
 
