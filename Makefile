@@ -5,6 +5,7 @@
 #   make test-exhaustive    the rest: all rows on XLA, many kills, other roundings, Keras's own tests
 #   make test-all    both
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
+#   make hostile    make thousands of calls that nobody should make, on each engine
 #   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
@@ -18,6 +19,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PEERS ?= .venv-peers
 BENCH_ARGS ?=
+HOSTILE_ARGS ?=
 DIFFERENTIAL_ARGS ?=
 STRESS_ARGS ?=
 SUITE_ARGS ?=
@@ -60,6 +62,13 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-xla $(PEERS)/.installed
 	$(BIN)/python benchmarks/run.py --tapeflow-python $(BIN)/python \
 		--peers-python $(PEERS)/bin/python $(BENCH_ARGS)
+
+.PHONY: hostile
+hostile: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.hostile --calls 20000 $(HOSTILE_ARGS)
+	$(BIN)/python -m tests.hostile --calls 5000 --engine numpy $(HOSTILE_ARGS)
+	$(BIN)/python -m tests.hostile --calls 5000 --engine xla $(HOSTILE_ARGS)
+	$(BIN)/python -m tests.hostile --calls 3000 --engine hybrid $(HOSTILE_ARGS)
 
 differential: $(PEERS)/.installed-tapeflow
 	$(PEERS)/bin/python -m tests.differential $(DIFFERENTIAL_ARGS)

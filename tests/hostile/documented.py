@@ -21,8 +21,6 @@ ELSEWHERE = {
     "tf.io.gfile.GFile.next": {"StopIteration"},
     "tf.saved_model.load": {"OSError"},
     "tf.train.": {"OSError"},
-    "tf.data.Dataset.as_numpy_iterator": {"RuntimeError"},
-    "tf.data.Iterator": {"RuntimeError"},
     "tf.summary.": {"OSError"},
 }
 """Others, for names that begin so, as those of TensorFlow and Python raise them."""

@@ -347,3 +347,12 @@ def test_a_regular_tridiagonal_system_is_not_perturbed() -> None:
     )
     with pytest.raises(ValueError, match="partial_pivoting"):
         tf.linalg.tridiagonal_solve(diagonals, b, perturb_singular=True, partial_pivoting=False)
+
+
+def test_the_pseudo_inverse_of_what_is_not_finite():
+    matrices = [[[1.0, np.inf], [0.0, 1.0]], [[1.0, 2.0], [3.0, 4.0]], [[np.nan, 1.0], [1.0, 1.0]]]
+    found = tf.linalg.pinv(tf.constant(matrices)).numpy()
+    assert np.isnan(found[[0, 2]]).all()
+    np.testing.assert_allclose(found[1], np.linalg.inv(matrices[1]), rtol=1e-5)
+    large = tf.constant([[1e30, 1.01, 1.72], [0.5, 2.11, -1.0], [np.inf, -2.16, 2.35]])
+    assert np.isnan(tf.linalg.pinv(large)).all()

@@ -239,6 +239,10 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A Python operator needs the value of a tensor that has none yet."""
 
 
+class OnlyEagerlyError(RuntimeError):
+    """Something inside `tf.function` that works only outside of it."""
+
+
 class InaccessibleTensorError(TypeError, ValueError):
     """A symbolic tensor is used outside of the function it belongs to."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes, nest
 from tapeflow.core.context import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import invalid
+from tapeflow.core.errors import OnlyEagerlyError, invalid
 from tapeflow.core.tensor import Tensor
 from tapeflow.data import in_function, joining, mixing, sources
 from tapeflow.data.arrangement import Arrangement
@@ -284,7 +284,7 @@ class Dataset(Transformations, Arrangement):
 
     def __iter__(self) -> OwnedIterator:
         if context.tracer is not None:
-            raise RuntimeError(
+            raise OnlyEagerlyError(
                 "Inside tf.function, a loop over a dataset needs AutoGraph: write `for x in dataset` in the function "
                 "itself, and leave autograph on. An iterator is made outside: it = iter(dataset)."
             )
@@ -297,7 +297,9 @@ class Dataset(Transformations, Arrangement):
         [np.int64(0), np.int64(1), np.int64(2)]
         """
         if context.tracer is not None:
-            raise RuntimeError("`as_numpy_iterator()` is only supported when executing eagerly.")
+            raise OnlyEagerlyError(
+                "`as_numpy_iterator()` is only supported when executing eagerly."
+            )
         return NumpyIterator(self._node)
 
     def get_single_element(self, name: str | None = None) -> Any:

@@ -119,6 +119,8 @@ class Range(Node):
         if self.number(2) == 0:
             raise invalid("Dataset.range: step must be a non-zero integer")
         self.dtype = as_dtype(output_type)
+        if self.dtype is dtypes.string:
+            raise invalid("Dataset.range: output_type must be a dtype of numbers, got string")
         self.spec = TensorSpec((), self.dtype)
 
     def cardinality(self) -> int:

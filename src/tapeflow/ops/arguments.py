@@ -69,6 +69,14 @@ def integer(op: str, argument: str, value: Any) -> int:
     raise ValueError(f"{op}: {argument} does not fit in int64, got {shown(value)}")
 
 
+def vector(op: str, argument: str, value: Any) -> Tensor:
+    """A tensor of rank 1, whose elements may be known only when a function runs."""
+    tensor = convert_to_tensor(value)
+    if tensor.ndim != 1:
+        raise invalid(f"{op}: {argument} must be a vector, got shape {tensor.shape}")
+    return tensor
+
+
 def real(op: str, argument: str, value: Any) -> Any:
     """A single real number, which may be a tensor: anything that can be compared with a number.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import DTypeError
 from tapeflow.core.extremes import larger, smaller, surely_less
 from tapeflow.core.tensor import Tensor
 from tapeflow.ops.array import cast
@@ -81,6 +82,8 @@ def sobel_edges(image: Any) -> Tensor:
     shape = image._array.shape
     if len(shape) != 4:
         raise ValueError(f"sobel_edges: image must have 4 dimensions, got {list(shape)}")
+    if not image.dtype.is_floating:
+        raise DTypeError(None, None, f"sobel_edges: image must hold floats, got {image.dtype.name}")
     padded = repeating.mirror_pad(image, paddings=((0, 0), (1, 1), (1, 1), (0, 0)), edge=False)
 
     def along(x: Tensor, axis: int, weights: Sequence[int]) -> Tensor:

@@ -22,7 +22,7 @@ from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, invalid, no_row, shown
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.arguments import integer, ints
+from tapeflow.ops.arguments import integer, ints, vector
 from tapeflow.primitives import array, indexing
 
 
@@ -265,7 +265,9 @@ class TensorArray:
         if _symbolic(lengths):
             new = self._copy()
             new._merge(TensorShape([None, *tensor.shape[1:]]))
-            pieces = stack_ops().stack_split(tensor, convert_to_tensor(lengths))
+            pieces = stack_ops().stack_split(
+                tensor, vector("TensorArray.split", "lengths", lengths)
+            )
             new._held, new._values = pieces, []
             return new
         sizes = ints("TensorArray.split", "lengths", lengths)

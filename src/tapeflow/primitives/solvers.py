@@ -167,7 +167,12 @@ inverse = primitive(
 
 
 def _pseudo_inverse_kernel(x: Any, rcond: Any) -> Any:
-    return lapack(np.linalg.pinv)(x, rcond=rcond)
+    finite = np.isfinite(x).all((-1, -2), keepdims=True)
+    if finite.all():
+        return lapack(np.linalg.pinv)(x, rcond=rcond)
+    # LAPACK may look for the singular values of a matrix with infinities in it for ever.
+    found = lapack(np.linalg.pinv)(np.where(finite, x, x.dtype.type(0)), rcond=rcond)
+    return np.where(finite, found, x.dtype.type(np.nan))
 
 
 def _pseudo_inverse_result(x: ArraySpec, rcond: ArraySpec) -> ArraySpec:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from tapeflow.engines.xla.lowerings import lowering
 from tapeflow.primitives.linalg import diagonal_size
@@ -42,4 +41,4 @@ def _diag(x: Any, *, rows: int, columns: int, k: int) -> Any:
     above = max(-k, 0)
     below = rows - above - diagonal_size(rows, columns, k)
     spread = jnp.pad(x, [*[(0, 0)] * (x.ndim - 1), (above, below)])[..., None]
-    return jnp.where(np.eye(rows, columns, k, dtype=np.bool_), spread, jnp.zeros((), x.dtype))
+    return jnp.where(jnp.eye(rows, columns, k, dtype=bool), spread, jnp.zeros((), x.dtype))
