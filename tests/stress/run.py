@@ -25,7 +25,7 @@ from typing import Any
 PARTS = {"programs": 0.35, "threads": 0.25, "interrupts": 0.25, "signals": 0.07, "kills": 0.08}
 """The parts, and the share of the time of each."""
 
-_PATIENCE = 180.0  # seconds without a new case: then it hangs
+_PATIENCE = 400.0  # seconds without a new case: then it hangs
 _MOST_FAILURES = 10  # of a part: then the rest of its time is not spent
 
 counts: collections.Counter[str] = collections.Counter()

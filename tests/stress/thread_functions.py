@@ -132,6 +132,45 @@ def first_calls(dice: Dice) -> None:
 
 
 @scenario("threads")
+def whole_calls(dice: Dice) -> None:
+    """A call of a function that assigns is one change, whatever it reads and assigns."""
+    engine = dice.choice(["numpy", "numpy", "xla", "hybrid", "default"])
+    size, times = dice.choice([3, 5000, 40_000]), 15
+    up, down = (tf.Variable(np.zeros(size, np.float32)) for _ in range(2))
+    seen = tf.Variable(np.zeros(size, np.float32))
+
+    def move() -> Any:
+        up.assign(up + 1.0)
+        down.assign(0.0 - up)
+        return up - down
+
+    def look() -> None:
+        seen.assign(up + down)
+
+    def moving() -> None:
+        for _ in range(times):
+            found = step().numpy()
+            expect(bool((found == found[0]).all()), f"half a value: {np.unique(found)[:4]}")
+
+    def looking() -> None:
+        for _ in range(times):
+            glance()
+            found = seen.numpy()
+            expect(not found.any(), f"between two assignments of a call: {np.unique(found)[:4]}")
+
+    with running(engine):
+        step, glance = compiled(engine, move), compiled(engine, look)
+        step()
+        together([moving if i % 2 else looking for i in range(THREADS)])
+    found, expected = up.numpy(), 1 + times * (THREADS // 2)
+    counts["updates"] += expected
+    expect(
+        bool((found == expected).all()) and bool((down.numpy() == -expected).all()),
+        f"on {engine}: {np.unique(found)[:4]} after {expected} calls",
+    )
+
+
+@scenario("threads")
 def own_models(dice: Dice) -> None:
     """Sixteen trainings at once end with the weights of one that has the machine for itself."""
     engine = dice.choice(["eager", "numpy", "numpy", "xla", "hybrid", "default"])
