@@ -52,7 +52,7 @@ class Functions:
     def function(self, name: str, function: Function) -> dict[str, Any]:
         """A `tf.function` as data: its parameters, and its traces."""
         traces = []
-        for _, concrete in function._traces:
+        for concrete in function._traces:
             data = self.trace(name, concrete)
             if data is not None:
                 traces.append(data)
