@@ -64,17 +64,15 @@ class OwnedIterator:
     def _next_row(self) -> Row:
         """The next element as it travels. What computes it is not recorded by the caller's tapes."""
         with self._lock:
-            row = self._peeked.pop(threading.get_ident(), None) if self._peeked else None
-            if row is None:
-                row = self._made()
+            if self._peeked and threading.get_ident() in self._peeked:
+                row = self._peeked.pop(threading.get_ident())
+            elif context.hot[1]:
+                with no_recorders():
+                    row = next(self._rows)
+            else:
+                row = next(self._rows)
             self._position += 1
             return row
-
-    def _made(self) -> Row:
-        if not context.hot[1]:
-            return next(self._rows)
-        with no_recorders():
-            return next(self._rows)
 
     def _more(self) -> bool:
         """Whether there is a next element. It is read, and kept for the thread that asks."""
@@ -82,7 +80,8 @@ class OwnedIterator:
             thread = threading.get_ident()
             if thread not in self._peeked:
                 try:
-                    self._peeked[thread] = self._made()
+                    with no_recorders():
+                        self._peeked[thread] = next(self._rows)
                 except StopIteration:
                     return False
             return True

@@ -13,6 +13,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import new_id
 from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.errors import shown
+from tapeflow.core.scopes import setting
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function import passes, settings
@@ -20,12 +21,12 @@ from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.retracing import RetracingWatch, watch_for
 from tapeflow.function.signature import (
     Signature,
-    TensorKey,
     flattened,
     form_of,
     key_of,
     keys_of,
 )
+from tapeflow.function.traces import Traces
 from tapeflow.function.tracing import tracing_lock
 
 _REMEMBERED = 1000
@@ -54,13 +55,13 @@ class Function:
             "reduce_retracing": reduce_retracing,
         }
         self._signature: Signature | None = None
-        self._cache: dict[Any, list[ConcreteFunction]] = {}
-        self._traces: list[tuple[Any, ConcreteFunction]] = []
+        self._traces = Traces()
         # For calls on tensors alone, by their shapes and dtypes.
         self._seen: dict[Any, ConcreteFunction] = {}
         self._count = 0
+        self._last_names: list[str] = []
         self._created_variables = False
-        self._in_progress: set[Any] = set()
+        self._in_progress: frozenset[Any] = frozenset()
         self.number = new_id()  # which `id` is not: it may be that of one that is gone
         self._watch = watch_for(python_function) if watch is None else watch
         self._bound: dict[int, tuple[Any, Function]] = {}
@@ -157,35 +158,14 @@ class Function:
         structure = (args, kwargs)
         leaves = flattened(structure)
         key = (form_of(structure), *keys_of(leaves))
-        concrete = self._cached(key, leaves)
+        concrete = self._traces.find(key, leaves)
         if concrete is None:
             with tracing_lock:  # while one thread traces, others wait for what it finds
-                concrete = self._cached(key, leaves)
+                concrete = self._traces.find(key, leaves)
                 if concrete is None:
                     concrete = self._traced(structure, leaves, key)
                     concrete.fits(leaves)  # a trace around this one has to rely on the same answers
         return concrete, leaves
-
-    def _cached(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:
-        for concrete in self._cache.get(key, ()):
-            if concrete.fits(leaves):
-                return concrete
-        general = self._general(key, leaves)
-        if general is not None:
-            self._cache.setdefault(key, []).append(general)
-        return general
-
-    def _general(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:
-        """The narrowest trace for a wider kind of arguments that these are of, too."""
-        found = [
-            (wide, concrete)
-            for wide, concrete in self._traces
-            if _covers(wide, key) and concrete.fits(leaves)
-        ]
-        for wide, concrete in found:
-            if not any(other is not wide and _covers(wide, other) for other, _ in found):
-                return concrete
-        return found[0][1] if found else None
 
     # Tracing.
 
@@ -197,26 +177,22 @@ class Function:
                 "Python function on Python numbers."
             )
         wide = self._widened(key)
-        self._in_progress.add(key)
-        try:
+        with setting(self, _in_progress=self._in_progress | {key}):
             concrete = self._trace(structure, leaves, wide[1:])
-        finally:
-            self._in_progress.discard(key)
-        self._cache.setdefault(key, []).append(concrete)
-        self._traces.append((wide, concrete))
+        reduced = self._options["reduce_retracing"]
+        self._traces.add(concrete, key, wide, reduced, self._seen)
+        self._last_names = concrete.leaf_names
         self._watch.traced(self, key)
         return concrete
 
     def _widened(self, key: Any) -> Any:
         """The key to trace for: that of the input signature, or one that covers the shapes of earlier calls, too."""
-        keys = list(key[1:])
         if self.signature.input_signature is not None:
+            keys = list(key[1:])
             for i, spec in enumerate(nest.flatten(self.signature.input_signature)):
                 keys[i] = key_of(spec)
-        elif self._options["reduce_retracing"]:
-            for other, _ in self._traces:
-                keys = _common(other, (key[0], *keys)) or keys
-        return (key[0], *keys)
+            return (key[0], *keys)
+        return self._traces.widened(key) if self._options["reduce_retracing"] else key
 
     def _trace(
         self, structure: tuple[Any, Any], leaves: list[Any], keys: Sequence[Any]
@@ -257,7 +233,7 @@ class Function:
 
     def argument_name(self, position: int) -> str:
         """The name of the argument that a leaf belongs to, in the last trace."""
-        names = self._traces[-1][1].leaf_names if self._traces else []
+        names = self._last_names
         return names[position] if position < len(names) else f"{position}"
 
     # What it is.
@@ -279,7 +255,7 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, as text."""
-        return "\n\n".join(c.pretty_printed_signature(verbose) for _, c in self._traces)
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces)
 
     def graph(self, optimized: bool = False) -> str:
         """The graphs of all traces, as text: as they were traced, or as they run.
@@ -297,17 +273,17 @@ class Function:
         Args:
           optimized: whether to show the graphs after all passes.
         """
-        graphs = [concrete.graph for _, concrete in self._traces]
+        graphs = [concrete.graph for concrete in self._traces]
         return "\n\n".join(str(passes.optimized(g) if optimized else g) for g in graphs)
 
     def report(self) -> str:
         """How each trace runs: which executor was chosen, and why."""
-        return "\n\n".join(concrete.report() for _, concrete in self._traces)
+        return "\n\n".join(concrete.report() for concrete in self._traces)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables that its traces use."""
-        found = {id(v): v for _, c in self._traces for v in c.variables}
+        found = {id(v): v for c in self._traces for v in c.variables}
         return tuple(found.values())
 
     def __repr__(self) -> str:
@@ -316,28 +292,6 @@ class Function:
 
 def _restored(python_function: Callable[..., Any], options: dict[str, Any]) -> Function:
     return Function(python_function, **options)
-
-
-def _covers(wide: Any, key: Any) -> bool:
-    """Whether a trace for one key can be used for another."""
-    return len(wide) == len(key) and all(
-        mine.covers(theirs) if type(mine) is TensorKey else mine == theirs
-        for mine, theirs in zip(wide, key, strict=True)
-    )
-
-
-def _common(one: Any, other: Any) -> list[Any] | None:
-    """The keys of arguments that cover two kinds which differ in the shapes of tensors alone, or None."""
-    if len(one) != len(other):
-        return None
-    found = [
-        (a.widened(b) if type(a) is TensorKey else a if a == b else None)
-        for a, b in zip(one, other, strict=True)
-    ]
-    same = [a is b for a, b in zip(one, other, strict=True)]
-    if any(x is None and not unchanged for x, unchanged in zip(found, same, strict=True)):
-        return None
-    return found[1:]
 
 
 def _method(python_function: Callable[..., Any], instance: Any) -> Callable[..., Any]:

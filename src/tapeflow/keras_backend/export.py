@@ -162,7 +162,7 @@ def _spec(x: Any) -> TensorSpec:
 
 
 def _concrete(fn: Function) -> ConcreteFunction:
-    return fn._traces[0][1]
+    return next(iter(fn._traces))
 
 
 def _told(name: str, concrete: ConcreteFunction) -> str:

@@ -65,7 +65,7 @@ class Functions:
     def function(self, name: str, function: Function) -> dict[str, Any]:
         """A `tf.function` as data: its parameters, and its traces."""
         traces = []
-        for _, concrete in function._traces:
+        for concrete in function._traces:
             traces += self.traces(name, concrete)
         parameters = []
         for p in function.signature.parameters.parameters.values():
