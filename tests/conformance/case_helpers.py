@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -27,3 +28,35 @@ def second_gradients(tf: Any, f: Callable[..., Any], *inputs: Any) -> list[Any]:
             y = f(*xs)
         first = inner.gradient(y, xs)
     return outer.gradient([g for g in first if g is not None], xs)
+
+
+def everywhere(tf: Any, f: Callable[..., Any], *inputs: Any) -> list[Any]:
+    """`f` at `inputs` in eager mode, in a function, and in a function that XLA compiles.
+
+    TensorFlow's XLA lacks kernels on some machines, so there the function stands for both.
+    """
+    xs = [tf.constant(value) for value in inputs]
+    compiled = tf.__name__ == "tapeflow" and importlib.util.find_spec("jax") is not None
+    traced = [tf.function(f, autograph=False, jit_compile=jit) for jit in (False, compiled)]
+    return [f(*xs), *(each(*xs) for each in traced)]
+
+
+def derivatives(tf: Any, f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that gives `f`, the gradients of a sum in which each element counts differently, and theirs."""
+
+    def weighted(y: Any) -> Any:
+        weights = tf.cast(tf.reshape(tf.range(1, tf.size(y) + 1), tf.shape(y)), y.dtype)
+        return tf.reduce_sum(y * weights)
+
+    def both(*xs: Any) -> list[Any]:
+        with tf.GradientTape() as outer:
+            outer.watch(xs)
+            with tf.GradientTape() as inner:
+                inner.watch(xs)
+                y = f(*xs)
+                total = weighted(y)
+            first = inner.gradient(total, xs)
+            again = [weighted(g) for g in first if g is not None]
+        return [y, *first, *outer.gradient(again, xs)]
+
+    return both

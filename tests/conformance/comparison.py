@@ -31,6 +31,7 @@ KNOWN_WARNINGS = (
     ("source tensor must be floating", "source tensor is not floating"),
     ("on a persistent tape inside its context", "gradient of a persistent tape inside its context"),
     ("casting an input of type complex", "cast discards the imaginary part"),
+    ("Casting complex to real discards", "cast discards the imaginary part"),
 )
 
 # What TensorFlow logs about its own machinery, which says nothing about the result.

@@ -366,13 +366,17 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     if x.dtype is dtype:
         return x
     if x.dtype.is_complex and not (dtype.is_complex or dtype.is_bool):
-        logger.warning(
-            f"You are casting an input of type {x.dtype.name} to an incompatible dtype "
-            f"{dtype.name}: the imaginary part "
-            "is lost. Use tf.math.real to say that it is meant."
-        )
+        warn_of_lost_part(x.dtype, dtype)
     return (primitives.cast if dtype.is_differentiable else primitives.cast_to_discrete)(
         x, dtype=dtype
+    )
+
+
+def warn_of_lost_part(source: DType, dtype: DType) -> None:
+    """Says that complex numbers are made real."""
+    logger.warning(
+        f"You are casting an input of type {source.name} to an incompatible dtype {dtype.name}: the imaginary part is "
+        "lost. Use tf.math.real to say that it is meant."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor import Tensor
-from tapeflow.ops.array import cast
+from tapeflow.ops.array import cast, warn_of_lost_part
 from tapeflow.primitives import binary, unary
 
 
@@ -24,6 +24,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     if not value.dtype.is_complex:
         return cast(_within(value, dtype.real_dtype), dtype)
     if not dtype.is_complex:
+        warn_of_lost_part(value.dtype, dtype)
         return cast(_within(unary.real(value), dtype), dtype)
     if value.dtype.size <= dtype.size:
         return cast(value, dtype)
