@@ -67,20 +67,6 @@ def tangent_through_cond(tf):
     return [_ways(tf, _tangent, f, x) for x in (tf.constant(2.0), tf.constant([0.25, 0.5]))]
 
 
-def tangent_of_a_variable_in_a_loop(tf):
-    v = tf.Variable(1.5)
-
-    @tf.function
-    def f():
-        return tf.while_loop(
-            lambda i, y: i < 3, lambda i, y: (i + 1, y * v), [tf.constant(0), tf.constant(1.0)]
-        )[1]
-
-    with tf.autodiff.ForwardAccumulator(v, tf.constant(2.0)) as acc:
-        y = f()
-    return acc.jvp(y)
-
-
 def _hessian_by_rows(tf, f, x, vectorized):
     """Forward over backward, for one direction after the other."""
 

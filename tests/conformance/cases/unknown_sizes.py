@@ -14,9 +14,7 @@ def smaller_size(tf):
 
 
 def larger_size(tf):
-    return _sizes(
-        tf, lambda t: tf.shape(tf.zeros([tf.maximum(tf.shape(t)[0], tf.shape(t)[1]), 2]))
-    )
+    return _sizes(tf, lambda t: tf.shape(tf.zeros([tf.maximum(tf.shape(t)[0], tf.shape(t)[1]), 2])))
 
 
 def sizes_in_order(tf):
