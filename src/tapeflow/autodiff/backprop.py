@@ -31,7 +31,7 @@ class Call(NamedTuple):
     """A computation that brings its own pullback: gradients of all outputs in, gradients of all inputs out.
 
     A pullback that takes `partial` gradients gets None for an output that has none; others get zeros. It may bring a
-    `pushforward`, too: tangents of all inputs in, tangents of all outputs out.
+    `pushforward`, too: tangents of all inputs in, tangents of all outputs out, or NotImplemented.
     """
 
     name: str

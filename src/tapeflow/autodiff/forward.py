@@ -11,7 +11,11 @@ from tapeflow.autodiff.tape import UnconnectedGradients, variable_of
 from tapeflow.core import nest
 from tapeflow.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
+<<<<<<< HEAD
 from tapeflow.core.errors import shown, wrong_object
+=======
+from tapeflow.core.errors import UnimplementedError
+>>>>>>> sizes
 from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.log import warn_once
 from tapeflow.core.scopes import Scope
@@ -55,6 +59,7 @@ class ForwardAccumulator(Scope):
         self._tangents: dict[int, Tensor] = {}
         self._of_variables: dict[int, tuple[weakref.ref[Variable], Tensor]] = {}
         self._alive: dict[int, weakref.ref[Tensor]] = {}
+        self._unknown: set[int] = set()  # tensors that move, nobody knows how
         nest.assert_same_structure(primals, tangents)
         seen: set[int] = set()
         pairs = zip(nest.flatten(primals), nest.flatten(tangents), strict=True)
@@ -133,8 +138,13 @@ class ForwardAccumulator(Scope):
         tangents = self._known(call.inputs)
         if tangents is None:
             return
+        # Else it is told of what a loop or branch keeps for somebody's backward pass, perhaps for its own.
+        active = any(r is self for r in context.hot[1])
         with _Outside(self):
-            found = tangents_of_call(call, tangents)
+            found = tangents_of_call(call, tangents, transposing=active)
+        if found is None:
+            self._unknown.update(map(identify, call.outputs))
+            return
         for y, t in zip(call.outputs, found, strict=True):
             self._keep(y, t)
 
@@ -143,6 +153,13 @@ class ForwardAccumulator(Scope):
         for x in inputs:
             if x._id in known:
                 return [known.get(x._id) for x in inputs]
+            if x._id in self._unknown:
+                raise UnimplementedError(
+                    None,
+                    None,
+                    "ForwardAccumulator: second derivatives through a loop or branch that does more than compute (it "
+                    "prints, or draws random numbers) are not there inside tf.function. Take that out of the loop.",
+                )
         return None
 
     def _keep(self, output: Tensor, tangent: Tensor | None) -> None:

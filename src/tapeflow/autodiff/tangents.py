@@ -164,11 +164,19 @@ def _transposed(
     return found if several else found[0]
 
 
-def tangents_of_call(call: Call, tangents: Tangents) -> list[Tensor | None]:
-    """The tangents of the outputs of a computation that brings its own pullback."""
+def tangents_of_call(
+    call: Call, tangents: Tangents, transposing: bool
+) -> list[Tensor | None] | None:
+    """The tangents of the outputs of a computation that brings its own pullback.
+
+    None if it has no pushforward for them, and transposing the pullback is not allowed.
+    """
+    found: Any = NotImplemented
     if call.pushforward is not None:
-        return call.pushforward(tangents)
-    return _pushed(call, tangents)
+        found = call.pushforward(tangents)
+    if found is not NotImplemented:
+        return found
+    return _pushed(call, tangents) if transposing else None
 
 
 def _pushed(call: Call, tangents: Tangents) -> list[Tensor | None]:

@@ -10,11 +10,15 @@ from tapeflow.function.sizes import atoms_in, mapped
 from tapeflow.function.tracing import Tracer
 
 
-def own_sizes(tracer: Tracer) -> None:
+def own_sizes(tracer: Tracer, of_results: bool = False) -> None:
     """Makes a finished trace stand by itself: sizes in its attributes are those of its own values.
 
     Tracing a branch, a loop body or a backward pass meets sizes of tensors of the function around it. An input that has
     such a size tells it; if there is none, the tensor that it comes from is captured.
+
+    Args:
+      tracer: of the trace.
+      of_results: whether inputs must tell the sizes of all it computes, too: its derivative will ask for them.
     """
     replacements: dict[Atom, Any] = {}
 
@@ -26,6 +30,9 @@ def own_sizes(tracer: Tracer) -> None:
     for node in tracer.graph.nodes:
         if any(_foreign(atom, tracer) for atom in atoms_in(tuple(node.attrs.values()))):
             node.attrs = mapped(node.attrs, lambda dim: evaluated(dim, own))
+        if of_results:
+            for atom in atoms_in([v.shape for v in node.outputs]):
+                own(atom)
 
 
 def visible(size: Any, tracer: Tracer) -> bool:

@@ -353,7 +353,7 @@ class _Backward:
             sums = [_sum([next(found) for _ in group]) for group in groups]
             self.template = [_parts(g) for g in sums]
             outputs = [_symbol(tracer, part) for group in self.template for part in group.tensors]
-        own_sizes(tracer)
+        own_sizes(tracer, of_results=True)
         # What comes from the forward trace is an argument; the rest is captured from further outside.
         self.kept: list[SymbolicTensor] = []
         for key, (x, symbol) in list(tracer.captures.items()):
@@ -402,7 +402,7 @@ def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> di
         for axis, mine in enumerate(symbol._array.shape):
             if type(mine) is Dim:
                 for atom in atoms_of(mine):
-                    if atom.origin[:2] == (symbol, axis):
+                    if atom.origin[0] is symbol and atom.origin[1] == axis:
                         found[atom] = x._array.shape[axis]
     return found
 

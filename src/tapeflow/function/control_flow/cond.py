@@ -8,6 +8,7 @@ node when somebody asks for the derivative; of a branch that did not run it is b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from tapeflow.autodiff.backprop import Call, accumulate, dense, record_call
@@ -22,6 +23,10 @@ from tapeflow.function.control_flow.derivative import (
     record_kept,
     zeros_like,
 )
+from tapeflow.function.control_flow.pushforward import (
+    tangents_of_cond,
+    tangents_of_kept_in_branches,
+)
 from tapeflow.function.control_flow.rows import (
     ControlFlow,
     Described,
@@ -32,10 +37,12 @@ from tapeflow.function.control_flow.rows import (
     program,
     told,
 )
+from tapeflow.function.control_flow.stacks import is_stack
 from tapeflow.function.control_flow.structures import joined
 from tapeflow.function.graph import Graph
 from tapeflow.function.routine import Routine
 from tapeflow.function.tracing import SymbolicTensor
+from tapeflow.primitives import patterns
 from tapeflow.primitives.table import KERNEL_FAILURES
 
 Places = tuple[tuple[int, ...], ...]
@@ -90,10 +97,10 @@ def conditional(
     batch = batch_of([index, *taken, *[x for routine in branches for x in outer_tensors(routine)]])
     if batch is not None:
         return conditional_of_batch(batch, branches, index, arguments)
-    return [*_Call(branches, index, arguments).outputs]
+    return [*CondCall(branches, index, arguments).outputs]
 
 
-class _Call:
+class CondCall:
     """A conditional that was called, and how to differentiate it."""
 
     def __init__(
@@ -131,7 +138,10 @@ class _Call:
         self._kept: dict[tuple[int, int], Tensor] = {}
         self._backwards: dict[Any, Variants] = {}
         self.inputs = [index, *self.pool]
-        record_call(Call("cond", self.inputs, self.outputs, self.pullback, partial=True))
+        # What has an effect must not happen twice: then its tangents come from what is kept.
+        self._pushes = "effect" not in attrs
+        push = partial(tangents_of_cond, self) if self._pushes else None
+        record_call(Call("cond", self.inputs, self.outputs, self.pullback, True, push))
 
     def pullback(self, *g: Tensor | None) -> list[Any]:
         """The gradients of the inputs: another conditional."""
@@ -151,7 +161,8 @@ class _Call:
         arguments = []
         for number, those in enumerate(backward.kept):
             own = [part for (b, _), part in zip(kept, kept_g, strict=True) if b == number]
-            arguments.append([*g.values(), *own, *[next(needed) for _ in those]])
+            likes = [self.pool[place] for place in backward.likes[number]]
+            arguments.append([*g.values(), *own, *likes, *[next(needed) for _ in those]])
         found = conditional(backward.branches, self.index, arguments)
         for place, part in zip(backward.wanted, found, strict=True):
             parts[1 + place] = part
@@ -174,10 +185,19 @@ class _Call:
                 return self._pulled({}, [each for each, _ in given], [p for _, p in given])
 
             outputs = [x for _, x in mine]
-            record_kept(
-                Call("cond", self.inputs, outputs, pullback, True), self.tracer, self.recorders
-            )
+            wanted = [each for each, _ in mine]
+            push = partial(tangents_of_kept_in_branches, self, wanted) if self._pushes else None
+            call = Call("cond", self.inputs, outputs, pullback, True, push)
+            record_kept(call, self.tracer, self.recorders)
         return found
+
+    def again(self, branches: Sequence[Routine]) -> list[Tensor]:
+        """The results of other branches by the same number."""
+        return conditional(branches, self.index, [[]] * len(branches))
+
+    def called(self, branches: Sequence[Routine]) -> CondCall:
+        """The same where none of it is an example of a batch, and what branches compute is to be kept."""
+        return CondCall(branches, self.index, [[]] * len(branches))
 
     def _outside(self, number: int, symbol: SymbolicTensor) -> Tensor:
         routine = self.branches[number]
@@ -216,10 +236,11 @@ class _Backward:
       wanted: the places of the inputs that get a gradient.
       branches: the passes.
       kept: for each branch, the tensors in it that its pass needs.
+      likes: for each branch, the places of inputs that its pass takes to make zeros of their form.
       guards: what was guessed of sizes.
     """
 
-    def __init__(self, call: _Call, given: Sequence[int], kept_given: Sequence[Kept]) -> None:
+    def __init__(self, call: CondCall, given: Sequence[int], kept_given: Sequence[Kept]) -> None:
         self.call = call
         targets = [
             [*[routine.symbols[i] for i in given], *[x for b, x in kept_given if b == number]]
@@ -237,6 +258,7 @@ class _Backward:
         ]
         self.branches: list[Routine] = []
         self.kept: list[list[SymbolicTensor]] = []
+        self.likes: list[list[int]] = [[] for _ in call.branches]
         self.guards: list[Guard] = []
         for number, routine in enumerate(call.branches):
             gradient = BlockGradient(
@@ -258,6 +280,13 @@ class _Backward:
                 there = totals.get(place)
                 totals[place] = part if there is None else accumulate(there, part)
         return [
-            dense(totals[place]) if place in totals else zeros_like(self.call.pool[place])
+            dense(totals[place]) if place in totals else self._zeros(number, place)
             for place in self.wanted
         ]
+
+    def _zeros(self, number: int, place: int) -> Tensor:
+        x = self.call.pool[place]
+        if not is_stack(x) and not patterns.unknown(*x._array.shape):
+            return zeros_like(x)
+        self.likes[number].append(place)  # a pass of its own may not see the input itself
+        return zeros_like(current().argument_like(x))

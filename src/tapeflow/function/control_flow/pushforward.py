@@ -1,4 +1,4 @@
-"""Forward mode through a loop: a loop that carries tangents along with values.
+"""Forward mode through loops and conditionals: a loop that carries tangents along with values, a branch of tangents.
 
 Transposing the backward pass, as forward mode does elsewhere, would keep what every turn has computed. Here a turn runs
 the body once more and moves the tangents of the carried values on, in the order of the turns; nothing is kept. What
@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from tapeflow.autodiff.forward import ForwardAccumulator
 from tapeflow.core.tensor import Tensor
 from tapeflow.function.control_flow.batching import batch_of, unsupported
-from tapeflow.function.control_flow.blocks import LoopBlock, current
+from tapeflow.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow.function.control_flow.derivative import zeros_like
 from tapeflow.function.control_flow.rows import described, spec_from
 from tapeflow.function.routine import Routine, _symbol
 from tapeflow.function.tracing import SymbolicTensor
 
 if TYPE_CHECKING:
+    from tapeflow.function.control_flow.cond import CondCall, Kept
     from tapeflow.function.control_flow.loops import LoopCall
 
 Tangents = Sequence[Tensor | None]
@@ -149,3 +150,62 @@ class _Pushed:
         tangents = [self._own(block, self.loop.body.arguments[k]) for k in self.flowing]
         block.arguments = [*values, *tangents]
         return block.routine(block.run(lambda: condition.call(values[:n])))
+
+
+# Conditionals.
+
+
+def tangents_of_cond(forward: CondCall, tangents: Tangents) -> list[Tensor | None]:
+    """The tangents of the outputs of a conditional from those of its inputs."""
+    moving = [i for i, x in enumerate(forward.outputs) if x.dtype.is_differentiable]
+    branches = [_branch(forward, n, tangents, moving, [])[0] for n in range(len(forward.branches))]
+    found = iter(forward.again(branches))
+    results: list[Tensor | None] = [None] * len(forward.outputs)
+    for i in moving:
+        results[i] = next(found)
+    return results
+
+
+def tangents_of_kept_in_branches(
+    forward: CondCall, kept: Sequence[Kept], tangents: Tangents
+) -> list[Tensor | None]:
+    """The same for tensors of branches that are kept."""
+    if batch_of([t for t in tangents if t is not None]) is not None:
+        return NotImplemented
+    branches, wanted = [], {}
+    for number in range(len(forward.branches)):
+        own = [symbol for branch, symbol in kept if branch == number]
+        routine, moved = _branch(forward, number, tangents, [], own)
+        branches.append(routine)
+        wanted.update(((number, id(x)), (number, t)) for x, t in zip(own, moved, strict=True))
+    return [*forward.called(branches).keep([wanted[number, id(x)] for number, x in kept])]
+
+
+def _branch(
+    forward: CondCall,
+    number: int,
+    tangents: Tangents,
+    moving: Sequence[int],
+    kept: Sequence[SymbolicTensor],
+) -> tuple[Routine, list[SymbolicTensor]]:
+    """A branch that gives tangents of outputs, and in it the tangents of tensors that are kept."""
+    routine = forward.branches[number].with_outputs(kept)
+    inputs = [forward.pool[place] for place in forward.places[number]]
+    pairs = zip(inputs, [tangents[1 + place] for place in forward.places[number]], strict=True)
+    unique = {id(x): (x, t) for x, t in pairs if t is not None}
+    count = len(forward.branches[number].symbols)
+    block = Block(routine.name, current())
+
+    def run() -> list[Tensor]:
+        primals, moved = [x for x, _ in unique.values()], [t for _, t in unique.values()]
+        with ForwardAccumulator(primals, moved) as accumulator:
+            results = routine.call(inputs[: len(routine.arguments)])
+        found = [accumulator.jvp(results[i]) for i in (*moving, *range(count, len(results)))]
+        return [
+            zeros_like(results[i]) if t is None else t
+            for i, t in zip((*moving, *range(count, len(results))), found, strict=True)
+        ]
+
+    found = block.run(run)
+    own = [_symbol(block, x) for x in found[len(moving) :]]
+    return block.routine(found[: len(moving)]), own

@@ -260,7 +260,10 @@ class Batch(Interpreter):
         def pullback(*g: Tensor) -> list[Any]:
             with self.entered(draws=True):
                 pairs = zip(call.outputs, g, strict=True)
-                seeds = [self.wrap(each) if self.holds(y) else each for y, each in pairs]
+                seeds = [
+                    self.wrap(each) if self.holds(y) and each is not None else each
+                    for y, each in pairs
+                ]
                 parts = call.pullback(*seeds)
                 return [
                     self._full_gradient(x, part) for x, part in zip(call.inputs, parts, strict=True)
