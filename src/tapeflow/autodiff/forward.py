@@ -11,11 +11,7 @@ from tapeflow.autodiff.tape import UnconnectedGradients, variable_of
 from tapeflow.core import nest
 from tapeflow.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow.core.convert import convert_to_tensor
-<<<<<<< HEAD
-from tapeflow.core.errors import shown, wrong_object
-=======
-from tapeflow.core.errors import UnimplementedError
->>>>>>> sizes
+from tapeflow.core.errors import UnimplementedError, shown, wrong_object
 from tapeflow.core.extremes import surely_unequal
 from tapeflow.core.log import warn_once
 from tapeflow.core.scopes import Scope
