@@ -180,7 +180,8 @@ class Function:
         with setting(self, _in_progress=self._in_progress | {key}):
             concrete = self._trace(structure, leaves, wide[1:])
         reduced = self._options["reduce_retracing"]
-        self._traces.add(concrete, key, wide, reduced, self._seen)
+        self._traces.add(concrete, key, wide, reduced)
+        self._seen.clear()  # so that traces that are in use are found again, which tells them from old ones
         self._last_names = concrete.leaf_names
         self._watch.traced(self, key)
         return concrete

@@ -88,18 +88,17 @@ class Traces:
             keys = _common(entry.wide, (key[0], *keys)) or keys
         return (key[0], *keys)
 
-    def add(
-        self, trace: ConcreteFunction, key: Any, wide: Any, reduced: bool, seen: dict[Any, Any]
-    ) -> None:
-        """Keeps a trace, and drops another one if there are too many.
+    def add(self, trace: ConcreteFunction, key: Any, wide: Any, reduced: bool) -> None:
+        """Keeps a trace, and drops the one that was not found for the longest time if there are too many.
 
         Args:
           trace: the trace.
           key: of the call it was made for.
           wide: the key of all calls it can serve.
           reduced: whether `widened` will be asked.
-          seen: traces by something else, which are dropped there, too.
         """
+        if len(self._entries) >= MOST:
+            self._drop(min(self._entries.values(), key=lambda entry: entry.used))
         entry = _Entry(trace, key, wide)
         entry.used = next(self._now)
         self._entries[id(trace)] = entry
@@ -111,27 +110,10 @@ class Traces:
             others = self._alike.get(entry.kind, ())
             entry.kind = others[0].kind if others else entry.kind
             self._alike[entry.kind] = (*others, entry)
-        while len(self._entries) > MOST:
-            self._drop(self._oldest(seen), seen)
 
-    def _oldest(self, seen: dict[Any, Any]) -> _Entry:
-        """The entry that was not used for the longest time, and never the one that has just been made.
-
-        Calls that find their trace in `seen` do not come here. What is in there counts as used now, once: to count
-        again it has to come here, and be put there anew.
-        """
-        in_use = {id(trace) for trace in list(seen.values())}
-        entries = sorted(self._entries.values(), key=lambda entry: entry.used)
-        for entry in entries[:-1]:
-            if id(entry.trace) not in in_use:
-                return entry
-            _forget(seen, entry.trace)
-            entry.used = next(self._now)
-        return entries[0]
-
-    def _drop(self, entry: _Entry, seen: dict[Any, Any]) -> None:
-        _forget(seen, entry.trace)
-        _forget(self._answers, entry)
+    def _drop(self, entry: _Entry) -> None:
+        for key in [k for k, answer in list(self._answers.items()) if answer is entry]:
+            self._answers.pop(key, None)
         for table, key in ((self._made_for, entry.key), (self._alike, entry.kind)):
             rest = tuple([e for e in table.get(key, ()) if e is not entry])
             if rest:
@@ -139,11 +121,6 @@ class Traces:
             else:
                 table.pop(key, None)
         self._entries.pop(id(entry.trace), None)
-
-
-def _forget(table: dict[Any, Any], value: Any) -> None:
-    for key in [k for k, v in list(table.items()) if v is value]:
-        table.pop(key, None)
 
 
 def _is_wide(key: Any) -> bool:
