@@ -147,7 +147,7 @@ _BY_KIND: list[tuple[Check, str]] = [
     ),
     (_or_none(_size), "maxlength seed size"),
     (_size, "a b"),
-    (lambda value: value in ("==", "<"), "comparison"),
+    (lambda value: type(value) is str and value in ("==", "<"), "comparison"),
     (lambda value: type(value) is bool, "answer"),
     (_sizes, "axes dilations multiples perm repeats shape shift sizes strides window"),
     (_axes, "axis"),
