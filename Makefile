@@ -37,18 +37,18 @@ demo: $(VENV)/.installed-plot
 	$(BIN)/python examples/train_mlp.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-exhaustive: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 -m exhaustive
-	$(BIN)/python -m pytest -n 2 -p tests.rounding src/tapeflow tests/test_docs.py
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m exhaustive
+	$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.rounding src/tapeflow tests/test_docs.py
 	$(BIN)/python -m tests.keras_suite --check
 
 test-all: test test-exhaustive
 
 # What another version of Python can break: reference counts, scopes, conversions, tapes.
 test-python: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 tests/core tests/autodiff
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/core tests/autodiff
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 
 # Two processes that write one file of jax's cache of programs at once leave a warning, and warnings are errors here.
 os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
@@ -24,3 +25,16 @@ def pytest_configure():
     """Takes Ctrl-C back, which a shell that starts tests in the background has them and their programs ignore."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items):
+    """Of a test marked `sample(n)`, each n-th case is in the ordinary part; the others are exhaustive."""
+    seen = Counter()
+    for item in items:
+        sample = item.get_closest_marker("sample")
+        if sample is not None:
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % sample.args[0]:
+                item.add_marker(pytest.mark.exhaustive)
+            seen[test] += 1

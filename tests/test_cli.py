@@ -129,6 +129,7 @@ def test_code_finds_what_python_gives_it(call):
     "ending",
     ["pass", "raise SystemExit", "raise SystemExit(3)", "raise SystemExit('so long')", "1 / 0"],
 )
+@pytest.mark.sample(3)
 def test_the_exit_status_is_the_scripts(call, script, ending):
     path = script(ending)
     done, expected = call(*TAPEFLOW, "run", path), call(sys.executable, path)
@@ -145,6 +146,7 @@ def test_the_exit_status_is_the_scripts(call, script, ending):
         "import sys\nsys.excepthook = lambda *error: print('mine', *error[:2])\n1 / 0",
     ],
 )
+@pytest.mark.sample(3)
 def test_the_traceback_is_the_scripts(call, script, source):
     path = script(source)
     done, expected = call(*TAPEFLOW, "run", path), call(sys.executable, path)
@@ -208,6 +210,7 @@ def test_nothing_to_run_is_said(call):
         "import tensorflow as tf; tf.distribute",
     ],
 )
+@pytest.mark.sample(3)
 def test_a_missing_namespace_says_so_in_the_users_line(call, script, statement):
     path = script(statement)
     done = call(*TAPEFLOW, "run", path)

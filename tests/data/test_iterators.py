@@ -127,6 +127,7 @@ def test_a_position_beyond_the_end_is_refused():
         ),
     ],
 )
+@pytest.mark.sample(3)
 def test_memory_stays_flat(pipeline):
     it = iter(pipeline())
 

@@ -15,6 +15,7 @@ def example():
     return load("attribution")
 
 
+@pytest.mark.exhaustive
 def test_integrated_gradients_are_complete_and_point_at_the_shapes(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["accuracy"] > 0.5  # by chance: 0.2

@@ -15,6 +15,7 @@ def example():
     return load("char_transformer")
 
 
+@pytest.mark.exhaustive
 def test_it_learns_words(example, tmp_path, capsys):
     figures = example.main(tmp_path, quick=True)
     assert figures["loss"] < 0.25 * figures["first loss"]

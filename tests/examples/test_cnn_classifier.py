@@ -12,6 +12,7 @@ def example():
     return load("cnn_classifier")
 
 
+@pytest.mark.exhaustive
 def test_a_break_changes_nothing(example, tmp_path, capsys):
     figures = example.main(tmp_path, quick=True)
     assert figures["difference"] == 0.0

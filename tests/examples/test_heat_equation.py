@@ -15,6 +15,7 @@ def example():
     return load("heat_equation")
 
 
+@pytest.mark.exhaustive
 def test_the_network_comes_close_to_the_exact_solution(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["relative error"] < 0.15

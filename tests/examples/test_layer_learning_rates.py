@@ -12,6 +12,7 @@ def example():
     return load("layer_learning_rates")
 
 
+@pytest.mark.exhaustive
 def test_each_part_at_its_own_rate_does_better_than_all_at_one(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["each its own"] < 0.95 * figures["large"]

@@ -15,6 +15,7 @@ def example():
     return load("maml")
 
 
+@pytest.mark.exhaustive
 def test_one_step_goes_a_long_way(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["MAML, 1 steps"] < 0.65 * figures["MAML, 0 steps"]

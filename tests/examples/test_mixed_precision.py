@@ -14,6 +14,7 @@ def example():
     return load("mixed_precision")
 
 
+@pytest.mark.exhaustive
 def test_scaling_saves_the_gradients(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["lost not scaled"] > 0.5

@@ -14,6 +14,7 @@ def example():
     return load("vae")
 
 
+@pytest.mark.exhaustive
 def test_the_loss_falls_and_neighbours_are_of_the_same_shape(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["loss"] < 110  # 400 pixels at chance: 277

@@ -12,6 +12,7 @@ def example():
     return load("weighted_losses")
 
 
+@pytest.mark.exhaustive
 def test_the_auxiliary_head_helps(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["accuracy"] > figures["accuracy without"] + 0.02

@@ -15,6 +15,7 @@ def example():
     return load("wgan_gp")
 
 
+@pytest.mark.exhaustive
 def test_the_generator_finds_the_centres_and_the_slope_is_near_one(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["centres"] >= 6

@@ -125,6 +125,7 @@ def traced(f: Callable[..., Any], jit_compile: bool | None = False, **options: A
 
 @pytest.mark.parametrize("derivative", DERIVATIVES)
 @pytest.mark.parametrize("f", FUNCTIONS)
+@pytest.mark.sample(3)
 def test_inside_and_outside(f: Callable[..., Any], derivative: Callable[..., Any]):
     expected = derivative(f, X)
     np.testing.assert_allclose(derivative(traced(f), X), expected, 1e-9)

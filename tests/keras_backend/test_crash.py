@@ -8,13 +8,14 @@ import sys
 import pytest
 from tests.keras_backend import crash_nursery
 
-KILLS = 15
 
-
+@pytest.mark.parametrize(
+    ("kills", "wanted"), [(5, 2), pytest.param(40, 20, marks=pytest.mark.exhaustive)]
+)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on Windows")
-def test_a_process_killed_at_any_moment_leaves_files_that_can_be_read(tmp_path):
+def test_a_process_killed_at_any_moment_leaves_files_that_can_be_read(tmp_path, kills, wanted):
     run = subprocess.run(
-        [sys.executable, crash_nursery.__file__, str(tmp_path), str(KILLS)],
+        [sys.executable, crash_nursery.__file__, str(tmp_path), str(kills)],
         capture_output=True,
         text=True,
         timeout=600,
@@ -25,4 +26,6 @@ def test_a_process_killed_at_any_moment_leaves_files_that_can_be_read(tmp_path):
     for name, found in report.items():
         assert found["flaws"] == [], name
         assert found["left"] == [], name
-    assert sum(found["interrupted"] for found in report.values()) >= 10, "hardly any was writing"
+    assert sum(found["interrupted"] for found in report.values()) >= wanted, (
+        "hardly any was writing"
+    )

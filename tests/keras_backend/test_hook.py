@@ -78,6 +78,7 @@ def test_programs_started_from_here_decide_for_themselves():
         "import tapeflow.keras",
     ],
 )
+@pytest.mark.sample(4)
 def test_modules_below_can_be_imported(statement):
     code = f"import tapeflow as tf\n{statement}\nimport keras\nprint(tf.keras.layers.Dense is keras.layers.Dense)"
     assert printed(code) == "True"

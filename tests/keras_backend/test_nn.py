@@ -223,6 +223,7 @@ def compiled(function, inputs, **options):
 
 @pytest.mark.parametrize("jit_compile", [False, True], ids=["numpy", "xla"])
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.sample(4)
 def test_in_a_function_of_unknown_sizes(name, jit_compile):
     if jit_compile:
         pytest.importorskip("jax")

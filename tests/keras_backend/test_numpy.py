@@ -183,6 +183,7 @@ def test_sizes_may_be_unknown(name: str):
     "name",
     sorted(EVERYTHING.keys() - {"nonzero", "unique", "unique rows", "unique, so many", "bincount"}),
 )
+@pytest.mark.sample(4)
 def test_compiled(name: str):
     pytest.importorskip("jax")
     f, *arrays = EVERYTHING[name]

@@ -155,6 +155,7 @@ def checked(name: str, sample: Sample) -> Any:
 
 
 @pytest.mark.parametrize("name", list(CHECKS))
+@pytest.mark.sample(4)
 def test_check_finds_what_the_kernel_refuses(name: str):
     taken = []
     for sample in rows_of(name):

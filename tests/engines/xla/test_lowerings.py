@@ -122,13 +122,8 @@ def rows_of(name: str) -> list[Sample]:
 
 
 # In the ordinary part every primitive is compiled by tests/function/test_table_in_function.py, and here only some are.
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if i % 12 == 0 else pytest.mark.exhaustive)
-        for i, name in enumerate(name for name in TABLE if name in LOWERINGS)
-    ],
-)
+@pytest.mark.sample(12)
+@pytest.mark.parametrize("name", [name for name in TABLE if name in LOWERINGS])
 def test_lowering_agrees_with_the_kernel(name: str):
     rows = rows_of(name)
     for row, found in zip(rows, on_xla(name, rows), strict=True):

@@ -65,6 +65,7 @@ def first_line(error: Exception) -> str:
 
 
 @pytest.mark.parametrize("name", list(REFUSED))
+@pytest.mark.sample(4)
 def test_what_eager_mode_refuses_is_refused(name: str, executor: str):
     row = REFUSED[name]
     variable = tf.Variable(tf.zeros([3]))
@@ -92,6 +93,7 @@ def test_what_eager_mode_refuses_is_refused(name: str, executor: str):
 
 
 @pytest.mark.parametrize("name", list(ANSWERED))
+@pytest.mark.sample(4)
 def test_what_eager_mode_answers_is_answered_alike(name: str, executor: str):
     row = ANSWERED[name]
     function = tf.function(row.function)
