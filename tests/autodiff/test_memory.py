@@ -20,7 +20,8 @@ SLACK = 20_000  # records, small objects
 
 def held_by_tape(compute: Callable[..., Any], *inputs: Any, watch: Any) -> int:
     """Bytes that stay allocated for `compute` when only the tape, its inputs and its result live."""
-    compute(*inputs)  # what is imported and remembered at the first call is no part of it
+    with tf.GradientTape() as tape:  # what is remembered from the first time on is no part of it
+        tape.watch(watch)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
