@@ -12,8 +12,8 @@ import pytest
 
 import tapeflow as tf
 
-# Keras imports these, in its own order; what they do is tested in tests/keras_backend.
-collect_ignore_glob = ["src/tapeflow/keras_backend/*"]
+# Keras imports these, in its own order; what they do is tested in tests/keras.
+collect_ignore_glob = ["src/tapeflow/_src/keras/backend/*"]
 
 
 @pytest.fixture(autouse=True)

@@ -104,7 +104,7 @@ def split(library: Any, place: str, names: list[str]) -> tuple[list[str], list[s
 
 def has(module: Any, name: str) -> bool:
     """Whether a namespace offers a name; what it merely imported is not on offer."""
-    from tapeflow.core.missing import namespace_of
+    from tapeflow._src.core.missing import namespace_of
 
     value = getattr(module, name, None) if module is not None else None
     if isinstance(value, ModuleType):

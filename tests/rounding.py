@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import tapeflow as tf
-from tapeflow.core import context
+from tapeflow._src.core import context
 
 TOWARDS = -np.inf if os.environ.get("ROUNDING") == "down" else np.inf
 

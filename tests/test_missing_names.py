@@ -11,7 +11,7 @@ import types
 import pytest
 
 import tapeflow as tf
-from tapeflow.core import missing
+from tapeflow._src.core import missing
 
 # Chosen from what TensorFlow has and tapeflow has not. Whoever adds one puts another in its place.
 ABSENT_OP = "fractional_max_pool"

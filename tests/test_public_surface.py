@@ -13,7 +13,7 @@ from typing import Any
 from tests.conformance import record_signatures
 
 import tapeflow as tf
-from tapeflow.core.missing import namespaces, public_names
+from tapeflow._src.core.missing import namespaces, public_names
 
 SIGNATURES: dict[str, list[str]] = json.loads(record_signatures.PATH.read_text(encoding="utf-8"))
 

@@ -122,7 +122,7 @@ def build_compiled(library, option: str, name: str) -> Step:
 
 def use_xla_at_once() -> None:
     """Let functions of tapeflow run on XLA from the first call, as they do where there is a GPU."""
-    from tapeflow.function.executors import choice
+    from tapeflow._src.engines import choice
 
     choice._accelerator = True
 

@@ -8,10 +8,14 @@
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
+# Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: F401
+
 import typing as _typing
 
 from tapeflow import (
     autodiff as autodiff,
+    config as config,
     debugging as debugging,
     dtypes as dtypes,
     errors as errors,
@@ -23,26 +27,20 @@ from tapeflow import (
     random as random,
     signal as signal,
 )
-from tapeflow.autodiff.custom_gradient import (
+from tapeflow._src.autodiff.custom_gradient import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
 )
-from tapeflow.autodiff.graph_gradients import gradients as gradients, hessians as hessians
-from tapeflow.autodiff.recompute import (
-    recompute_grad as recompute_grad,
-)
-from tapeflow.autodiff.tape import (
+from tapeflow._src.autodiff.graph_gradients import gradients as gradients, hessians as hessians
+from tapeflow._src.autodiff.recompute import recompute_grad as recompute_grad
+from tapeflow._src.autodiff.tape import (
     GradientTape as GradientTape,
     UnconnectedGradients as UnconnectedGradients,
 )
-from tapeflow.core.context import (
-    executing_eagerly as executing_eagerly,
-)
-from tapeflow.core.convert import (
-    constant as constant,
-    convert_to_tensor as convert_to_tensor,
-)
-from tapeflow.core.dtypes import (
+from tapeflow._src.core.context import executing_eagerly as executing_eagerly
+from tapeflow._src.core.convert import constant as constant, convert_to_tensor as convert_to_tensor
+from tapeflow._src.core.devices import device as device
+from tapeflow._src.core.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
@@ -64,55 +62,56 @@ from tapeflow.core.dtypes import (
     uint32 as uint32,
     uint64 as uint64,
 )
-from tapeflow.core.indexed_slices import (
-    IndexedSlices as IndexedSlices,
-)
-from tapeflow.core.log import (
-    get_logger as get_logger,
-)
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.core.module import (
-    Module as Module,
-)
-from tapeflow.core.names import (
-    name_scope as name_scope,
-)
-from tapeflow.core.shapes import (
+from tapeflow._src.core.indexed_slices import IndexedSlices as IndexedSlices
+from tapeflow._src.core.log import get_logger as get_logger
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.core.module import Module as Module
+from tapeflow._src.core.names import name_scope as name_scope
+from tapeflow._src.core.shapes import (
     TensorShape as TensorShape,
     broadcast_static_shape as broadcast_static_shape,
 )
-from tapeflow.core.spec import (
-    TensorSpec as TensorSpec,
-    TypeSpec as TypeSpec,
+from tapeflow._src.core.spec import TensorSpec as TensorSpec, TypeSpec as TypeSpec
+from tapeflow._src.core.tensor import Tensor as Tensor
+from tapeflow._src.core.variables.variable import Variable as Variable
+from tapeflow._src.core.versions import __version__ as __version__
+from tapeflow._src.function.decorator import function as function
+from tapeflow._src.keras import hook as _hook
+from tapeflow._src.ops import operators as _operators
+from tapeflow._src.ops.array.blocks import (
+    batch_to_space as batch_to_space,
+    space_to_batch as space_to_batch,
+    space_to_batch_nd as space_to_batch_nd,
 )
-from tapeflow.core.tensor import (
-    Tensor as Tensor,
+from tapeflow._src.ops.array.creation import (
+    fill as fill,
+    linspace as linspace,
+    ones as ones,
+    ones_like as ones_like,
+    range as range,
+    zeros as zeros,
+    zeros_like as zeros_like,
 )
-from tapeflow.core.variable import (
-    Variable as Variable,
+from tapeflow._src.ops.array.initializers import (
+    constant_initializer as constant_initializer,
+    ones_initializer as ones_initializer,
+    random_normal_initializer as random_normal_initializer,
+    random_uniform_initializer as random_uniform_initializer,
+    zeros_initializer as zeros_initializer,
 )
-from tapeflow.ops import operators as _operators
-from tapeflow.ops.arithmetic import (
-    abs as abs,
-    add as add,
-    add_n as add_n,
-    complex as complex,
-    divide as divide,
-    floor as floor,
-    maximum as maximum,
-    minimum as minimum,
-    multiply as multiply,
-    negative as negative,
-    pow as pow,
-    round as round,
-    scalar_mul as scalar_mul,
-    sign as sign,
-    sqrt as sqrt,
-    square as square,
-    subtract as subtract,
-    truediv as truediv,
+from tapeflow._src.ops.array.moving import (
+    concat as concat,
+    meshgrid as meshgrid,
+    pad as pad,
+    repeat as repeat,
+    reverse as reverse,
+    roll as roll,
+    split as split,
+    stack as stack,
+    tile as tile,
+    unstack as unstack,
 )
-from tapeflow.ops.array import (
+from tapeflow._src.ops.array.shaping import (
     bitcast as bitcast,
     broadcast_dynamic_shape as broadcast_dynamic_shape,
     broadcast_to as broadcast_to,
@@ -132,96 +131,66 @@ from tapeflow.ops.array import (
     stop_gradient as stop_gradient,
     transpose as transpose,
 )
-from tapeflow.ops.blocks import (
-    batch_to_space as batch_to_space,
-    space_to_batch as space_to_batch,
-    space_to_batch_nd as space_to_batch_nd,
-)
-from tapeflow.ops.clip import (
-    clip_by_global_norm as clip_by_global_norm,
-    clip_by_norm as clip_by_norm,
-    clip_by_value as clip_by_value,
-)
-from tapeflow.ops.control_flow import (
+from tapeflow._src.ops.control.control_flow import (
     case as case,
     cond as cond,
     control_dependencies as control_dependencies,
-    device as device,
     init_scope as init_scope,
     switch_case as switch_case,
     while_loop as while_loop,
 )
-from tapeflow.ops.counting import (
-    histogram_fixed_width as histogram_fixed_width,
-    histogram_fixed_width_bins as histogram_fixed_width_bins,
-)
-from tapeflow.ops.creation import (
-    fill as fill,
-    linspace as linspace,
-    ones as ones,
-    ones_like as ones_like,
-    range as range,
-    zeros as zeros,
-    zeros_like as zeros_like,
-)
-from tapeflow.ops.debugging import (
-    Assert as Assert,
-    assert_equal as assert_equal,
-    assert_greater as assert_greater,
-    assert_less as assert_less,
-)
-from tapeflow.ops.decompositions import (
-    eig as eig,
-    eigvals as eigvals,
-)
-from tapeflow.ops.diagonals import (
-    eye as eye,
-)
-from tapeflow.ops.einsum import (
-    einsum as einsum,
-)
-from tapeflow.ops.functional import (
+from tapeflow._src.ops.control.functional import (
     foldl as foldl,
     foldr as foldr,
     map_fn as map_fn,
     scan as scan,
 )
-from tapeflow.ops.gathering import (
-    boolean_mask as boolean_mask,
-    gather as gather,
-    gather_nd as gather_nd,
-    one_hot as one_hot,
-    sequence_mask as sequence_mask,
-    where as where,
+from tapeflow._src.ops.control.grouping import group as group, no_op as no_op, tuple as tuple
+from tapeflow._src.ops.control.place import (
+    inside_function as inside_function,
+    is_symbolic_tensor as is_symbolic_tensor,
+    timestamp as timestamp,
 )
-from tapeflow.ops.grouping import (
-    group as group,
-    no_op as no_op,
-    tuple as tuple,
+from tapeflow._src.ops.control.printing import print_ as print
+from tapeflow._src.ops.control.py_function import (
+    numpy_function as numpy_function,
+    py_function as py_function,
 )
-from tapeflow.ops.initializers import (
-    constant_initializer as constant_initializer,
-    ones_initializer as ones_initializer,
-    random_normal_initializer as random_normal_initializer,
-    random_uniform_initializer as random_uniform_initializer,
-    zeros_initializer as zeros_initializer,
+from tapeflow._src.ops.control.tensor_array import TensorArray as TensorArray
+from tapeflow._src.ops.control.vectorized_map import vectorized_map as vectorized_map
+from tapeflow._src.ops.debugging.assertions import (
+    Assert as Assert,
+    assert_equal as assert_equal,
+    assert_greater as assert_greater,
+    assert_less as assert_less,
 )
-from tapeflow.ops.linalg import (
-    matmul as matmul,
-    tensordot as tensordot,
+from tapeflow._src.ops.debugging.shape_assertions import assert_rank as assert_rank
+from tapeflow._src.ops.elementwise.arithmetic import (
+    abs as abs,
+    add as add,
+    add_n as add_n,
+    complex as complex,
+    divide as divide,
+    floor as floor,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    negative as negative,
+    pow as pow,
+    round as round,
+    scalar_mul as scalar_mul,
+    sign as sign,
+    sqrt as sqrt,
+    square as square,
+    subtract as subtract,
+    truediv as truediv,
 )
-from tapeflow.ops.logic import (
-    equal as equal,
-    greater as greater,
-    greater_equal as greater_equal,
-    less as less,
-    less_equal as less_equal,
-    logical_and as logical_and,
-    logical_not as logical_not,
-    logical_or as logical_or,
-    not_equal as not_equal,
+from tapeflow._src.ops.elementwise.clip import (
+    clip_by_global_norm as clip_by_global_norm,
+    clip_by_norm as clip_by_norm,
+    clip_by_value as clip_by_value,
 )
-from tapeflow.ops.math import (
+from tapeflow._src.ops.elementwise.functions import (
     acos as acos,
     acosh as acosh,
     asin as asin,
@@ -238,29 +207,58 @@ from tapeflow.ops.math import (
     tan as tan,
     tanh as tanh,
 )
-from tapeflow.ops.moving import (
-    concat as concat,
-    meshgrid as meshgrid,
-    pad as pad,
-    repeat as repeat,
-    reverse as reverse,
-    roll as roll,
-    split as split,
-    stack as stack,
-    tile as tile,
-    unstack as unstack,
+from tapeflow._src.ops.elementwise.logic import (
+    equal as equal,
+    greater as greater,
+    greater_equal as greater_equal,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    not_equal as not_equal,
 )
-from tapeflow.ops.norm import (
-    norm as norm,
+from tapeflow._src.ops.elementwise.saturation import saturate_cast as saturate_cast
+from tapeflow._src.ops.indexing.counting import (
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
 )
-from tapeflow.ops.printing import (
-    print_ as print,
+from tapeflow._src.ops.indexing.gathering import (
+    boolean_mask as boolean_mask,
+    gather as gather,
+    gather_nd as gather_nd,
+    one_hot as one_hot,
+    sequence_mask as sequence_mask,
+    where as where,
 )
-from tapeflow.ops.py_function import (
-    numpy_function as numpy_function,
-    py_function as py_function,
+from tapeflow._src.ops.indexing.scattering import (
+    dynamic_partition as dynamic_partition,
+    dynamic_stitch as dynamic_stitch,
+    scatter_nd as scatter_nd,
+    tensor_scatter_nd_add as tensor_scatter_nd_add,
+    tensor_scatter_nd_max as tensor_scatter_nd_max,
+    tensor_scatter_nd_min as tensor_scatter_nd_min,
+    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update,
 )
-from tapeflow.ops.reduction import (
+from tapeflow._src.ops.indexing.sequences import (
+    realdiv as realdiv,
+    reverse_sequence as reverse_sequence,
+    truncatediv as truncatediv,
+    truncatemod as truncatemod,
+    unravel_index as unravel_index,
+)
+from tapeflow._src.ops.indexing.slicing import (
+    newaxis as newaxis,
+    slice_ as slice,
+    strided_slice as strided_slice,
+)
+from tapeflow._src.ops.linalg.decompositions import eig as eig, eigvals as eigvals
+from tapeflow._src.ops.linalg.diagonals import eye as eye
+from tapeflow._src.ops.linalg.einsum import einsum as einsum
+from tapeflow._src.ops.linalg.norm import norm as norm
+from tapeflow._src.ops.linalg.products import matmul as matmul, tensordot as tensordot
+from tapeflow._src.ops.reduction.reducing import (
     argmax as argmax,
     argmin as argmin,
     cumsum as cumsum,
@@ -273,59 +271,16 @@ from tapeflow.ops.reduction import (
     reduce_prod as reduce_prod,
     reduce_sum as reduce_sum,
 )
-from tapeflow.ops.saturation import saturate_cast as saturate_cast
-from tapeflow.ops.scattering import (
-    dynamic_partition as dynamic_partition,
-    dynamic_stitch as dynamic_stitch,
-    scatter_nd as scatter_nd,
-    tensor_scatter_nd_add as tensor_scatter_nd_add,
-    tensor_scatter_nd_max as tensor_scatter_nd_max,
-    tensor_scatter_nd_min as tensor_scatter_nd_min,
-    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
-    tensor_scatter_nd_update as tensor_scatter_nd_update,
-)
-from tapeflow.ops.sequences import (
-    realdiv as realdiv,
-    reverse_sequence as reverse_sequence,
-    truncatediv as truncatediv,
-    truncatemod as truncatemod,
-    unravel_index as unravel_index,
-)
-from tapeflow.ops.shape_assertions import (
-    assert_rank as assert_rank,
-)
-from tapeflow.ops.slicing import (
-    slice_ as slice,
-    strided_slice as strided_slice,
-)
-from tapeflow.ops.sorting import (
+from tapeflow._src.ops.reduction.sorting import (
     argsort as argsort,
     searchsorted as searchsorted,
     sort as sort,
     unique as unique,
     unique_with_counts as unique_with_counts,
 )
-from tapeflow.ops.surroundings import (
-    inside_function as inside_function,
-    is_symbolic_tensor as is_symbolic_tensor,
-    timestamp as timestamp,
-)
-from tapeflow.ops.tensor_array import (
-    TensorArray as TensorArray,
-)
-from tapeflow.ops.vectorized_map import (
-    vectorized_map as vectorized_map,
-)
-from tapeflow.progress import progress as progress
+from tapeflow._src.tools.progress import progress as progress
 
-__version__ = "0.1.0"
-newaxis = None
-
-# `tf.function` and not the package of that name: it is imported last, so that the name means the function.
-from tapeflow import config as config, keras_hook as _keras_hook  # noqa: E402
-from tapeflow.function.decorator import function as function  # noqa: E402
-
-# These are imported when they are first asked for; editors and type checkers want to know of them before.
+# For editors and type checkers: these are imported when they are first asked for.
 if _typing.TYPE_CHECKING:
     import keras as keras
     from keras import (

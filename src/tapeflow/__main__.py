@@ -1,5 +1,5 @@
 """`python -m tapeflow` is the `tapeflow` command."""
 
-from tapeflow.cli import main
+from tapeflow._src.tools.cli import main
 
 main()

@@ -1,11 +1,13 @@
 """`tf.debugging`: assertions, and the search for NaN."""
 
-from tapeflow.autodiff.check_numerics import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.autodiff.check_numerics import (
     disable_check_numerics as disable_check_numerics,
     enable_check_numerics as enable_check_numerics,
 )
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.ops.debugging import (
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.ops.debugging.assertions import (
     Assert as Assert,
     assert_all_finite as assert_all_finite,
     assert_equal as assert_equal,
@@ -21,7 +23,7 @@ from tapeflow.ops.debugging import (
     assert_positive as assert_positive,
     check_numerics as check_numerics,
 )
-from tapeflow.ops.shape_assertions import (
+from tapeflow._src.ops.debugging.shape_assertions import (
     assert_integer as assert_integer,
     assert_proper_iterable as assert_proper_iterable,
     assert_rank as assert_rank,
@@ -33,7 +35,7 @@ from tapeflow.ops.shape_assertions import (
     assert_type as assert_type,
     is_numeric_tensor as is_numeric_tensor,
 )
-from tapeflow.ops.switches import (
+from tapeflow._src.ops.debugging.switches import (
     disable_traceback_filtering as disable_traceback_filtering,
     enable_traceback_filtering as enable_traceback_filtering,
     get_log_device_placement as get_log_device_placement,

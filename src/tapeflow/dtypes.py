@@ -1,10 +1,13 @@
 """`tf.dtypes`: the types of elements, and converting between them."""
 
-from tapeflow.core.dtypes import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: F401
+
+from tapeflow._src.core.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
-    bool_ as bool,  # noqa: F401
+    bool_ as bool,
     complex64 as complex64,
     complex128 as complex128,
     double as double,
@@ -24,9 +27,9 @@ from tapeflow.core.dtypes import (
     uint32 as uint32,
     uint64 as uint64,
 )
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.ops.arithmetic import complex as complex
-from tapeflow.ops.array import cast as cast
-from tapeflow.ops.saturation import saturate_cast as saturate_cast
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.ops.array.shaping import cast as cast
+from tapeflow._src.ops.elementwise.arithmetic import complex as complex
+from tapeflow._src.ops.elementwise.saturation import saturate_cast as saturate_cast
 
 __getattr__ = _Missing("tf.dtypes")

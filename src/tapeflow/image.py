@@ -1,7 +1,9 @@
 """`tf.image`: resizing, cropping and recolouring images, and measuring them."""
 
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.io.images import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.io.images import (
     decode_bmp as decode_bmp,
     decode_gif as decode_gif,
     decode_image as decode_image,
@@ -11,7 +13,23 @@ from tapeflow.io.images import (
     encode_png as encode_png,
     is_jpeg as is_jpeg,
 )
-from tapeflow.ops.image_colour import (
+from tapeflow._src.ops.image.augmentation import (
+    random_brightness as random_brightness,
+    random_contrast as random_contrast,
+    random_crop as random_crop,
+    random_flip_left_right as random_flip_left_right,
+    random_flip_up_down as random_flip_up_down,
+    random_hue as random_hue,
+    random_saturation as random_saturation,
+    stateless_random_brightness as stateless_random_brightness,
+    stateless_random_contrast as stateless_random_contrast,
+    stateless_random_crop as stateless_random_crop,
+    stateless_random_flip_left_right as stateless_random_flip_left_right,
+    stateless_random_flip_up_down as stateless_random_flip_up_down,
+    stateless_random_hue as stateless_random_hue,
+    stateless_random_saturation as stateless_random_saturation,
+)
+from tapeflow._src.ops.image.colour import (
     adjust_brightness as adjust_brightness,
     adjust_contrast as adjust_contrast,
     adjust_gamma as adjust_gamma,
@@ -28,7 +46,7 @@ from tapeflow.ops.image_colour import (
     yiq_to_rgb as yiq_to_rgb,
     yuv_to_rgb as yuv_to_rgb,
 )
-from tapeflow.ops.image_quality import (
+from tapeflow._src.ops.image.quality import (
     image_gradients as image_gradients,
     psnr as psnr,
     sobel_edges as sobel_edges,
@@ -36,29 +54,13 @@ from tapeflow.ops.image_quality import (
     ssim_multiscale as ssim_multiscale,
     total_variation as total_variation,
 )
-from tapeflow.ops.image_random import (
-    random_brightness as random_brightness,
-    random_contrast as random_contrast,
-    random_crop as random_crop,
-    random_flip_left_right as random_flip_left_right,
-    random_flip_up_down as random_flip_up_down,
-    random_hue as random_hue,
-    random_saturation as random_saturation,
-    stateless_random_brightness as stateless_random_brightness,
-    stateless_random_contrast as stateless_random_contrast,
-    stateless_random_crop as stateless_random_crop,
-    stateless_random_flip_left_right as stateless_random_flip_left_right,
-    stateless_random_flip_up_down as stateless_random_flip_up_down,
-    stateless_random_hue as stateless_random_hue,
-    stateless_random_saturation as stateless_random_saturation,
-)
-from tapeflow.ops.image_resize import (
+from tapeflow._src.ops.image.resize import (
     ResizeMethod as ResizeMethod,
     crop_and_resize as crop_and_resize,
     resize as resize,
     resize_with_pad as resize_with_pad,
 )
-from tapeflow.ops.image_shape import (
+from tapeflow._src.ops.image.shape import (
     central_crop as central_crop,
     crop_to_bounding_box as crop_to_bounding_box,
     extract_patches as extract_patches,

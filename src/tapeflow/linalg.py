@@ -1,8 +1,10 @@
 """`tf.linalg`: products, decompositions, linear systems, diagonals and norms of matrices."""
 
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.ops.clip import global_norm as global_norm
-from tapeflow.ops.decompositions import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.ops.elementwise.clip import global_norm as global_norm
+from tapeflow._src.ops.linalg.decompositions import (
     cholesky as cholesky,
     eig as eig,
     eigh as eigh,
@@ -17,7 +19,7 @@ from tapeflow.ops.decompositions import (
     qr as qr,
     svd as svd,
 )
-from tapeflow.ops.diagonals import (
+from tapeflow._src.ops.linalg.diagonals import (
     band_part as band_part,
     diag as diag,
     diag_part as diag_part,
@@ -27,8 +29,10 @@ from tapeflow.ops.diagonals import (
     tensor_diag_part as tensor_diag_part,
     trace as trace,
 )
-from tapeflow.ops.einsum import einsum as einsum
-from tapeflow.ops.linalg import (
+from tapeflow._src.ops.linalg.einsum import einsum as einsum
+from tapeflow._src.ops.linalg.matrix_functions import expm as expm, logm as logm, sqrtm as sqrtm
+from tapeflow._src.ops.linalg.norm import norm as norm, normalize as normalize
+from tapeflow._src.ops.linalg.products import (
     adjoint as adjoint,
     cross as cross,
     matmul as matmul,
@@ -36,10 +40,7 @@ from tapeflow.ops.linalg import (
     matvec as matvec,
     tensordot as tensordot,
 )
-from tapeflow.ops.matrix_functions import expm as expm, logm as logm, sqrtm as sqrtm
-from tapeflow.ops.nn import l2_normalize as l2_normalize
-from tapeflow.ops.norm import norm as norm, normalize as normalize
-from tapeflow.ops.solvers import (
+from tapeflow._src.ops.linalg.solvers import (
     banded_triangular_solve as banded_triangular_solve,
     cholesky_solve as cholesky_solve,
     det as det,
@@ -51,9 +52,10 @@ from tapeflow.ops.solvers import (
     solve as solve,
     triangular_solve as triangular_solve,
 )
-from tapeflow.ops.tridiagonal import (
+from tapeflow._src.ops.linalg.tridiagonal import (
     tridiagonal_matmul as tridiagonal_matmul,
     tridiagonal_solve as tridiagonal_solve,
 )
+from tapeflow._src.ops.nn.activations import l2_normalize as l2_normalize
 
 __getattr__ = _Missing("tf.linalg")

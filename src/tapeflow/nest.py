@@ -1,7 +1,9 @@
 """`tf.nest`: nested structures of lists, tuples and dictionaries."""
 
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.core.nest import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.core.nest import (
     assert_same_structure as assert_same_structure,
     flatten as flatten,
     is_nested as is_nested,

@@ -1,53 +1,20 @@
 """`tf.nn`: activations, losses and simple layers."""
 
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.ops.attention import (
-    scaled_dot_product_attention as scaled_dot_product_attention,
-)
-from tapeflow.ops.blocks import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.ops.array.blocks import (
     depth_to_space as depth_to_space,
     space_to_batch as space_to_batch,
     space_to_depth as space_to_depth,
 )
-from tapeflow.ops.candidates import (
-    all_candidate_sampler as all_candidate_sampler,
-    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
-)
-from tapeflow.ops.conv import (
-    atrous_conv2d as atrous_conv2d,
-    conv1d as conv1d,
-    conv2d as conv2d,
-    conv3d as conv3d,
-    convolution as convolution,
-    depthwise_conv2d as depthwise_conv2d,
-    separable_conv2d as separable_conv2d,
-)
-from tapeflow.ops.conv_transpose import (
-    atrous_conv2d_transpose as atrous_conv2d_transpose,
-    conv1d_transpose as conv1d_transpose,
-    conv2d_transpose as conv2d_transpose,
-    conv3d_transpose as conv3d_transpose,
-    conv_transpose as conv_transpose,
-)
-from tapeflow.ops.ctc import ctc_loss as ctc_loss
-from tapeflow.ops.losses import (
-    l2_loss as l2_loss,
-    log_poisson_loss as log_poisson_loss,
-    log_softmax as log_softmax,
-    sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits,
-    softmax as softmax,
-    softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
-    weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
-)
-from tapeflow.ops.math import (
+from tapeflow._src.ops.elementwise.functions import (
     sigmoid as sigmoid,
     softplus as softplus,
     softsign as softsign,
     tanh as tanh,
 )
-from tapeflow.ops.morphology import dilation2d as dilation2d, erosion2d as erosion2d
-from tapeflow.ops.nn import (
+from tapeflow._src.ops.nn.activations import (
     batch_normalization as batch_normalization,
     bias_add as bias_add,
     crelu as crelu,
@@ -67,7 +34,42 @@ from tapeflow.ops.nn import (
     top_k as top_k,
     zero_fraction as zero_fraction,
 )
-from tapeflow.ops.pooling import (
+from tapeflow._src.ops.nn.attention import (
+    scaled_dot_product_attention as scaled_dot_product_attention,
+)
+from tapeflow._src.ops.nn.candidates import (
+    all_candidate_sampler as all_candidate_sampler,
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+)
+from tapeflow._src.ops.nn.conv import (
+    atrous_conv2d as atrous_conv2d,
+    conv1d as conv1d,
+    conv2d as conv2d,
+    conv3d as conv3d,
+    convolution as convolution,
+    depthwise_conv2d as depthwise_conv2d,
+    separable_conv2d as separable_conv2d,
+)
+from tapeflow._src.ops.nn.conv_transpose import (
+    atrous_conv2d_transpose as atrous_conv2d_transpose,
+    conv1d_transpose as conv1d_transpose,
+    conv2d_transpose as conv2d_transpose,
+    conv3d_transpose as conv3d_transpose,
+    conv_transpose as conv_transpose,
+)
+from tapeflow._src.ops.nn.ctc import ctc_loss as ctc_loss
+from tapeflow._src.ops.nn.losses import (
+    l2_loss as l2_loss,
+    log_poisson_loss as log_poisson_loss,
+    log_softmax as log_softmax,
+    sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits,
+    softmax as softmax,
+    softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
+    weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
+)
+from tapeflow._src.ops.nn.morphology import dilation2d as dilation2d, erosion2d as erosion2d
+from tapeflow._src.ops.nn.pooling import (
     avg_pool as avg_pool,
     avg_pool1d as avg_pool1d,
     avg_pool2d as avg_pool2d,
@@ -81,12 +83,12 @@ from tapeflow.ops.pooling import (
     max_pool_with_argmax as max_pool_with_argmax,
     pool as pool,
 )
-from tapeflow.ops.sampled_losses import (
+from tapeflow._src.ops.nn.sampled_losses import (
     compute_accidental_hits as compute_accidental_hits,
     nce_loss as nce_loss,
     sampled_softmax_loss as sampled_softmax_loss,
 )
-from tapeflow.ops.statistics import (
+from tapeflow._src.ops.nn.statistics import (
     batch_norm_with_global_normalization as batch_norm_with_global_normalization,
     compute_average_loss as compute_average_loss,
     normalize_moments as normalize_moments,

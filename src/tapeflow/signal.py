@@ -1,13 +1,15 @@
 """`tf.signal`: Fourier and cosine transforms, frames and windows of signals."""
 
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.ops.cosine import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.ops.signal.cosine import (
     dct as dct,
     idct as idct,
     inverse_mdct as inverse_mdct,
     mdct as mdct,
 )
-from tapeflow.ops.fourier import (
+from tapeflow._src.ops.signal.fourier import (
     fft as fft,
     fft2d as fft2d,
     fft3d as fft3d,
@@ -27,18 +29,18 @@ from tapeflow.ops.fourier import (
     rfft3d as rfft3d,
     rfftnd as rfftnd,
 )
-from tapeflow.ops.mel import (
-    linear_to_mel_weight_matrix as linear_to_mel_weight_matrix,
-    mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms,
-)
-from tapeflow.ops.signal import (
+from tapeflow._src.ops.signal.frames import (
     frame as frame,
     inverse_stft as inverse_stft,
     inverse_stft_window_fn as inverse_stft_window_fn,
     overlap_and_add as overlap_and_add,
     stft as stft,
 )
-from tapeflow.ops.windows import (
+from tapeflow._src.ops.signal.mel import (
+    linear_to_mel_weight_matrix as linear_to_mel_weight_matrix,
+    mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms,
+)
+from tapeflow._src.ops.signal.windows import (
     hamming_window as hamming_window,
     hann_window as hann_window,
     kaiser_bessel_derived_window as kaiser_bessel_derived_window,

@@ -1,29 +1,8 @@
 """`tf.sysconfig`: what this installation can do."""
 
-from __future__ import annotations
+# Written by scripts/exports.py, from the lines in _src that export these names.
 
-import collections as _collections
-from importlib import util as _util
-from typing import Any
-
-from tapeflow.core.missing import Missing as _Missing
-
-
-def get_build_info() -> dict[str, Any]:
-    """Whether jax is installed for GPUs: of NVIDIA (`is_cuda_build`), of AMD (`is_rocm_build`).
-
-    >>> tf.sysconfig.get_build_info()["is_tensorrt_build"]
-    False
-    """
-    return _collections.OrderedDict(
-        is_cuda_build=_has("jax_cuda12_plugin", "jax_cuda13_plugin"),
-        is_rocm_build=_has("jax_rocm7_plugin"),
-        is_tensorrt_build=False,
-    )
-
-
-def _has(*modules: str) -> bool:
-    return any(_util.find_spec(name) is not None for name in modules)
-
+from tapeflow._src.config.build import get_build_info as get_build_info
+from tapeflow._src.core.missing import Missing as _Missing
 
 __getattr__ = _Missing("tf.sysconfig")

@@ -1,19 +1,12 @@
-"""`tf.version`: which TensorFlow this is like.
+"""`tf.version`: which TensorFlow this is like."""
 
-Scripts compare `VERSION` to find out what they can call, so it is the version of TensorFlow that is followed.
-The version of tapeflow itself is `tf.__version__`, and part of `GIT_VERSION`.
+# Written by scripts/exports.py, from the lines in _src that export these names.
 
->>> tf.version.VERSION
-'2.21.0'
-"""
-
-import sys as _sys
-
-import tapeflow as _tapeflow
-from tapeflow.core.missing import Missing as _Missing
-
-VERSION = "2.21.0"
-GIT_VERSION = f"tapeflow-{_tapeflow.__version__}"
-COMPILER_VERSION = f"Python {_sys.version.split()[0]}"  # nothing of it is compiled before it runs
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.core.versions import (
+    COMPILER_VERSION as COMPILER_VERSION,
+    GIT_VERSION as GIT_VERSION,
+    VERSION as VERSION,
+)
 
 __getattr__ = _Missing("tf.version")

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import tapeflow as tf
-from tapeflow.core.context import recorders
+from tapeflow._src.core.context import recorders
 
 
 @pytest.fixture

@@ -13,34 +13,36 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-import tapeflow.primitives
-from tapeflow.autodiff import advice
-from tapeflow.autodiff.backprop import Call
-from tapeflow.core.context import recorders
-from tapeflow.primitives import array, reduction, unary
-from tapeflow.primitives.table import TABLE
+import tapeflow._src.primitives
+from tapeflow._src.autodiff.backprop import Call
+from tapeflow._src.autodiff.explain import advice
+from tapeflow._src.core.context import recorders
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.elementwise import unary
+from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.table import TABLE
 
 both = pytest.mark.parametrize("debug", [False, True])
 
 
 def stop_gradient(x):
-    return array.stop_gradient(x)
+    return moving.stop_gradient(x)
 
 
 def to_int(x):
-    return array.cast_to_discrete(x, dtype=tf.int32)
+    return moving.cast_to_discrete(x, dtype=tf.int32)
 
 
 def to_float(x):
-    return array.cast(x, dtype=tf.float32)
+    return moving.cast(x, dtype=tf.float32)
 
 
 def argmax(x):
-    return reduction.argmax(x, axis=0, dtype=tf.int64)
+    return reducing.argmax(x, axis=0, dtype=tf.int64)
 
 
 def reduce_sum(x):
-    return reduction.sum_(x, axis=tuple(range(x.ndim)), keepdims=False)
+    return reducing.sum_(x, axis=tuple(range(x.ndim)), keepdims=False)
 
 
 def agreed(explanation, gradient):
@@ -144,7 +146,7 @@ def test_a_target_is_connected_to_itself(debug):
 def test_operations_with_their_own_gradient_and_several_outputs(debug):
     x = tf.Variable([1.0, 2.0])
     with tf.GradientTape(debug=debug) as tape:
-        a, _ = array.unstack(x, axis=0)
+        a, _ = moving.unstack(x, axis=0)
         b = tf.constant(2.0)
         for recorder in recorders():
             recorder.record_call(Call("my_op", (a,), (b,), lambda g: (g,)))
@@ -171,8 +173,8 @@ def test_a_custom_gradient_is_a_step():
 
 
 def test_advice_is_about_primitives_that_exist():
-    for module in pkgutil.iter_modules(tapeflow.primitives.__path__):
-        importlib.import_module(f"tapeflow.primitives.{module.name}")
+    for module in pkgutil.iter_modules(tapeflow._src.primitives.__path__):
+        importlib.import_module(f"tapeflow._src.primitives.{module.name}")
     assert advice._PUBLIC_NAMES.keys() <= TABLE.keys()
     assert advice._AT_A_CUT.keys() <= TABLE.keys()
     assert not any(TABLE[name].differentiable for name in advice._AT_A_CUT)
@@ -373,7 +375,7 @@ def test_cut_at_a_cast(debug):
         (unary.floor, "floor", "tf.stop_gradient(tf.floor(x) - x)"),
         (lambda x: x > 0.0, "greater", "tf.where"),
         (lambda x: x // 2.0, "floordiv", "/"),
-        (array.zeros_like, "zeros_like", "shape"),
+        (moving.zeros_like, "zeros_like", "shape"),
     ],
 )
 def test_cut_at_an_operation_without_gradient(debug, op, name, advice):
@@ -391,7 +393,7 @@ def test_cut_at_an_operation_without_gradient(debug, op, name, advice):
 def test_cut_at_an_argument_without_gradient(debug):
     x = tf.Variable([1.0, 2.0])
     with tf.GradientTape(debug=debug) as tape:
-        y = array.select(x > 1.0, tf.constant([1.0, 1.0]), tf.constant([0.0, 0.0]))
+        y = moving.select(x > 1.0, tf.constant([1.0, 1.0]), tf.constant([0.0, 0.0]))
     found = cut(debug, tape.explain(y, x), tape.gradient(y, x))
     if debug:
         assert found.reason == "cut"
@@ -401,7 +403,7 @@ def test_an_argument_without_gradient_is_named():
     condition, x = tf.constant([0.0, 1.0]), tf.Variable([1.0, 2.0])
     with tf.GradientTape(debug=True) as tape:
         tape.watch(condition)
-        y = array.select(condition > 1.0, x, x)
+        y = moving.select(condition > 1.0, x, x)
     found = agreed(tape.explain(y, condition), tape.gradient(y, condition))
     assert [(s.op, s.cut) for s in found.path] == [("greater", True), ("where", True)]
 
@@ -794,7 +796,7 @@ def test_constants_of_every_dtype_may_enter(name):
     x = tf.Variable(1.0)
     numbers = np.array([1, 0]).astype(tf.as_dtype(name).as_numpy_dtype)
     with tf.GradientTape(debug=True) as tape:
-        array.identity(tf.constant(numbers)), 1e300  # a number that no float16 can hold
-        array.identity(tf.constant([b"bytes"]))
+        moving.identity(tf.constant(numbers)), 1e300  # a number that no float16 can hold
+        moving.identity(tf.constant([b"bytes"]))
         y = x * 2.0
     assert agreed(tape.explain(y, x), tape.gradient(y, x)).connected

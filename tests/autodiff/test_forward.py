@@ -1,4 +1,4 @@
-"""`tf.autodiff.ForwardAccumulator`. That every op has a tangent is checked in tests/primitives/test_forward.py."""
+"""`tf.autodiff.ForwardAccumulator`. That every op has a tangent is checked in tests/proofs/test_forward.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`jacobian` and `batch_jacobian`. That they work for every op is checked in tests/primitives/test_batching.py."""
+"""`jacobian` and `batch_jacobian`. That they work for every op is checked in tests/proofs/test_batching.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.autodiff import backprop, jacobians
+from tapeflow._src.autodiff import backprop, jacobians
 
 
 def normal(*shape: int, seed: int = 0) -> tf.Tensor:

@@ -215,7 +215,7 @@ class TestMisuse:
             tape.gradient(y, x)
 
     def test_an_exception_inside_leaves_no_tape_open(self):
-        from tapeflow.core.context import recorders
+        from tapeflow._src.core.context import recorders
 
         with pytest.raises(ZeroDivisionError):
             with tf.GradientTape():

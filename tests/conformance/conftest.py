@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tapeflow.core.log import forget_warnings
+from tapeflow._src.core.log import forget_warnings
 
 sys.path.insert(0, str(Path(__file__).parent))
 

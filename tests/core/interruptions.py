@@ -4,7 +4,7 @@ import linecache
 import sys
 import threading
 
-from tapeflow.core.context import context
+from tapeflow._src.core.context import context
 
 
 class Interrupted(KeyboardInterrupt):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.core.convert import scalar
+from tapeflow._src.core.convert import scalar
 
 
 @pytest.mark.parametrize(

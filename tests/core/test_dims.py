@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tapeflow.core.dims import Atom, Dim, same_size
-from tapeflow.core.extremes import (
+from tapeflow._src.core.sizes.dims import Atom, Dim, same_size
+from tapeflow._src.core.sizes.extremes import (
     KINDS,
     agreed,
     bounds,
@@ -20,7 +20,7 @@ from tapeflow.core.extremes import (
     smaller,
     surely_less,
 )
-from tapeflow.core.guards import Guard, Undecided, failing, noting, undecided
+from tapeflow._src.core.sizes.guards import Guard, Undecided, failing, noting, undecided
 
 
 def size(name: str, hint: int | None = None, made_up: bool = False) -> Any:

@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tapeflow.core import dtypes
-from tapeflow.core.dtypes import DType, as_dtype, from_numpy
+from tapeflow._src.core import dtypes
+from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy
 
 ALL = [value for value in vars(dtypes).values() if isinstance(value, DType)]
 UNIQUE = list({dtype.name: dtype for dtype in ALL}.values())

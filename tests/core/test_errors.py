@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from tapeflow.core import errors
+from tapeflow._src.core import errors
 
 CODES = {
     "CancelledError": ("CANCELLED", 1),

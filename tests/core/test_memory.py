@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tapeflow.core import errors
-from tapeflow.core.memory import (
+from tapeflow._src.core import errors
+from tapeflow._src.core.system.memory import (
     ALIGNMENT,
     LARGE,
     aligned_empty,
@@ -106,7 +106,7 @@ def test_what_fits_is_let_through():
 def test_a_limit_of_the_process_counts():
     code = """
 import resource
-from tapeflow.core.memory import free_memory
+from tapeflow._src.core.system.memory import free_memory
 limit = 8 * 2**30
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 print(free_memory() <= limit)

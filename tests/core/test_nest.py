@@ -8,7 +8,7 @@ from collections import OrderedDict, defaultdict
 import numpy as np
 import pytest
 
-from tapeflow.core import nest
+from tapeflow._src.core import nest
 
 Point = collections.namedtuple("Point", "x y")
 OtherPoint = collections.namedtuple("OtherPoint", "x y")

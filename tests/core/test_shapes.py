@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from tapeflow.core.shapes import TensorShape, broadcast_shapes, broadcast_static_shape
+from tapeflow._src.core.shapes import TensorShape, broadcast_shapes, broadcast_static_shape
 
 UNKNOWN = TensorShape(None)
 

@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from tapeflow.core import dtypes
-from tapeflow.core.shapes import TensorShape
-from tapeflow.core.spec import TensorSpec
+from tapeflow._src.core import dtypes
+from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.spec import TensorSpec
 
 
 class FakeTensor:

@@ -4,12 +4,12 @@ import threading
 
 import numpy as np
 import pytest
-from tests.tools import in_threads
+from tests.common import in_threads
 
 import tapeflow as tf
-from tapeflow.core import ownership, steps
-from tapeflow.core.device_tensor import DeviceTensor
-from tapeflow.core.tensor import Tensor
+from tapeflow._src.core.device_tensor import DeviceTensor
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables import ownership, steps
 
 THREADS = 16
 LARGE = 50_000

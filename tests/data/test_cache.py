@@ -12,7 +12,7 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.data
-from tapeflow.data import cache_file
+from tapeflow._src.data.runtime import cache_file
 
 Dataset = tapeflow.data.Dataset
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.differential.tables import SIGNATURES
 
-from tapeflow.core.missing import namespaces, public_names
+from tapeflow._src.core.missing import namespaces, public_names
 
 MISSING = object()
 POSITIONS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -17,7 +17,7 @@ from tests.differential.programs import draw_program
 from tests.differential.values import Array
 
 import tapeflow as tf
-from tapeflow.core.missing import namespaces, public_names
+from tapeflow._src.core.missing import namespaces, public_names
 
 
 def find(name):

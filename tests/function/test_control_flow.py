@@ -240,7 +240,7 @@ def test_scopes() -> None:
 
 
 def test_what_a_backward_pass_does_not_need_is_not_kept() -> None:
-    from tapeflow.function.passes import optimized
+    from tapeflow._src.graph.passes import optimized
 
     def f(p: Any, x: Any) -> Any:
         y = tf.cond(p, lambda: tf.sin(x) * tf.cos(x), lambda: x)

@@ -154,9 +154,9 @@ def test_xla_computes_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", ["map_fn", "scan", "foldl", "by index", "branch in loop"])
 def test_loops_of_a_known_length_are_lowered(name: str) -> None:
     pytest.importorskip("jax")
-    import tapeflow.engines.xla  # noqa: F401
-    from tapeflow.engines.xla.lower import lowerable
-    from tapeflow.function.passes import optimized
+    import tapeflow._src.engines.xla  # noqa: F401
+    from tapeflow._src.engines.xla.lower import lowerable
+    from tapeflow._src.graph.passes import optimized
 
     def f(x: Any) -> Any:
         return tf.convert_to_tensor(tf.gradients(FUNCTIONS[name](x), x)[0])
@@ -482,7 +482,7 @@ def test_a_function_with_a_loop_called_in_a_loop() -> None:
 
 
 def test_a_loop_keeps_nothing_unless_asked() -> None:
-    from tapeflow.function.passes import optimized
+    from tapeflow._src.graph.passes import optimized
 
     def f(x: Any) -> Any:
         y = by_index(x)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.function.test_table_in_function import EXECUTORS
+from tests.proofs.test_in_function import EXECUTORS
 
 import tapeflow as tf
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.function.test_table_in_function import EXECUTORS
+from tests.proofs.test_in_function import EXECUTORS
 
 import tapeflow as tf
-from tapeflow.primitives import decompositions
+from tapeflow._src.primitives.linalg import decompositions
 
 MATRIX = tf.TensorSpec([None, None])
 DOUBLES = tf.TensorSpec([None, None], tf.float64)

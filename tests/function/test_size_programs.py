@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.function.size_programs import SHAPES, program
-from tests.function.test_table_in_function import EXECUTORS
+from tests.proofs.test_in_function import EXECUTORS
 
 import tapeflow as tf
-from tapeflow.function.executors import choice
+from tapeflow._src.engines import choice
 
 SPEC = tf.TensorSpec([None, None], tf.float64)
 REFUSED = (tf.errors.OpError, ValueError, TypeError)

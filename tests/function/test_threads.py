@@ -4,8 +4,8 @@ import threading
 
 import numpy as np
 import pytest
+from tests.common import in_threads
 from tests.function.tools import PROGRAMS, run_all_on
-from tests.tools import in_threads
 
 import tapeflow as tf
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.function import signature, traces
+from tapeflow._src.function import signature, traces
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.function.test_table_in_function import EXECUTORS, assert_near
+from tests.proofs.test_in_function import EXECUTORS, assert_near
 
 import tapeflow as tf
 

@@ -4,7 +4,7 @@ import contextlib
 import logging
 
 import tapeflow as tf
-from tapeflow.function.executors import choice
+from tapeflow._src.engines import choice
 
 
 def traces(f):

@@ -14,7 +14,7 @@ from tests.differential.values import Code
 from tests.hostile.oddities import anything, odd
 from tests.hostile.plausible import EXPRESSIONS, OBJECTS, PLAUSIBLE
 
-from tapeflow.core.missing import namespaces, public_names
+from tapeflow._src.core.missing import namespaces, public_names
 
 NOT_CALLED = {
     "tf.test.main": "ends the process",

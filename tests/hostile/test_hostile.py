@@ -92,10 +92,19 @@ def test_every_public_name_is_called_or_left_out_with_a_reason():
     [
         ([("builtins", "ValueError"), ("builtins", "Exception")], True),
         (
-            [("tapeflow.core.errors", "InvalidArgumentError"), ("tapeflow.core.errors", "OpError")],
+            [
+                ("tapeflow._src.core.errors", "InvalidArgumentError"),
+                ("tapeflow._src.core.errors", "OpError"),
+            ],
             True,
         ),
-        ([("tapeflow.core.errors", "InternalError"), ("tapeflow.core.errors", "OpError")], False),
+        (
+            [
+                ("tapeflow._src.core.errors", "InternalError"),
+                ("tapeflow._src.core.errors", "OpError"),
+            ],
+            False,
+        ),
         ([("builtins", "AttributeError"), ("builtins", "Exception")], False),
         ([("builtins", "MemoryError"), ("builtins", "Exception")], False),
         ([("numpy.exceptions", "AxisError"), ("builtins", "ValueError")], False),

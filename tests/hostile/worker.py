@@ -87,7 +87,7 @@ class Caller:
     @staticmethod
     def only(engine: str) -> None:
         """Makes every function run on one engine from its first call on."""
-        from tapeflow.function.executors import choice
+        from tapeflow._src.engines import choice
 
         makers = {"numpy": choice.NumpyProgram, "xla": choice._xla, "hybrid": choice._hybrid}
 

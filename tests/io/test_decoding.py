@@ -19,8 +19,8 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.io
-from tapeflow.io import wire
-from tapeflow.io.png import _chunk
+from tapeflow._src.io import wire
+from tapeflow._src.io.png import _chunk
 
 Image = pytest.importorskip("PIL.Image")
 REFUSED = contextlib.suppress(tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError)

@@ -12,9 +12,9 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.io
-from tapeflow.io import wire
-from tapeflow.io.records import crc32c, framed, records
-from tapeflow.io.tensor_proto import parsed_tensor_proto, tensor_proto
+from tapeflow._src.io import wire
+from tapeflow._src.io.records import crc32c, framed, records
+from tapeflow._src.io.tensor_proto import parsed_tensor_proto, tensor_proto
 
 # Serialized tensors.
 

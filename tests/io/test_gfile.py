@@ -7,7 +7,7 @@ import pytest
 import tapeflow as tf
 import tapeflow.io
 
-gfile = tapeflow.io.gfile
+gfile = tapeflow._src.io.gfile
 
 
 def test_reading_and_writing(tmp_path):

@@ -53,7 +53,7 @@ ACCEPTED = {
 TRAINER = "trainers/trainer_test.py"
 TRAINER_EDITS = {
     'else:\n    raise ImportError(f"Invalid backend': 'elif backend.backend() == "tapeflow":\n'
-    "    from tapeflow.keras_backend.trainer import TapeflowTrainer as Trainer\n",
+    "    from tapeflow._src.keras.backend.trainer import TapeflowTrainer as Trainer\n",
     '"jax": "cpu:0",': '"tapeflow": "cpu:0", ',
 }
 BEGIN, END = "<!-- suite -->", "<!-- end -->"

@@ -11,9 +11,9 @@ import os
 import pytest
 
 if os.environ.get("KERAS_BACKEND") == "tapeflow":
-    from tapeflow import keras_hook
+    from tapeflow._src.keras import hook
 
-    keras_hook.install()
+    hook.install()
     # Before pytest: it loads the packages of what it collects in its own way, past the hook.
     importlib.import_module("keras")
 

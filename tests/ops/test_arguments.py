@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops.arguments import axes_of, axis_of
+from tapeflow._src.ops.arguments import axes_of, axis_of
 
 X = tf.zeros([2, 3, 4])
 

@@ -21,11 +21,11 @@ import numpy as np
 
 import tapeflow as tf
 import tapeflow.saved_model
-from tapeflow.core import nest
-from tapeflow.primitives.table import TABLE
-from tapeflow.saved_model.functions import LoadedFunction
-from tapeflow.saved_model.saving import FILE
-from tapeflow.train import tensor_file
+from tapeflow._src.core import nest
+from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.saved_model.functions import LoadedFunction
+from tapeflow._src.saved_model.saving import FILE
+from tapeflow._src.train import tensor_file
 
 MARK = "tapeflow_was_made_to_run_this"
 CODE = f"__import__('sys').modules.setdefault('{MARK}', 1)"

@@ -7,22 +7,22 @@ import sys
 
 import numpy as np
 import pytest
-from tests.primitives.test_table import SAMPLES
+from tests.proofs.test_table import SAMPLES
 from tests.saved_model import mutations
 from tests.saved_model.models import LOOPS, MODELS
 from tests.saved_model.mutations import CODES, MARK
 
 import tapeflow as tf
 import tapeflow.saved_model
-from tapeflow.core.dtypes import float32
-from tapeflow.function.control_flow.stacks import UNLISTED
-from tapeflow.function.executors.numpy_program import NumpyProgram
-from tapeflow.function.graph import Graph, Node, Value
-from tapeflow.primitives.table import TABLE
-from tapeflow.saved_model import attributes
-from tapeflow.saved_model.damage import Damage
-from tapeflow.saved_model.saving import FILE
-from tapeflow.train import tensor_file
+from tapeflow._src.core.dtypes import float32
+from tapeflow._src.engines.numpy.program import NumpyProgram
+from tapeflow._src.function.control_flow.stacks import UNLISTED
+from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.saved_model import attributes
+from tapeflow._src.saved_model.damage import Damage
+from tapeflow._src.saved_model.saving import FILE
+from tapeflow._src.train import tensor_file
 
 NO_NAMES = [*CODES, "class", "1a", "a b", ""]
 

@@ -11,7 +11,7 @@ import pytest
 import tapeflow as tf
 import tapeflow.saved_model
 import tapeflow.train
-from tapeflow.saved_model.saving import export_concrete
+from tapeflow._src.saved_model.saving import export_concrete
 
 VECTOR = tf.TensorSpec([None], tf.float32)
 

@@ -13,7 +13,8 @@ from typing import Any
 from unittest import mock
 
 import tapeflow as tf
-from tapeflow.function.executors import choice, shared_work
+from tapeflow._src.engines import choice
+from tapeflow._src.engines.hybrid import shared_work
 
 DECORATORS = {
     "eager": "",
@@ -48,7 +49,7 @@ def running(engine: str) -> Iterator[None]:
             stack.enter_context(mock.patch.object(choice, "_CALLS", 2))
             stack.enter_context(mock.patch.object(choice, "_FEW", 2))
         elif engine == "one_pass":
-            from tapeflow.engines.xla import one_pass
+            from tapeflow._src.engines.xla import one_pass
 
             stack.enter_context(mock.patch.object(one_pass, "_WORTH_IT", 1))
             stack.enter_context(mock.patch.object(one_pass, "_WORTH_LEAVING", 0))

@@ -15,7 +15,7 @@ import numpy as np
 from tests.stress.places import Places
 
 import tapeflow as tf
-from tapeflow.core.context import context
+from tapeflow._src.core.context import context
 
 
 class Interrupted:

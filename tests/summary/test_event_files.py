@@ -12,8 +12,8 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.summary
-from tapeflow.io import wire
-from tapeflow.io.records import records
+from tapeflow._src.io import wire
+from tapeflow._src.io.records import records
 
 pytest.importorskip("tensorboard")
 
@@ -210,7 +210,7 @@ def test_images_come_back(tmp_path, channels, dtype):
     ],
 )
 def test_pixels_are_those_of_convert_image_dtype(data, wanted):
-    from tapeflow.summary.kinds import _pixels
+    from tapeflow._src.summary.kinds import _pixels
 
     assert _pixels(data).tolist() == wanted
 
@@ -228,7 +228,7 @@ def test_the_queue_is_written_when_it_is_full(tmp_path):
         tf.summary.flush()
         assert len(events(tmp_path)) == 5
     finally:
-        from tapeflow.summary.state import state
+        from tapeflow._src.summary.state import state
 
         state.writer = None
         writer.close()

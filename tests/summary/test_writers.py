@@ -10,9 +10,9 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.summary
-from tapeflow.io import wire
-from tapeflow.io.records import records
-from tapeflow.io.tensor_proto import parsed_tensor_proto
+from tapeflow._src.io import wire
+from tapeflow._src.io.records import records
+from tapeflow._src.io.tensor_proto import parsed_tensor_proto
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 import tapeflow as tf
 import tapeflow.data
 import tapeflow.train
-from tapeflow.core.dtypes import float8_e4m3fn, float8_e5m2
-from tapeflow.train import tensor_file
+from tapeflow._src.core.dtypes import float8_e4m3fn, float8_e5m2
+from tapeflow._src.train import tensor_file
 
 
 class Net(tf.Module):

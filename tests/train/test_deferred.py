@@ -8,7 +8,7 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.train
-from tapeflow.core.tracked import Tracked
+from tapeflow._src.core.tracked import Tracked
 
 
 @pytest.fixture

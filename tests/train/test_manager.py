@@ -45,7 +45,7 @@ def test_all_are_kept_without_a_limit(checkpoint, tmp_path):
 
 def test_one_is_kept_for_good_every_few_hours(checkpoint, tmp_path, monkeypatch):
     now = 1e9
-    monkeypatch.setattr("tapeflow.train.manager.time.time", lambda: now)
+    monkeypatch.setattr("tapeflow._src.train.manager.time.time", lambda: now)
     manager = tf.train.CheckpointManager(checkpoint, tmp_path, 1, keep_checkpoint_every_n_hours=2)
     for _ in range(6):
         manager.save()

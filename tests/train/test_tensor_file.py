@@ -11,8 +11,8 @@ from tests.saved_model.mutations import mutated
 
 import tapeflow as tf
 import tapeflow.train
-from tapeflow.core import files
-from tapeflow.train import tensor_file
+from tapeflow._src.core.system import files
+from tapeflow._src.train import tensor_file
 
 safetensors = pytest.importorskip("safetensors")
 

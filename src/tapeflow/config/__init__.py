@@ -1,11 +1,9 @@
 """`tf.config`: settings for the whole program."""
 
-from tapeflow.config import (
-    experimental as experimental,
-    optimizer as optimizer,
-    threading as threading,
-)
-from tapeflow.config.placement import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: F401
+
+from tapeflow._src.config.placement import (
     LogicalDeviceConfiguration as LogicalDeviceConfiguration,
     get_logical_device_configuration as get_logical_device_configuration,
     get_soft_device_placement as get_soft_device_placement,
@@ -16,17 +14,21 @@ from tapeflow.config.placement import (
     set_soft_device_placement as set_soft_device_placement,
     set_visible_devices as set_visible_devices,
 )
-from tapeflow.core.devices import (
+from tapeflow._src.core.devices import (
     LogicalDevice as LogicalDevice,
     PhysicalDevice as PhysicalDevice,
 )
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.function.settings import (
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.function.settings import (
+    functions_run_eagerly as experimental_functions_run_eagerly,
     functions_run_eagerly as functions_run_eagerly,
+    run_functions_eagerly as experimental_run_functions_eagerly,
     run_functions_eagerly as run_functions_eagerly,
 )
-
-experimental_run_functions_eagerly = run_functions_eagerly
-experimental_functions_run_eagerly = functions_run_eagerly
+from tapeflow.config import (
+    experimental as experimental,
+    optimizer as optimizer,
+    threading as threading,
+)
 
 __getattr__ = _Missing("tf.config")

@@ -1,156 +1,29 @@
 """`tf.config.experimental`: memory and details of devices, and older names of what is in `tf.config`."""
 
-from __future__ import annotations
+# Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: F401
 
-from typing import Any
-
-from tapeflow.config.placement import (
-    LogicalDeviceConfiguration as VirtualDeviceConfiguration,  # noqa: F401
-    check_device as _check_device,
-    get_logical_device_configuration as get_virtual_device_configuration,  # noqa: F401
+from tapeflow._src.config.experimental import (
+    enable_tensor_float_32_execution as enable_tensor_float_32_execution,
+    get_device_details as get_device_details,
+    get_memory_growth as get_memory_growth,
+    get_memory_info as get_memory_info,
+    get_memory_usage as get_memory_usage,
+    get_synchronous_execution as get_synchronous_execution,
+    set_memory_growth as set_memory_growth,
+    set_synchronous_execution as set_synchronous_execution,
+    tensor_float_32_execution_enabled as tensor_float_32_execution_enabled,
+)
+from tapeflow._src.config.placement import (
+    LogicalDeviceConfiguration as VirtualDeviceConfiguration,
+    get_logical_device_configuration as get_virtual_device_configuration,
     get_visible_devices as get_visible_devices,
     list_logical_devices as list_logical_devices,
     list_physical_devices as list_physical_devices,
-    set_logical_device_configuration as set_virtual_device_configuration,  # noqa: F401
+    set_logical_device_configuration as set_virtual_device_configuration,
     set_visible_devices as set_visible_devices,
 )
-from tapeflow.core.devices import (
-    PhysicalDevice as _PhysicalDevice,
-    _parts,
-    devices as _devices,
-)
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.function.settings import enable_op_determinism as enable_op_determinism
-
-_growth: dict[_PhysicalDevice, bool] = {}
-_tensor_float_32 = True
-
-
-def set_memory_growth(device: _PhysicalDevice, enable: bool) -> None:
-    """Accepted for compatibility: how jax takes the memory of a GPU is decided before it starts.
-
-    Set `XLA_PYTHON_CLIENT_PREALLOCATE=false` in the environment for memory that grows.
-
-    >>> for gpu in tf.config.list_physical_devices("GPU"):
-    ...     tf.config.experimental.set_memory_growth(gpu, True)
-
-    Args:
-      device: a GPU, from `tf.config.list_physical_devices`.
-      enable: whether memory grows.
-    """
-    _check_device(device)
-    if device.device_type == "CPU":
-        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
-    _growth[device] = bool(enable)
-
-
-def get_memory_growth(device: _PhysicalDevice) -> bool:
-    """What `set_memory_growth` was given.
-
-    >>> [tf.config.experimental.get_memory_growth(d) for d in tf.config.list_physical_devices("GPU")]
-    []
-
-    Args:
-      device: a GPU, from `tf.config.list_physical_devices`.
-    """
-    _check_device(device)
-    if device.device_type == "CPU":
-        raise ValueError("Memory growth is for GPUs, and not for the CPU")
-    return _growth.get(device, False)
-
-
-def get_device_details(device: _PhysicalDevice) -> dict[str, Any]:
-    """What is known of a device: of a GPU its `device_name` and `compute_capability`, of the CPU nothing.
-
-    >>> tf.config.experimental.get_device_details(tf.config.list_physical_devices("CPU")[0])
-    {}
-
-    Args:
-      device: from `tf.config.list_physical_devices`.
-    """
-    _check_device(device)
-    found = _devices.accelerators().get(device)
-    if found is None:
-        return {}
-    details: dict[str, Any] = {"device_name": found.device_kind}
-    capability = getattr(found, "compute_capability", None)
-    if capability:
-        details["compute_capability"] = tuple(int(part) for part in str(capability).split("."))
-    return details
-
-
-def get_memory_info(device: str) -> dict[str, int]:
-    """How many bytes of a GPU's memory are in use: `current`, and the most so far, `peak`.
-
-    >>> tf.config.experimental.get_memory_info("CPU:0")
-    Traceback (most recent call last):
-    ValueError: Allocator stats not available for device 'CPU:0'
-
-    Args:
-      device: the name of a device, such as `"GPU:0"`.
-    """
-    wanted = _parts(device).get("device", "")
-    physical = {d.name.removeprefix("/physical_device:"): d for d in _devices.physical()}
-    if wanted not in physical:
-        raise ValueError(f"No matching devices found for {device!r}. There are {list(physical)}")
-    found = _devices.accelerators().get(physical[wanted])
-    statistics = found.memory_stats() if found is not None else None
-    if not statistics:
-        raise ValueError(f"Allocator stats not available for device {device!r}")
-    return {"current": statistics["bytes_in_use"], "peak": statistics["peak_bytes_in_use"]}
-
-
-def get_memory_usage(device: str) -> int:
-    """How many bytes of a GPU's memory are in use.
-
-    >>> tf.config.experimental.get_memory_usage("CPU:0")
-    Traceback (most recent call last):
-    ValueError: Allocator stats not available for device 'CPU:0'
-
-    Args:
-      device: the name of a device, such as `"GPU:0"`.
-    """
-    return get_memory_info(device)["current"]
-
-
-def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Accepted for compatibility: products on the CPU always have full precision, and on a GPU jax decides.
-
-    >>> tf.config.experimental.enable_tensor_float_32_execution(True)
-
-    Args:
-      enabled: whether less precise products are allowed.
-    """
-    global _tensor_float_32
-    _tensor_float_32 = bool(enabled)
-
-
-def tensor_float_32_execution_enabled() -> bool:
-    """What `enable_tensor_float_32_execution` was given; true at first.
-
-    >>> tf.config.experimental.tensor_float_32_execution_enabled()
-    True
-    """
-    return _tensor_float_32
-
-
-def get_synchronous_execution() -> bool:
-    """Always true: an op has run when its function returns.
-
-    >>> tf.config.experimental.get_synchronous_execution()
-    True
-    """
-    return True
-
-
-def set_synchronous_execution(enable: bool) -> None:
-    """Accepted for compatibility: ops that run at once are always synchronous.
-
-    >>> tf.config.experimental.set_synchronous_execution(True)
-
-    Args:
-      enable: whether they are to be.
-    """
-
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.function.settings import enable_op_determinism as enable_op_determinism
 
 __getattr__ = _Missing("tf.config.experimental")

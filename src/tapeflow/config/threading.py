@@ -1,80 +1,13 @@
 """`tf.config.threading`: how many threads compute."""
 
-from __future__ import annotations
+# Written by scripts/exports.py, from the lines in _src that export these names.
 
-import functools as _functools
-from collections.abc import Callable
-from typing import Any
-
-from tapeflow.core.missing import Missing as _Missing
-
-_chosen = {"inter": 0, "intra": 0}
-
-
-def get_inter_op_parallelism_threads() -> int:
-    """What `set_inter_op_parallelism_threads` was given last; 0 at first.
-
-    >>> tf.config.threading.get_inter_op_parallelism_threads()
-    0
-    """
-    return _chosen["inter"]
-
-
-def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """Accepted for compatibility: ops run one after the other, in the order of the program.
-
-    >>> tf.config.threading.set_inter_op_parallelism_threads(0)
-
-    Args:
-      num_threads: a number of threads; 0 leaves the choice to the library.
-    """
-    _chosen["inter"] = _checked(num_threads)
-
-
-def get_intra_op_parallelism_threads() -> int:
-    """What `set_intra_op_parallelism_threads` was given last; 0 at first.
-
-    >>> tf.config.threading.get_intra_op_parallelism_threads()
-    0
-    """
-    return _chosen["intra"]
-
-
-def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Sets how many threads a matrix product is computed with, by the BLAS library of NumPy.
-
-    XLA has threads of its own, whose number is fixed when jax starts.
-
-    >>> tf.config.threading.set_intra_op_parallelism_threads(1)
-    >>> tf.config.threading.set_intra_op_parallelism_threads(0)
-
-    Args:
-      num_threads: a number of threads; 0 for one on each processor.
-    """
-    from tapeflow.function.executors.workers import processors
-
-    _chosen["intra"] = _checked(num_threads)
-    _set_blas_threads()(num_threads or processors())
-
-
-def _checked(num_threads: Any) -> int:
-    if isinstance(num_threads, bool) or not isinstance(num_threads, int) or num_threads < 0:
-        raise ValueError(f"num_threads must be an integer >= 0, got {num_threads!r}")
-    return num_threads
-
-
-@_functools.cache
-def _set_blas_threads() -> Callable[[int], Any]:
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        from tapeflow.function.executors.blas import _library
-
-        # Without it, the library that comes with NumPy can be asked directly; any other cannot.
-        found = getattr(_library(), "scipy_openblas_set_num_threads64_", None)
-        return found or (lambda count: None)
-    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-    return lambda count: [library.set_num_threads(count) for library in libraries]
-
+from tapeflow._src.config.threading import (
+    get_inter_op_parallelism_threads as get_inter_op_parallelism_threads,
+    get_intra_op_parallelism_threads as get_intra_op_parallelism_threads,
+    set_inter_op_parallelism_threads as set_inter_op_parallelism_threads,
+    set_intra_op_parallelism_threads as set_intra_op_parallelism_threads,
+)
+from tapeflow._src.core.missing import Missing as _Missing
 
 __getattr__ = _Missing("tf.config.threading")

@@ -5,19 +5,19 @@
 10
 """
 
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.data.dataset import Dataset as Dataset
-from tapeflow.data.iterator import (
-    NumpyIterator as NumpyIterator,
-    OwnedIterator as Iterator,  # noqa: F401  # offered under TensorFlow's name
+# Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: F401
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.data.dataset import Dataset as Dataset
+from tapeflow._src.data.experimental import (
+    INFINITE_CARDINALITY as INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
 )
-from tapeflow.data.options import Options as Options, ThreadingOptions as ThreadingOptions
-from tapeflow.data.specs import DatasetSpec as DatasetSpec
-from tapeflow.data.transformations import AUTOTUNE as AUTOTUNE
-
-from tapeflow.data import experimental as experimental  # isort: skip
-
-INFINITE_CARDINALITY = -1
-UNKNOWN_CARDINALITY = -2
+from tapeflow._src.data.iterator import NumpyIterator as NumpyIterator, OwnedIterator as Iterator
+from tapeflow._src.data.options import Options as Options, ThreadingOptions as ThreadingOptions
+from tapeflow._src.data.specs import DatasetSpec as DatasetSpec
+from tapeflow._src.data.transformations import AUTOTUNE as AUTOTUNE
+from tapeflow.data import experimental as experimental
 
 __getattr__ = _Missing("tf.data")

@@ -1,8 +1,9 @@
 """`tf.io`: files, records, serialized tensors and images."""
 
-from tapeflow.core.missing import Missing as _Missing
-from tapeflow.io import gfile as gfile
-from tapeflow.io.files import (
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.io.files import (
     decode_base64 as decode_base64,
     decode_compressed as decode_compressed,
     decode_raw as decode_raw,
@@ -11,7 +12,7 @@ from tapeflow.io.files import (
     read_file as read_file,
     write_file as write_file,
 )
-from tapeflow.io.images import (
+from tapeflow._src.io.images import (
     decode_bmp as decode_bmp,
     decode_gif as decode_gif,
     decode_image as decode_image,
@@ -21,13 +22,14 @@ from tapeflow.io.images import (
     encode_png as encode_png,
     is_jpeg as is_jpeg,
 )
-from tapeflow.io.records import (
+from tapeflow._src.io.records import (
     TFRecordOptions as TFRecordOptions,
     TFRecordWriter as TFRecordWriter,
 )
-from tapeflow.io.tensor_proto import (
+from tapeflow._src.io.tensor_proto import (
     parse_tensor as parse_tensor,
     serialize_tensor as serialize_tensor,
 )
+from tapeflow.io import gfile as gfile
 
 __getattr__ = _Missing("tf.io")

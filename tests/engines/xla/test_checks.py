@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.primitives.samples import Sample
-from tests.primitives.test_table import SAMPLES, run, takes, tensors
+from tests.proofs.samples import Sample
+from tests.proofs.test_table import SAMPLES, run, takes, tensors
 
 import tapeflow as tf
-from tapeflow.core import dtypes
-from tapeflow.function.graph import Node, Value
-from tapeflow.primitives.table import TABLE
+from tapeflow._src.core import dtypes
+from tapeflow._src.graph.graph import Node, Value
+from tapeflow._src.primitives.table import TABLE
 
 jax = pytest.importorskip("jax")
 
 from tests.engines.xla.test_lowerings import UNLIKE, assert_same, fits_xla  # noqa: E402
 
-from tapeflow.engines.xla.checking import doubtful, holds  # noqa: E402
-from tapeflow.engines.xla.lowerings import CHECKS, LOWERINGS, ON_HOST  # noqa: E402
-from tapeflow.function.executors.checked import options  # noqa: E402
+from tapeflow._src.engines.xla.checked import options  # noqa: E402
+from tapeflow._src.engines.xla.checking import doubtful, holds  # noqa: E402
+from tapeflow._src.engines.xla.lowerings import CHECKS, LOWERINGS, ON_HOST  # noqa: E402
 
 GIVEN_BY_US = {
     "take_along": "its indices come from argsort and top_k",

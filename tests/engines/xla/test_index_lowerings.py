@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.primitives.table import TABLE
+from tapeflow._src.primitives.table import TABLE
 
 jax = pytest.importorskip("jax")
 
-from tapeflow.engines.xla.lowerings import LOWERINGS  # noqa: E402
+from tapeflow._src.engines.xla.lowerings import LOWERINGS  # noqa: E402
 
 BEYOND = np.array([1, -1, 3, 2**31 - 1])  # of 3 rows, only the first index names one
 ROWS = np.arange(6.0).reshape(3, 2)

@@ -13,8 +13,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from tests.primitives.samples import Sample
-from tests.primitives.test_table import (
+from tests.proofs.samples import Sample
+from tests.proofs.test_table import (
     SAMPLES,
     low_dtypes,
     made_complex,
@@ -26,11 +26,11 @@ from tests.primitives.test_table import (
 )
 
 import tapeflow as tf
-from tapeflow.primitives.table import TABLE
+from tapeflow._src.primitives.table import TABLE
 
 jax = pytest.importorskip("jax")
 
-from tapeflow.engines.xla.lowerings import LOWERINGS, ON_HOST  # noqa: E402
+from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST  # noqa: E402
 
 ROUNDINGS = 16  # as many as two engines may differ by, of the largest element
 
@@ -121,7 +121,7 @@ def rows_of(name: str) -> list[Sample]:
     return rows + [rounded(row, lows[i % len(lows)]) for i, (row, lows) in enumerate(lower) if lows]
 
 
-# In the ordinary part every primitive is compiled by tests/function/test_table_in_function.py, and here only some are.
+# In the ordinary part every primitive is compiled by tests/proofs/test_in_function.py, and here only some are.
 @pytest.mark.sample(12)
 @pytest.mark.parametrize("name", [name for name in TABLE if name in LOWERINGS])
 def test_lowering_agrees_with_the_kernel(name: str):

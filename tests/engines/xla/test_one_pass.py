@@ -11,8 +11,8 @@ import tapeflow as tf
 
 jax = pytest.importorskip("jax")
 
-from tapeflow.engines.xla import one_pass  # noqa: E402
-from tapeflow.function.passes import optimized  # noqa: E402
+from tapeflow._src.engines.xla import one_pass  # noqa: E402
+from tapeflow._src.graph.passes import optimized  # noqa: E402
 
 SIZE = 50_000
 GRADIENT = tf.constant(np.random.default_rng(0).normal(size=SIZE).astype(np.float32))

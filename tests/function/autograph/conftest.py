@@ -5,9 +5,9 @@ import contextlib
 import pytest
 
 import tapeflow as tf
-from tapeflow.core.tensor import Tensor
-from tapeflow.function.autograph import symbolic
-from tapeflow.ops import control_flow
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.function.autograph import symbolic
+from tapeflow._src.ops.control import control_flow
 
 
 @pytest.fixture

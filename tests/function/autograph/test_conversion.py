@@ -15,9 +15,9 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.autograph
-from tapeflow.function.autograph import calls, convert, do_not_convert, errors
-from tapeflow.function.autograph.errors import ConversionError
-from tapeflow.function.autograph.options import Feature
+from tapeflow._src.function.autograph import calls, convert, do_not_convert, errors
+from tapeflow._src.function.autograph.errors import ConversionError
+from tapeflow._src.function.autograph.options import Feature
 
 
 def sign(x):
@@ -297,7 +297,7 @@ def test_methods_objects_and_partials():
 
 
 def test_libraries_are_not_converted(tmp_path, monkeypatch):
-    rules = sys.modules["tapeflow.function.autograph.rules"]
+    rules = sys.modules["tapeflow._src.function.autograph.rules"]
     import sysconfig
 
     assert not rules.is_users(textwrap.dedent)
@@ -396,7 +396,7 @@ def test_without_malt():
         import sys
         sys.modules["malt"] = None
         import tapeflow as tf
-        from tapeflow.function.autograph import convert
+        from tapeflow._src.function.autograph import convert
         f = convert(lambda x: x)
         try:
             f(1)
@@ -486,7 +486,7 @@ def over_a_dataset(data):
 
 
 def test_datasets(everything_symbolic, monkeypatch):
-    symbolic = sys.modules["tapeflow.function.autograph.symbolic"]
+    symbolic = sys.modules["tapeflow._src.function.autograph.symbolic"]
     expected = over_a_dataset(Numbers(1.0, -2.0, 3.0, 4.0, 5.0))
     assert convert(over_a_dataset)(Numbers(1.0, -2.0, 3.0, 4.0, 5.0)) == expected
     monkeypatch.setattr(symbolic, "is_tracing", lambda: True)

@@ -6,7 +6,7 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.autograph
-from tapeflow.function.autograph import convert
+from tapeflow._src.function.autograph import convert
 
 
 @pytest.fixture(params=["stand-in", "tf.function"], autouse=True)

@@ -9,7 +9,7 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.autograph
-from tapeflow.function.autograph import convert
+from tapeflow._src.function.autograph import convert
 
 HERE = pathlib.Path(__file__).parent
 

@@ -1,0 +1,268 @@
+"""Writes the public files of the package from the `@export` lines in `src/tapeflow/_src`.
+
+    python scripts/exports.py            writes them
+    python scripts/exports.py --check    says whether they are up to date
+
+Nothing is imported: the lines are read as text, so that the files can be written however broken they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src/tapeflow"
+
+
+class Namespace(NamedTuple):
+    """What a public file holds besides exported names."""
+
+    says: str  # its docstring
+    inside: tuple[str, ...] = ()  # namespaces that are there from the beginning
+    later: tuple[str, ...] = ()  # namespaces that are imported when they are first asked for
+    elsewhere: tuple[tuple[str, str], ...] = ()  # names that stand for modules of Keras
+    setup: tuple[str, ...] = ()  # modules that are imported for what they do
+
+
+MADE_BY = """\
+# Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: F401"""
+
+KERAS = ("initializers", "losses", "metrics", "optimizers")
+
+NAMESPACES = {
+    "": Namespace(
+        """tapeflow: TensorFlow's GradientTape system as a small, readable, fast Python library.
+
+>>> import tapeflow as tf
+>>> x = tf.Variable(3.0)
+>>> with tf.GradientTape() as tape:
+...     y = x**2
+>>> tape.gradient(y, x)
+<tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+""",
+        inside=(
+            *("autodiff", "config", "debugging", "dtypes", "errors", "image", "linalg", "math"),
+            *("nest", "nn", "random", "signal"),
+        ),
+        later=(
+            *("autograph", "data", "io", "saved_model", "summary", "sysconfig", "test", "train"),
+            "version",
+        ),
+        elsewhere=(("keras", "tapeflow.keras"), *((n, f"tapeflow.keras.{n}") for n in KERAS)),
+        setup=("ops.operators", "keras.hook"),
+    ),
+    "autodiff": Namespace(
+        "`tf.autodiff`: forward mode, products with Hessians, and checks of gradients."
+    ),
+    "autograph": Namespace(
+        "`tf.autograph`: Python's control flow inside `tf.function`.", inside=("experimental",)
+    ),
+    "autograph.experimental": Namespace("`tf.autograph.experimental`: what to convert, and how."),
+    "config": Namespace(
+        "`tf.config`: settings for the whole program.",
+        inside=("experimental", "optimizer", "threading"),
+    ),
+    "config.experimental": Namespace(
+        "`tf.config.experimental`: memory and details of devices, and older names of what is in `tf.config`."
+    ),
+    "config.optimizer": Namespace(
+        "`tf.config.optimizer`: how `tf.function` makes programs of graphs."
+    ),
+    "config.threading": Namespace("`tf.config.threading`: how many threads compute."),
+    "data": Namespace(
+        """`tf.data`: input pipelines.
+
+>>> data = tf.data.Dataset.from_tensor_slices([1, 2, 3, 4]).shuffle(4).batch(2).prefetch(tf.data.AUTOTUNE)
+>>> sum(int(tf.reduce_sum(batch)) for batch in data)
+10
+""",
+        inside=("experimental",),
+    ),
+    "data.experimental": Namespace(
+        "`tf.data.experimental`: older names of what `tf.data.Dataset` offers as methods."
+    ),
+    "debugging": Namespace("`tf.debugging`: assertions, and the search for NaN."),
+    "dtypes": Namespace("`tf.dtypes`: the types of elements, and converting between them."),
+    "errors": Namespace("`tf.errors`: the exceptions ops raise."),
+    "image": Namespace(
+        "`tf.image`: resizing, cropping and recolouring images, and measuring them."
+    ),
+    "io": Namespace("`tf.io`: files, records, serialized tensors and images.", inside=("gfile",)),
+    "io.gfile": Namespace("`tf.io.gfile`: files and folders of this machine."),
+    "linalg": Namespace(
+        "`tf.linalg`: products, decompositions, linear systems, diagonals and norms of matrices."
+    ),
+    "math": Namespace(
+        "`tf.math`: elementwise math, comparison and reductions.", inside=("special",)
+    ),
+    "math.special": Namespace("`tf.math.special`: Bessel functions and integrals."),
+    "nest": Namespace("`tf.nest`: nested structures of lists, tuples and dictionaries."),
+    "nn": Namespace("`tf.nn`: activations, losses and simple layers."),
+    "random": Namespace("`tf.random`: random numbers.", inside=("experimental",)),
+    "random.experimental": Namespace(
+        "`tf.random.experimental`: other names for what is in `tf.random`, and a shuffle that a seed decides."
+    ),
+    "saved_model": Namespace(
+        "`tf.saved_model`: models that are loaded and served without the Python code that made them."
+    ),
+    "signal": Namespace(
+        "`tf.signal`: Fourier and cosine transforms, frames and windows of signals."
+    ),
+    "summary": Namespace(
+        "`tf.summary`: what a training run is like, written to event files that TensorBoard shows.",
+        inside=("experimental",),
+    ),
+    "summary.experimental": Namespace(
+        "`tf.summary.experimental`: the default step, and messages as they are."
+    ),
+    "sysconfig": Namespace("`tf.sysconfig`: what this installation can do."),
+    "test": Namespace(
+        "`tf.test`: a test case that compares tensors, and what the tests may count on."
+    ),
+    "train": Namespace("`tf.train`: checkpoints, and moving averages of variables."),
+    "version": Namespace("`tf.version`: which TensorFlow this is like."),
+}
+
+
+class Export(NamedTuple):
+    """One public name, and where what it means is defined."""
+
+    public: str
+    module: str
+    name: str
+
+
+def main() -> int:
+    """Runs the command."""
+    parser = argparse.ArgumentParser(description="Writes the public files of tapeflow.")
+    parser.add_argument(
+        "--check", action="store_true", help="only compare, and fail if they differ"
+    )
+    options = parser.parse_args()
+    files = written()
+    stale = [p for p, text in files.items() if not p.exists() or p.read_text("utf-8") != text]
+    stale += [p for p in public_files() if p not in files]
+    if options.check:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is not what the exports say. Run: make exports")
+        return int(bool(stale))
+    for path in stale:
+        if path in files:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(files[path], "utf-8")
+        else:
+            path.unlink()
+    return 0
+
+
+def public_files() -> Iterator[Path]:
+    """The files that are there outside of `_src`."""
+    for path in PACKAGE.rglob("*.py"):
+        inside = path.relative_to(PACKAGE).parts
+        if inside[0] not in ("_src", "_examples", "__main__.py"):
+            yield path
+
+
+def written() -> dict[Path, str]:
+    """The public files as they should be."""
+    by_place: dict[str, list[Export]] = defaultdict(list)
+    for each in exports():
+        by_place[each.public.rpartition(".")[0]].append(each)
+    unknown = by_place.keys() - NAMESPACES.keys()
+    if unknown:
+        raise SystemExit(f"exported to namespaces that scripts/exports.py does not know: {unknown}")
+    return {path_of(place): formatted(text_of(place, by_place[place])) for place in NAMESPACES}
+
+
+def exports() -> Iterator[Export]:
+    """All public names, from the lines that declare them."""
+    for path in sorted((PACKAGE / "_src").rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                for call in node.decorator_list:
+                    for public in texts(call, "export"):
+                        yield Export(public, module, node.name)
+            elif isinstance(node, ast.Expr):
+                name, *publics = texts(node.value, "export_value") or [""]
+                for public in publics:
+                    yield Export(public, module, name)
+
+
+def texts(call: ast.expr, function: str) -> list[str]:
+    """The arguments of a call of a function that takes texts, or none if it is another one."""
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == function:
+        return [ast.literal_eval(argument) for argument in call.args]
+    return []
+
+
+def path_of(place: str) -> Path:
+    """The file of a namespace: a folder where it has others inside."""
+    folder = PACKAGE.joinpath(*filter(None, place.split(".")))
+    if not place or any(other.startswith(f"{place}.") for other in NAMESPACES):
+        return folder / "__init__.py"
+    return folder.with_suffix(".py")
+
+
+def text_of(place: str, names: list[Export]) -> str:
+    """The text of a public file."""
+    says, inside, later, elsewhere, setup = NAMESPACES[place]
+    here = f"tapeflow.{place}".rstrip(".")
+    lines = [f'"""{says}"""', "", MADE_BY, ""]
+    lines += ["import typing as _typing"] if later else []
+    lines += [f"from {here} import {name} as {name}" for name in inside]
+    lines += ["from tapeflow._src.core.missing import Missing as _Missing"]
+    for module in setup:
+        folder, _, name = f"tapeflow._src.{module}".rpartition(".")
+        lines.append(f"from {folder} import {name} as _{name}")
+    for public, module, name in names:
+        lines.append(f"from {module} import {name} as {public.rpartition('.')[2]}")
+    if later:
+        lines += [
+            "",
+            "# For editors and type checkers: these are imported when they are first asked for.",
+        ]
+        lines += ["if _typing.TYPE_CHECKING:", "    import keras as keras"]
+        lines += [f"    from keras import {n} as {n}" for n, _ in elsewhere if n != "keras"]
+        lines += [f"    from {here} import {name} as {name}" for name in later]
+    arguments: list[Any] = [repr(f"tf.{place}".rstrip("."))]
+    arguments += [f"later={later!r}"] if later else []
+    arguments += [f"elsewhere={dict(elsewhere)!r}"] if elsewhere else []
+    lines += ["", f"__getattr__ = _Missing({', '.join(arguments)})", ""]
+    return "\n".join(lines)
+
+
+def formatted(text: str) -> str:
+    """The text as `make format` leaves it."""
+    for command in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
+        run = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "ruff",
+                *command,
+                "--stdin-filename",
+                PACKAGE / "public.py",
+                "-",
+            ],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+        )
+        text = run.stdout
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Automatic differentiation, and `tf.autodiff`."""

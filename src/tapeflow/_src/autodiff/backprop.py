@@ -1,0 +1,170 @@
+"""The backward pass: a walk over the records of a tape, last to first.
+
+A record is a plain tuple, because one is made for every operation:
+
+    (output id, primitive, edges)           an operation with one output; an edge is (input id, rule, kept values)
+    (output ids, call, input ids)           anything else: several outputs, or a pullback for all inputs at once
+
+Identities are integers, so a record keeps no tensor alive but those its rules need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow._src.core.context import recorders
+from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.core.interpreter import innermost
+from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.indexing import picking
+from tapeflow._src.primitives.table import TABLE, ArraySpec
+
+Record = tuple[Any, Any, Any]
+Gradients = dict[int, Any]
+
+
+class Call(NamedTuple):
+    """A computation that brings its own pullback: gradients of all outputs in, gradients of all inputs out.
+
+    A pullback that takes `partial` gradients gets None for an output that has none; others get zeros. It may bring a
+    `pushforward`, too: tangents of all inputs in, tangents of all outputs out, or NotImplemented.
+    """
+
+    name: str
+    inputs: Sequence[Tensor]
+    outputs: Sequence[Tensor]
+    pullback: Callable[..., Sequence[Any]]
+    partial: bool = False
+    pushforward: Callable[[Sequence[Tensor | None]], list[Tensor | None]] | None = None
+
+
+def record_call(call: Call) -> None:
+    """Tells the recorders of a computation that brings its own pullback."""
+    interpreter = innermost([*call.inputs, *call.outputs])
+    if interpreter is not None:
+        interpreter.record_call(call)
+        return
+    for recorder in recorders():
+        recorder.record_call(call)
+
+
+class JointRule(NamedTuple):
+    """What a record of the second form keeps of a call."""
+
+    name: str
+    pullback: Callable[..., Sequence[Any]]
+    outputs: tuple[ArraySpec, ...]
+    partial: bool = False
+
+
+_IDENTITY = TABLE["identity"]  # gradients pass it in whatever form they have
+
+
+def backward(
+    records: list[Record],
+    seeds: Gradients,
+    sources: set[int],
+    needed: set[int] | None,
+    release: bool,
+) -> Gradients:
+    """Carries the gradients `seeds` (by tensor identity) back, and returns those of `sources`.
+
+    Args:
+      records: what a tape recorded, in order.
+      seeds: the gradients to begin with.
+      sources: the identities whose gradients are asked for. All others are dropped on the way.
+      needed: if given, the identities worth computing a gradient for (see `reachable`).
+      release: whether records may be dropped as they are used, which lowers peak memory.
+    """
+    gradients = seeds
+    if not release:
+        records = records.copy()
+    while records:
+        output, operation, edges = records.pop()
+        if type(output) is not int:
+            _joint_step(gradients, output, operation, edges, sources, needed)
+            continue
+        g = gradients.get(output)
+        if g is None:
+            continue
+        if output not in sources:
+            del gradients[output]
+        if type(g) is IndexedSlices and operation is not _IDENTITY:
+            g = picking.dense_from_slices(g)
+        for source, rule, kept in edges:
+            if needed is not None and source not in needed:
+                continue
+            part = rule(g, *kept)
+            total = gradients.get(source)
+            gradients[source] = part if total is None else accumulate(total, part)
+    return gradients
+
+
+def _joint_step(
+    gradients: Gradients,
+    outputs: tuple[int, ...],
+    rule: JointRule,
+    inputs: tuple[int, ...],
+    sources: set[int],
+    needed: set[int] | None,
+) -> None:
+    found = [gradients.get(o) for o in outputs]
+    if all(g is None for g in found):
+        return
+    for o in outputs:
+        if o not in sources:
+            gradients.pop(o, None)
+    found = [
+        (None if rule.partial else zeros(spec)) if g is None else dense(g)
+        for g, spec in zip(found, rule.outputs, strict=True)
+    ]
+    for source, part in zip(inputs, rule.pullback(*found), strict=True):
+        if part is None or not source or (needed is not None and source not in needed):
+            continue
+        total = gradients.get(source)
+        gradients[source] = part if total is None else accumulate(total, part)
+
+
+def zeros(spec: ArraySpec) -> Tensor:
+    """A tensor of zeros."""
+    if any(type(d) is Dim for d in spec.shape):
+        return moving.broadcast_to(Tensor(np.zeros((), spec.dtype.np_dtype)), shape=spec.shape)
+    return Tensor(np.zeros(spec.shape, spec.dtype.np_dtype))
+
+
+def dense(g: Any) -> Tensor:
+    """A gradient as a tensor, whichever form it has."""
+    return picking.dense_from_slices(g) if type(g) is IndexedSlices else g
+
+
+def accumulate(total: Any, part: Any) -> Any:
+    """Adds two gradients. Rows stay rows as long as both are."""
+    if type(total) is IndexedSlices and type(part) is IndexedSlices:
+        return IndexedSlices(
+            moving.concat(total.values, part.values, axis=0),
+            moving.concat(total.indices, part.indices, axis=0),
+            total.dense_shape,
+        )
+    total, part = dense(total), dense(part)
+    if type(total) is not Tensor and type(total._array.shape) is not tuple:
+        return total._array.shape.added(total, part)  # stacks of tensors, inside of `tf.function`
+    return total + part
+
+
+def reachable(records: list[Record], sources: set[int]) -> set[int]:
+    """The identities that depend on `sources`: gradients of all others cannot matter."""
+    found = set(sources)
+    for output, _, edges in records:
+        if type(output) is int:
+            for edge in edges:
+                if edge[0] in found:
+                    found.add(output)
+                    break
+        elif not found.isdisjoint(edges):
+            found.update(output)
+    return found

@@ -1,0 +1,199 @@
+"""Jacobians: backward passes for many elements of the target at once.
+
+Each element of the target has a seed of its own, which is 1 there and 0 elsewhere. The seeds are stacked, and one
+backward pass carries all of them (see `tapeflow._src.primitives.batching`), or as many as memory allows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tapeflow._src.autodiff import backprop
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import as_dtype
+from tapeflow._src.core.errors import wrong_object
+from tapeflow._src.core.sizes.extremes import surely_unequal
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.table import ArraySpec
+
+if TYPE_CHECKING:
+    from tapeflow._src.autodiff.tape import GradientTape
+
+BYTES_AT_ONCE = 2**24
+"""About how large the largest array of a backward pass may get. A pass for more rows would be no faster: what does
+not fit in the processor's caches anyway gains nothing from being longer."""
+
+
+def jacobian(
+    tape: GradientTape, target: Tensor, sources: list[Any], zero: bool, loop: bool = False
+) -> list[Any]:
+    """For each source, the derivatives stacked to shape `target.shape + source.shape`, or None."""
+    shape = target._array.shape
+    count = target._array.size
+    for source in sources:
+        _check_source(source)
+
+    def seeds(start: int, stop: int) -> Tensor:
+        if patterns.unknown(*shape):
+            return moving.reshape(
+                patterns.identity(count, count, target.dtype), shape=(count, *shape)
+            )
+        rows = np.zeros((stop - start, count), target._array.dtype)
+        rows[np.arange(stop - start), np.arange(start, stop)] = 1
+        return Tensor(rows.reshape(stop - start, *shape))
+
+    columns = _rows(tape, target, sources, count, seeds, loop)
+    return [
+        _shaped(column, (*shape, *_sizes(source)), source, zero)
+        for column, source in zip(columns, sources, strict=True)
+    ]
+
+
+def batch_jacobian(tape: GradientTape, target: Tensor, source: Any, loop: bool = False) -> Tensor:
+    """A seed for each element of a row, in all rows at once: a row depends on its own row alone.
+
+    An unconnected source has zeros, as in TensorFlow, where it is the same whatever is asked for.
+    """
+    shape = target._array.shape
+    _check_source(source)
+    source_shape = _sizes(source)
+    if len(shape) < 2 or len(source_shape) < 2 or surely_unequal(shape[0], source_shape[0]):
+        raise ValueError(
+            f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match, and "
+            "at least two dimensions in both."
+        )
+    width = math.prod(shape[1:])
+
+    def seeds(start: int, stop: int) -> Tensor:
+        if patterns.unknown(*shape):
+            units = patterns.identity(width, width, target.dtype)
+            units = moving.reshape(units, shape=(width, 1, *shape[1:]))
+            return moving.broadcast_to(units, shape=(width, *shape))
+        rows = np.zeros((stop - start, shape[0], width), target._array.dtype)
+        rows[np.arange(stop - start), :, np.arange(start, stop)] = 1
+        return Tensor(rows.reshape(stop - start, *shape))
+
+    (column,) = _rows(tape, target, [source], width, seeds, loop)
+    if column is not None:
+        rank = len(source_shape) + 1
+        column = moving.transpose(column, perm=(1, 0, *range(2, rank)))
+    return _shaped(column, (*shape, *source_shape[1:]), source, zero=True)
+
+
+def _check_source(source: Any) -> None:
+    if not hasattr(source, "__tf_tensor__") and not isinstance(source, Tensor):
+        raise wrong_object("jacobian", "each source", "a tensor or variable", source)
+
+
+def _rows(
+    tape: GradientTape,
+    target: Tensor,
+    sources: list[Any],
+    count: int,
+    seeds: Callable[[int, int], Tensor],
+    loop: bool,
+) -> list[Tensor | None]:
+    """For each source the gradients for `count` seeds, stacked; None where there are none."""
+    if not target._id:
+        return [None] * len(sources)
+    if patterns.unknown(*target._array.shape):
+        return _unknown_rows(tape, target, sources, seeds(0, count), loop)
+    step = 1 if loop else _at_once(tape, target, sources)
+    columns: list[list[Tensor | None]] = [[] for _ in sources]
+    for start in range(0, max(count, 1), step):
+        stop = min(start + step, count)
+        run = _one if loop and count else _many
+        found = run(tape, target, sources, seeds(start, stop))
+        for column, part in zip(columns, found, strict=True):
+            column.append(part)
+    return [_joined(column) for column in columns]
+
+
+def _unknown_rows(
+    tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor, loop: bool
+) -> list[Any]:
+    """The same inside of a function that does not know how many there are: all at once, or in a loop of its own."""
+    if not loop:
+        return _many(tape, target, sources, seeds)
+    from tapeflow._src.ops.control.functional import map_fn  # which no derivative needs otherwise
+
+    trial = tape._backward({target._id: moving.zeros_like(target)}, sources, release=False)
+    connected = [source for source, g in zip(sources, trial, strict=True) if g is not None]
+
+    def row(seed: Tensor) -> list[Tensor]:
+        found = tape._backward({target._id: seed}, connected, release=False)
+        return [backprop.dense(g) for g in found]
+
+    dtypes = [as_dtype(source.dtype) for source in connected]
+    found = iter(map_fn(row, seeds, fn_output_signature=dtypes) if connected else ())
+    return [None if g is None else next(found) for g in trial]
+
+
+def _many(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor) -> list[Any]:
+    from tapeflow._src.primitives.batching import (
+        Batch,  # only Jacobians and `vectorized_map` need it
+    )
+
+    batch = Batch(seeds._array.shape[0])
+    with batch.entered():
+        found = tape._backward({target._id: batch.wrap(seeds)}, sources, release=False)
+        return [None if g is None else batch.full(backprop.dense(g)) for g in found]
+
+
+def _one(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor) -> list[Any]:
+    seed = moving.reshape(seeds, shape=target._array.shape)
+    found = tape._backward({target._id: seed}, sources, release=False)
+    return [None if g is None else moving.stack(backprop.dense(g), axis=0) for g in found]
+
+
+def _joined(parts: list[Any]) -> Any:
+    if parts[0] is None or len(parts) == 1:
+        return parts[0]
+    return moving.concat(*parts, axis=0)
+
+
+def _shaped(column: Any, shape: Any, source: Any, zero: bool) -> Any:
+    if column is not None:
+        return moving.reshape(column, shape=shape)
+    # A variable of Keras calls its dtype by name.
+    return backprop.zeros(ArraySpec(shape, as_dtype(source.dtype))) if zero else None
+
+
+def _sizes(source: Any) -> tuple[Any, ...]:
+    """The shape of a tensor or variable, where sizes may be unknown."""
+    if isinstance(source, Tensor):
+        return source._array.shape
+    shape = tuple(source.shape)
+    return convert_to_tensor(source)._array.shape if None in shape else tuple(map(int, shape))
+
+
+def _at_once(tape: GradientTape, target: Tensor, sources: list[Any]) -> int:
+    """How many seeds to carry in one pass: few where the tape has met large arrays."""
+    largest = target._array.size * target._array.dtype.itemsize
+    for source in sources:
+        width = as_dtype(source.dtype).size
+        largest = max(largest, _bytes(_sizes(source)) // 4 * width)
+    for output, operation, edges in tape._records or ():
+        if type(output) is int:
+            for _, _, kept in edges:
+                for each in kept:
+                    largest = max(largest, _bytes(each))
+        else:
+            for spec in operation.outputs:
+                largest = max(largest, _bytes(spec.shape) // 4 * spec.dtype.size)
+    return max(1, BYTES_AT_ONCE // max(largest, 1))
+
+
+def _bytes(kept: Any) -> int:
+    """The size of what a rule keeps, which is that of the gradients around it: an array, or a shape."""
+    if isinstance(kept, Tensor):
+        size = kept._array.size
+        return 0 if patterns.unknown(size) else size * kept._array.dtype.itemsize
+    if type(kept) is tuple and all(type(d) is int for d in kept):
+        return int(np.prod(kept, dtype=np.int64)) * 4
+    return 0

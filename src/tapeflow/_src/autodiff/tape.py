@@ -1,0 +1,568 @@
+"""`tf.GradientTape`: records operations, and differentiates what it recorded."""
+
+from __future__ import annotations
+
+import enum
+import os
+from typing import TYPE_CHECKING, Any
+
+from tapeflow._src.autodiff import backprop, jacobians
+from tapeflow._src.autodiff.backprop import Call, JointRule, Record
+from tapeflow._src.core import nest
+from tapeflow._src.core.context import identify, new_id, pop_recorder, push_recorder
+from tapeflow._src.core.convert import convert_to_tensor, scalar
+from tapeflow._src.core.errors import InvalidArgumentError, shown
+from tapeflow._src.core.export import export
+from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.core.log import warn_once
+from tapeflow._src.core.scopes import Scope
+from tapeflow._src.core.sizes.dims import same_sizes
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.table import ArraySpec
+
+if TYPE_CHECKING:
+    from tapeflow._src.autodiff.explain.answers import Explanation
+    from tapeflow._src.autodiff.explain.journal import Journal
+
+
+_DEBUG_ALL = os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")
+
+
+@export("UnconnectedGradients")
+class UnconnectedGradients(enum.Enum):
+    """What `gradient` returns for a source that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+    @classmethod
+    def _missing_(cls, value: Any) -> Any:
+        raise ValueError(f"unconnected_gradients must be 'none' or 'zero', got {shown(value)}")
+
+
+@export("GradientTape", "autodiff.GradientTape")
+class GradientTape(Scope):
+    """Records operations for automatic differentiation.
+
+    Operations are recorded while the tape is open as a context manager, if at least one of their inputs is watched.
+    Trainable variables are watched when they are read; tensors when `watch` is called on them.
+
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x**2
+    >>> tape.gradient(y, x).numpy()
+    np.float32(6.0)
+
+    Tapes nest, for derivatives of any order:
+
+    >>> with tf.GradientTape() as outer:
+    ...     with tf.GradientTape() as inner:
+    ...         y = x**3
+    ...     dy = inner.gradient(y, x)
+    >>> outer.gradient(dy, x).numpy()
+    np.float32(18.0)
+
+    Args:
+      persistent: whether `gradient` may be called more than once. If not, everything the tape holds is let go at the
+        first call.
+      watch_accessed_variables: whether trainable variables are watched by themselves.
+      debug: whether to also keep a journal of source lines, for `explain`. By default, no; the environment variable
+        TAPEFLOW_DEBUG=1 turns it on everywhere.
+    """
+
+    def __init__(
+        self,
+        persistent: bool = False,
+        watch_accessed_variables: bool = True,
+        *,
+        debug: bool | None = None,
+    ) -> None:
+        self._persistent = persistent
+        self._watch_accessed = watch_accessed_variables
+        self._recording = False
+        self._records: list[Record] | None = None
+        self._tracked: set[int] = set()
+        self._reads: dict[int, Variable] = {}  # identity of a value that was read -> its variable
+        self._watched: dict[int, Variable] = {}  # id(variable) -> variable
+        self._journal: Journal | None = None
+        if debug or (debug is None and _DEBUG_ALL):
+            from tapeflow._src.autodiff.explain.journal import Journal
+
+            self._journal = Journal(self)
+
+    # Recording.
+
+    def __enter__(self) -> GradientTape:
+        self._guard = self._latest
+        self._push()
+        return self
+
+    def _leave(self, *exception: Any) -> None:
+        if self._recording:
+            self._pop()
+        self._guard = None
+
+    def _push(self) -> None:
+        if self._recording:
+            raise ValueError(
+                "Tape is still recording. This can happen if you try to re-enter an already-active tape."
+            )
+        if self._records is None:  # new, or released by `gradient`: begin afresh
+            self._forget()
+            self._records = []
+        self._recording = True
+        push_recorder(self)
+        if self._journal is not None:
+            push_recorder(self._journal)
+
+    def _pop(self) -> None:
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        pop_recorder(self)
+        if self._journal is not None:
+            pop_recorder(self._journal)
+        self._recording = False
+
+    def record(self, primitive: Any, inputs: tuple[Tensor, ...], output: Any, attrs: Any) -> None:
+        """Takes note of an operation, if it has a gradient with respect to something watched."""
+        tracked = self._tracked
+        edges = primitive.edges(tracked, inputs, output, attrs)
+        if not edges:
+            return
+        if primitive.outputs != 1:
+            self._record_joint(primitive.name, edges, output)
+            return
+        identity = output._id
+        if not identity:
+            identity = output._id = new_id()
+        tracked.add(identity)
+        self._records.append((identity, primitive, edges))  # type: ignore[union-attr]
+
+    def _record_joint(self, name: str, edges: list[Any], outputs: tuple[Tensor, ...]) -> None:
+        def pullback(*g: Tensor) -> list[Any]:
+            return [rule(g, *kept) for _, rule, kept in edges]
+
+        self._append_joint(name, tuple(e[0] for e in edges), outputs, pullback)
+
+    def record_call(self, call: Call) -> None:
+        """Takes note of a computation that brings its own pullback."""
+        tracked = self._tracked
+        inputs = tuple(x._id if x._id in tracked else 0 for x in call.inputs)
+        if any(inputs):
+            self._append_joint(call.name, inputs, call.outputs, call.pullback, call.partial)
+
+    def _append_joint(
+        self,
+        name: str,
+        inputs: tuple[int, ...],
+        outputs: Any,
+        pullback: Any,
+        partial: bool = False,
+    ) -> None:
+        ids = tuple(identify(o) for o in outputs)
+        try:
+            specs = tuple([ArraySpec(o._array.shape, o.dtype) for o in outputs])
+        except (
+            ValueError
+        ):  # Python made them, and not even the rank is known; a partial rule needs no shapes
+            if not partial:
+                raise
+            specs = tuple([ArraySpec((), o.dtype) for o in outputs])
+        self._tracked.update(
+            i for i, spec in zip(ids, specs, strict=True) if spec.dtype.is_differentiable
+        )
+        self._records.append((ids, JointRule(name, pullback, specs, partial), inputs))  # type: ignore[union-attr]
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
+        """Watches a variable that is read, if it is one to be watched."""
+        if value._id not in self._reads and (
+            (self._watch_accessed and variable._trainable) or id(variable) in self._watched
+        ):
+            self._watch_variable(variable, value)
+        return value
+
+    def _watch_variable(self, variable: Variable, value: Tensor) -> None:
+        self._watched[id(variable)] = variable
+        if variable._differentiable:
+            identity = value._id
+            if not identity:
+                identity = value._id = new_id()
+            self._reads[identity] = variable
+            self._tracked.add(identity)
+
+    substitutes = False
+
+    def note(self, event: str, subject: Any, **details: Any) -> None:
+        """Only the journal cares for what is not an operation."""
+
+    def follows(self, identity: int) -> bool:
+        """Whether a gradient by the tensor of this identity may be asked for."""
+        return identity in self._tracked
+
+    # Control.
+
+    def watch(self, tensor: Any) -> None:
+        """Watches a tensor, a variable, or any structure of them.
+
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.gradient(y, x).numpy()
+        np.float32(6.0)
+        """
+        if self._records is None:
+            raise RuntimeError(
+                "GradientTape.watch: the tape is not recording. Call it inside the tape's `with` block, before the "
+                "computation to differentiate."
+            )
+        for t in nest.flatten(tensor):
+            variable = variable_of(t)
+            if variable is None and not isinstance(t, Tensor):
+                raise ValueError(
+                    f"Passed in object {t!r} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable. Convert it "
+                    "first: x = tf.convert_to_tensor(x)."
+                )
+            if not t.dtype.is_differentiable:
+                warn_once(
+                    f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {t.dtype!r}"
+                )
+            if self._journal is not None:
+                self._journal.note("watch", t)
+            if variable is not None:
+                self._watch_variable(variable, variable._now())
+            elif t.dtype.is_differentiable:
+                self._tracked.add(identify(t))
+
+    def stop_recording(self) -> _Paused:
+        """Pauses the tape within the context.
+
+        >>> x = tf.Variable(2.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        ...     with tape.stop_recording():
+        ...         z = y * y
+        >>> print(tape.gradient(z, x))
+        None
+        """
+        return _Paused(self)
+
+    def reset(self) -> None:
+        """Forgets everything recorded so far, and goes on recording."""
+        self._pop()
+        self._forget()
+        if self._journal is not None:
+            self._journal.note("reset", None)
+        self._push()
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables the tape watches, in the order in which they were made."""
+        return tuple(sorted(self._watched.values(), key=lambda v: v._created))
+
+    def _forget(self) -> None:
+        self._records = None
+        self._tracked = set()
+        self._reads = {}
+        self._watched = {}
+
+    # Differentiating.
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of `target` with respect to each of `sources`, in the structure of `sources`.
+
+        >>> w, b = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     loss = tf.reduce_sum(w * w) + b
+        >>> tape.gradient(loss, {"w": w, "b": b})["w"].numpy()
+        array([2., 4.], dtype=float32)
+
+        Args:
+          target: a tensor or variable, or any structure of them. Several targets, or targets that are not scalars, are
+            added up.
+          sources: tensors or variables, in any structure. Intermediate results may be sources.
+          output_gradients: for each target, the gradient to begin with instead of ones.
+          unconnected_gradients: `tf.UnconnectedGradients.NONE` or `ZERO`: what to return for sources that the target
+            does not depend on. `explain` says why they are unconnected.
+
+        Returns:
+          Tensors, `tf.IndexedSlices` or `None`s.
+        """
+        self._begin("gradient")
+        zero = (
+            unconnected_gradients is not UnconnectedGradients.NONE
+            and UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        )
+        seeds = self._seeds(target, output_gradients)
+        flat = nest.flatten(sources)
+        found = self._backward(seeds, flat, release=not self._persistent)
+        if zero:
+            found = [
+                moving.zeros_like(convert_to_tensor(s)) if g is None else g
+                for g, s in zip(found, flat, strict=True)
+            ]
+        return nest.pack_sequence_as(sources, found)
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of every element of `target` with respect to every element of each of `sources`.
+
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy()
+        array([[2., 0.],
+               [0., 4.]], dtype=float32)
+
+        Returns:
+          For each source a tensor of shape `target.shape + source.shape`, in the structure of `sources`.
+        """
+        self._begin("jacobian", several=not experimental_use_pfor)
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        flat = nest.flatten(sources)
+        rows = jacobians.jacobian(
+            self, self._target(target), flat, zero, loop=not experimental_use_pfor
+        )
+        if not self._persistent:
+            self._release()
+        return nest.pack_sequence_as(sources, rows)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each row of `target` with respect to the same row of `source`.
+
+        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).numpy()[1]
+        array([[6., 0.],
+               [0., 8.]], dtype=float32)
+
+        Returns:
+          A tensor of shape `[batch, *target.shape[1:], *source.shape[1:]]`.
+        """
+        self._begin("batch_jacobian", several=not experimental_use_pfor)
+        UnconnectedGradients(unconnected_gradients)  # raises for what is neither
+        result = jacobians.batch_jacobian(
+            self, self._target(target), source, loop=not experimental_use_pfor
+        )
+        if not self._persistent:
+            self._release()
+        return result
+
+    def explain(self, target: Any, sources: Any) -> Explanation:
+        """Says for each source whether and how `target` depends on it, or why not.
+
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> print(tape.explain(y, x))
+        x: not connected: it is not watched
+            Call tape.watch(x) at the start of the `with` block.
+
+        A tape made with `debug=True` also knows source lines, and what happened to values that it did not record.
+        """
+        from tapeflow._src.autodiff.explain.answers import explain
+
+        return explain(self, target, sources)
+
+    # The pieces of `gradient`.
+
+    def _begin(self, method: str, several: bool = False) -> None:
+        if self._records is None:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). "
+                "To compute more, create it with tf.GradientTape(persistent=True), or ask for all gradients in one "
+                "call: tape.gradient(target, [a, b])."
+            )
+        if several and not self._persistent:
+            raise RuntimeError(
+                f"GradientTape must be created with persistent=True to compute the {method} with "
+                "experimental_use_pfor set to False."
+            )
+        if not self._recording:
+            return
+        if not self._persistent:
+            self._pop()
+        else:
+            warn_once(
+                f"Calling GradientTape.{method} on a persistent tape inside its context is significantly less "
+                "efficient than calling it outside the context: the gradient computation is recorded too. Do so only "
+                "to compute higher order derivatives with the same tape.",
+                times=1,
+            )
+
+    def _release(self) -> None:
+        self._records = None
+        self._tracked = set()
+
+    def _seeds(self, target: Any, output_gradients: Any) -> backprop.Gradients:
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a tensor or variable, or a structure of them, but received None."
+            )
+        targets = nest.flatten(target)
+        given = (
+            [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        )
+        if len(given) != len(targets):
+            raise ValueError(
+                f"{len(targets)} targets were given, and {len(given)} output_gradients"
+            )
+        seeds: backprop.Gradients = {}
+        for t, seed in zip(targets, given, strict=True):
+            t = self._target(t)
+            if not t.dtype.is_differentiable:
+                warn_once(
+                    "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
+                    f"GradientTape.gradient, got {t.dtype!r}"
+                )
+                continue
+            if seed is not None:
+                g = self._seed(t, seed)
+            elif type(t) is Tensor and not t._array.ndim:
+                g = Tensor(scalar(1.0, t._array.dtype)._array)
+            else:
+                g = moving.ones_like(t)
+            identity = identify(t)
+            seeds[identity] = backprop.accumulate(seeds[identity], g) if identity in seeds else g
+        return seeds
+
+    def _target(self, target: Any) -> Tensor:
+        variable = variable_of(target)
+        if variable is not None:
+            return self.read(variable, variable._now())
+        if isinstance(target, IndexedSlices):
+            return target.values
+        if not isinstance(target, Tensor):
+            raise TypeError(
+                f"targets must be tensors or variables, or structures of them; got {target!r}"
+            )
+        return target
+
+    @staticmethod
+    def _seed(target: Tensor, seed: Any) -> Tensor:
+        seed = convert_to_tensor(seed, dtype_hint=target.dtype)
+        shape = target._array.shape
+        try:
+            same = (
+                seed._array.shape == shape
+                if type(seed) is Tensor
+                else same_sizes(seed._array.shape, shape)
+            )
+            return seed if same else moving.broadcast_to(seed, shape=shape)
+        except InvalidArgumentError:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"output_gradients must have the shape of the target: expected {target.shape}, got {seed.shape}",
+            ) from None
+
+    def _backward(self, seeds: backprop.Gradients, sources: list[Any], release: bool) -> list[Any]:
+        """The gradients of flat `sources`, `None` where there is none."""
+        ids = self._source_ids(sources)
+        wanted = {i for group in ids for i in group if i}
+        records = self._records
+        assert records is not None
+        needed = None if self._covers(wanted) else backprop.reachable(records, wanted)
+        if release:
+            self._release()  # also if a gradient function raises: half a tape must not be used again
+        found = backprop.backward(records, seeds, wanted, needed, release)
+        results = []
+        for group in ids:
+            parts = [found[i] for i in group if i in found]
+            total = parts[0] if parts else None
+            for part in parts[1:]:
+                total = backprop.accumulate(total, part)
+            results.append(total)
+        return results
+
+    def _covers(self, wanted: set[int]) -> bool:
+        """Whether all that is watched is asked for, the usual case: then every gradient is needed."""
+        if len(self._tracked) != len(self._records or ()) + len(self._reads):
+            return False  # tensors are watched, too
+        return wanted.issuperset(self._reads)
+
+    def _source_ids(self, sources: list[Any]) -> list[list[int]]:
+        """The identities of each source. A variable has one for each value that was read."""
+        values: dict[int, list[int]] = {}
+        for identity, variable in self._reads.items():
+            values.setdefault(id(variable), []).append(identity)
+        ids = []
+        for s in sources:
+            variable = variable_of(s)
+            if variable is not None and id(variable) in values:
+                ids.append(values[id(variable)])
+                continue
+            if variable is None and not isinstance(s, Tensor):
+                raise TypeError(
+                    f"sources must be tensors or variables, or structures of them; got {s!r} of type "
+                    f"{type(s).__name__!r}"
+                )
+            held = s if variable is None else variable._now()
+            if not held.dtype.is_differentiable:
+                warn_once(
+                    "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
+                    f"GradientTape.gradient, got {held.dtype!r}"
+                )
+                ids.append([])
+            else:
+                ids.append([held._id])
+        return ids
+
+
+def variable_of(value: Any) -> Variable | None:
+    """The variable behind a variable-like object (Keras wraps ours), or None."""
+    if isinstance(value, Variable):
+        return value
+    handle = None if isinstance(value, Tensor) else getattr(value, "handle", None)
+    return handle if isinstance(handle, Variable) else None
+
+
+class _Paused(Scope):
+    """Within this context a tape does not record. Its journal goes on, and says so."""
+
+    def __init__(self, tape: GradientTape) -> None:
+        self._tape = tape
+
+    def __enter__(self) -> None:
+        tape, journal = self._tape, self._tape._journal
+        if tape._records is None:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        if not tape._recording:
+            raise ValueError("Tape is not recording.")
+        self._guard = self._latest
+        tape._pop()
+        if journal is not None:
+            push_recorder(journal)
+            journal.paused = True
+
+    def _leave(self, *exception: Any) -> None:
+        tape, journal = self._tape, self._tape._journal
+        if journal is not None:
+            pop_recorder(journal)
+            journal.paused = False
+        if not tape._recording:
+            tape._push()
+        self._guard = None

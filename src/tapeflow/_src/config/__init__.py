@@ -1,0 +1,1 @@
+"""`tf.config`: settings for the whole program."""

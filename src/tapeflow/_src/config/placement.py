@@ -1,0 +1,184 @@
+"""Which devices there are, and which may be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tapeflow._src.core.devices import CPU, LogicalDevice, PhysicalDevice, devices
+from tapeflow._src.core.export import export
+
+
+@export("config.LogicalDeviceConfiguration", "config.experimental.VirtualDeviceConfiguration")
+class LogicalDeviceConfiguration(NamedTuple):
+    """A part of a physical device.
+
+    >>> tf.config.LogicalDeviceConfiguration(memory_limit=1024).memory_limit
+    1024
+    """
+
+    memory_limit: int | None = None
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+@export("config.list_physical_devices", "config.experimental.list_physical_devices")
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices of this machine. GPUs are those that jax knows: `pip install 'tapeflow[xla]'` and jax's CUDA plugin.
+
+    >>> tf.config.list_physical_devices("CPU")
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+
+    Args:
+      device_type: such as `"CPU"` or `"GPU"`; all by default.
+    """
+    return _of_type(devices.physical(), device_type)
+
+
+@export("config.list_logical_devices", "config.experimental.list_logical_devices")
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """The devices that `tf.device` can name: the visible ones, or the parts they were divided into.
+
+    >>> tf.config.list_logical_devices("CPU")
+    [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
+
+    Args:
+      device_type: such as `"CPU"` or `"GPU"`; all by default.
+    """
+    return _of_type(devices.logical(), device_type)
+
+
+@export("config.get_visible_devices", "config.experimental.get_visible_devices")
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices that may be used.
+
+    >>> tf.config.get_visible_devices("CPU")
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+
+    Args:
+      device_type: such as `"CPU"` or `"GPU"`; all by default.
+    """
+    return _of_type(devices.visible(), device_type)
+
+
+@export("config.set_visible_devices", "config.experimental.set_visible_devices")
+def set_visible_devices(
+    devices: PhysicalDevice | Sequence[PhysicalDevice], device_type: str | None = None
+) -> None:
+    """Says which devices may be used. The others are hidden.
+
+    >>> tf.config.set_visible_devices([], "GPU")
+    >>> tf.config.list_logical_devices("GPU")
+    []
+
+    With no GPU left, functions are compiled for the CPU, those that are called for the first time from then on.
+
+    Args:
+      devices: those that may be used, from `tf.config.list_physical_devices`.
+      device_type: the type that is meant; others stay as they are. By default all are meant. The CPU cannot be hidden.
+    """
+    chosen = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    meant = set(list_physical_devices(device_type))
+    for device in chosen:
+        if device not in meant:
+            raise ValueError(f"Unrecognized device: {device!r}. There are {sorted(meant)}")
+    if CPU in meant and CPU not in chosen:
+        if device_type is not None:
+            raise ValueError("tf.config.set_visible_devices: the CPU cannot be hidden")
+        chosen.append(CPU)
+    _devices.hidden = (_devices.hidden - meant) | (meant - set(chosen))
+    _tell_functions()
+
+
+_devices = devices
+
+
+def _tell_functions() -> None:
+    from tapeflow._src.engines import choice  # what it compiles for, it finds out by itself
+
+    hidden = set(_devices.accelerators()) <= _devices.hidden
+    choice._accelerator = False if hidden else None
+
+
+@export("config.get_soft_device_placement")
+def get_soft_device_placement() -> bool:
+    """Whether `tf.device` passes over devices that are not there.
+
+    >>> tf.config.get_soft_device_placement()
+    True
+    """
+    return devices.soft_placement
+
+
+@export("config.set_soft_device_placement")
+def set_soft_device_placement(enabled: bool) -> None:
+    """Says whether `tf.device` passes over devices that are not there, or raises an error.
+
+    >>> tf.config.set_soft_device_placement(False)
+    >>> with tf.device("/GPU:7"):
+    ...     pass
+    Traceback (most recent call last):
+    tapeflow._src.core.errors.InvalidArgumentError: tf.device: Could not satisfy device specification '/GPU:7'...
+    >>> tf.config.set_soft_device_placement(True)
+
+    Args:
+      enabled: whether to pass over them.
+    """
+    devices.soft_placement = bool(enabled)
+
+
+@export(
+    "config.get_logical_device_configuration",
+    "config.experimental.get_virtual_device_configuration",
+)
+def get_logical_device_configuration(
+    device: PhysicalDevice,
+) -> list[LogicalDeviceConfiguration] | None:
+    """The parts that a device was divided into, or None.
+
+    >>> tf.config.get_logical_device_configuration(tf.config.list_physical_devices("CPU")[0])
+
+    Args:
+      device: from `tf.config.list_physical_devices`.
+    """
+    check_device(device)
+    return devices.parts.get(device)
+
+
+@export(
+    "config.set_logical_device_configuration",
+    "config.experimental.set_virtual_device_configuration",
+)
+def set_logical_device_configuration(
+    device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration] | None
+) -> None:
+    """Divides a device into several that `tf.device` can name. They share its processors and its memory.
+
+    >>> cpu = tf.config.list_physical_devices("CPU")[0]
+    >>> tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    >>> [d.name for d in tf.config.list_logical_devices("CPU")]
+    ['/device:CPU:0', '/device:CPU:1']
+    >>> tf.config.set_logical_device_configuration(cpu, None)
+
+    Args:
+      device: from `tf.config.list_physical_devices`.
+      logical_devices: the parts, or None for the device as it is.
+    """
+    check_device(device)
+    if logical_devices is None:
+        devices.parts.pop(device, None)
+        return
+    parts = list(logical_devices)
+    if device.device_type == "CPU" and any(p.memory_limit is not None for p in parts):
+        raise ValueError("tf.config: the memory of the CPU cannot be limited")
+    devices.parts[device] = parts
+
+
+def check_device(device: Any) -> None:
+    """Raises if there is no such device."""
+    if device not in devices.physical():
+        raise ValueError(f"Unrecognized device: {device!r}. There are {devices.physical()}")
+
+
+def _of_type(found: list[Any], device_type: str | None) -> list[Any]:
+    return [d for d in found if device_type is None or d.device_type == device_type]

@@ -1,0 +1,46 @@
+"""`tf.name_scope`: prefixes for the names of variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow._src.core.context import context
+from tapeflow._src.core.errors import shown
+from tapeflow._src.core.export import export
+from tapeflow._src.core.scopes import Scope
+
+
+@export("name_scope")
+class name_scope(Scope):
+    """Variables created within this context have `name/` before their names.
+
+    >>> with tf.name_scope("encoder"):
+    ...     w = tf.Variable(1.0, name="w")
+    >>> w.name
+    'encoder/w:0'
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError(f"name for name_scope must be a string, got {shown(name)}")
+        self._name = name
+        self._outside: list[list[str]] = []  # of each block it is open in
+
+    @property
+    def name(self) -> str:
+        """The name given."""
+        return self._name
+
+    def __enter__(self) -> str:
+        self._outside.append(context.name_scopes)
+        self._guard = self._latest
+        if self._name.endswith("/"):  # a scope that was entered before: its full name
+            context.name_scopes = [self._name.rstrip("/")]
+        else:
+            context.name_scopes = [*context.name_scopes, self._name] if self._name else []
+        return "".join(f"{part}/" for part in context.name_scopes)
+
+    def _leave(self, *exception: Any) -> None:
+        context.name_scopes = self._outside[-1]
+        self._guard = None
+        self._outside.pop()

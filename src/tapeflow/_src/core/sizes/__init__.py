@@ -1,0 +1,1 @@
+"""Sizes that are known only when a function runs, and what is known of them before."""

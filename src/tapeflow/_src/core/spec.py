@@ -1,0 +1,175 @@
+"""`tf.TensorSpec`: what is known of a tensor before it exists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow._src.core.dtypes import DType, as_dtype, float32
+from tapeflow._src.core.errors import shown, wrong_object
+from tapeflow._src.core.export import export
+from tapeflow._src.core.shapes import TensorShape
+
+__all__ = ["TensorSpec", "TypeSpec"]
+
+
+@export("TypeSpec")
+class TypeSpec:
+    """What describes values without their numbers: the kind of `tf.TensorSpec` and of a dataset's spec.
+
+    >>> import tapeflow as tf
+    >>> isinstance(tf.TensorSpec([2]), tf.TypeSpec)
+    True
+    """
+
+    __slots__ = ()
+
+
+@export("TensorSpec")
+class TensorSpec(TypeSpec):
+    """The shape and dtype of a tensor, and the name of the argument it stands for.
+
+    >>> import tapeflow as tf
+    >>> spec = tf.TensorSpec([None, 3], tf.float32, name="x")
+    >>> spec
+    TensorSpec(shape=(None, 3), dtype=tf.float32, name='x')
+    >>> spec.is_compatible_with(tf.zeros([2, 3]))
+    True
+
+    Args:
+        shape: anything `tf.TensorShape` takes; `None` for an unknown rank.
+        dtype: anything `tf.as_dtype` takes.
+        name: a name for the argument, or `None`.
+    """
+
+    __slots__ = ("_dtype", "_name", "_shape")
+
+    _shape: TensorShape
+    _dtype: DType
+    _name: str | None
+
+    def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
+        self._name = name
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """Returns a `TensorSpec` like `spec`, under another name if one is given.
+
+        >>> import tapeflow as tf
+        >>> tf.TensorSpec.from_spec(tf.TensorSpec([2], tf.int32, "a"), "b")
+        TensorSpec(shape=(2,), dtype=tf.int32, name='b')
+        """
+        if not isinstance(spec, TensorSpec):
+            raise wrong_object("TensorSpec.from_spec", "spec", "a tf.TensorSpec", spec)
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """Returns the `TensorSpec` that describes `tensor` exactly.
+
+        >>> import tapeflow as tf
+        >>> tf.TensorSpec.from_tensor(tf.constant([1.0, 2.0]))
+        TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+
+        Raises:
+            ValueError: if `tensor` is not a tensor: convert it with `tf.convert_to_tensor` first.
+        """
+        if not _is_tensor(tensor):
+            raise ValueError(
+                f"TensorSpec.from_tensor: `tensor` should be a tf.Tensor, but got type "
+                f"{type(tensor).__name__}. Convert it with tf.convert_to_tensor first."
+            )
+        return cls(tensor.shape, tensor.dtype, name)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape, as far as it is known."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._dtype
+
+    @property
+    def name(self) -> str | None:
+        """The name, if there is one."""
+        return self._name
+
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+        """Whether the dtypes are equal and one tensor could have both shapes; names do not count.
+
+        >>> import tapeflow as tf
+        >>> tf.TensorSpec([2]).is_compatible_with(tf.TensorSpec([None], name="x"))
+        True
+        >>> tf.TensorSpec([2]).is_compatible_with(tf.constant([1, 2]))
+        False
+        """
+        if not (isinstance(spec_or_tensor, TensorSpec) or _is_tensor(spec_or_tensor)):
+            return False
+        return self._dtype is spec_or_tensor.dtype and self._shape.is_compatible_with(
+            spec_or_tensor.shape
+        )
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every tensor that fits this spec also fits `other`."""
+        return (
+            isinstance(other, TensorSpec)
+            and self._dtype is other._dtype
+            and (self._name is None or self._name == other._name)
+            and self._shape.is_subtype_of(other._shape)
+        )
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
+        """The narrowest spec that covers this one and each of `others`, or `None` without one.
+
+        >>> import tapeflow as tf
+        >>> tf.TensorSpec([2, 3]).most_specific_common_supertype([tf.TensorSpec([4, 3])])
+        TensorSpec(shape=(None, 3), dtype=tf.float32, name=None)
+        """
+        shape = self._shape
+        for other in others:
+            same_kind = isinstance(other, TensorSpec) and self._dtype is other._dtype
+            if not same_kind or self._name != other._name:
+                return None
+            shape = shape.most_specific_compatible_shape(other._shape)
+        return TensorSpec(shape, self._dtype, self._name)
+
+    def most_specific_compatible_type(self, other: Any) -> TensorSpec:
+        """The narrowest spec that covers this one and `other`.
+
+        Raises:
+            ValueError: if there is none: the dtypes or the names differ.
+        """
+        result = self.most_specific_common_supertype([other])
+        if result is None:
+            raise ValueError(
+                f"No TensorSpec covers both {self} and {shown(other)}: dtypes and names must be equal."
+            )
+        return result
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and self._shape == other._shape
+            and self._dtype is other._dtype
+            and self._name == other._name
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape, self._dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return TensorSpec, (self._shape, self._dtype, self._name)
+
+
+def _is_tensor(value: Any) -> bool:
+    # Tensors live in a module that imports this one. Their attributes tell them from NumPy arrays.
+    return isinstance(getattr(value, "dtype", None), DType) and isinstance(
+        getattr(value, "shape", None), TensorShape
+    )

@@ -1,0 +1,1 @@
+"""Files, memory, signals, and the loading of large libraries."""

@@ -1,0 +1,124 @@
+"""Memory for large arrays: placed where XLA can use it without a copy, and kept for the next one."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core.errors import ResourceExhaustedError, invalid
+
+ALIGNMENT = 64  # bytes: XLA takes memory that begins at a multiple of this as it is
+LARGE = 2**16  # bytes: a smaller array is copied in no time
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array without values yet, whose memory XLA takes as it is."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def copied(array: Any, dtype: np.dtype) -> Any:
+    """A copy of an array in its own memory and in a dtype; if it is large, where XLA can use it."""
+    if array.nbytes < LARGE:
+        return np.array(array, dtype)
+    out = aligned_empty(array.shape, dtype)
+    out[...] = array
+    return out
+
+
+# Sizes that somebody names may be larger than any memory. Systems promise memory that they do not have, and end the
+# process that uses it, so an array of such a size is made only after asking.
+
+_UNASKED = 2**26  # bytes: less than this is there
+_MOST = 2**63 - 1  # bytes, and elements: larger numbers do not fit where programs keep sizes
+
+
+def check_room(op: str, shape: Sequence[int], dtype: np.dtype) -> None:
+    """Raises if there is no memory for an array whose shape somebody has named."""
+    size = math.prod(shape) * dtype.itemsize
+    if size < _UNASKED:
+        return
+    check_countable(op, shape, dtype)
+    room = free_memory()
+    if size > room:
+        raise _too_large(op, shape, dtype, f", and {max(room, 0) / 2**30:.1f} GiB are free")
+
+
+def check_countable(op: str, shape: Sequence[int], dtype: np.dtype) -> None:
+    """Raises if there are more elements, or bytes, than a machine can count."""
+    count = math.prod(shape)
+    if count > _MOST:
+        raise invalid(f"{op}: shape {list(shape)} would have more than 2**63 - 1 elements")
+    if count * dtype.itemsize > _MOST:
+        raise _too_large(op, shape, dtype, "")
+
+
+def _too_large(op: str, shape: Sequence[int], dtype: np.dtype, room: str) -> ResourceExhaustedError:
+    size = math.prod(shape) * dtype.itemsize / 2**30
+    return ResourceExhaustedError(
+        None,
+        None,
+        f"{op}: no memory for an array of shape {list(shape)} and dtype {dtype.name}: it takes {size:.1f} GiB{room}",
+    )
+
+
+def exhausted(op: str, error: MemoryError, inputs: str = "") -> ResourceExhaustedError:
+    """What is raised where memory has run out."""
+    why = str(error) or "there is no memory left"
+    return ResourceExhaustedError(None, None, f"{op}: {why}{inputs}")
+
+
+def free_memory() -> int:
+    """How many bytes this process can still take, as far as the system tells."""
+    found = [_MOST]
+    lines = _text("/proc/meminfo").splitlines()
+    found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        limit = _text(path).strip()  # of the container
+        found += [int(limit)] if limit.isdigit() else []
+    if sys.platform != "win32":
+        import resource
+
+        page = os.sysconf("SC_PAGE_SIZE")
+        found.append(os.sysconf("SC_PHYS_PAGES") * page)
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            taken = _text("/proc/self/statm").split()
+            found.append(limit - (int(taken[0]) * page if taken else 0))
+    return min(found)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+# A training step takes the same memory as the one before. The C library of Linux gives large arrays back to the system
+# at once, which then clears their pages for the next step: that can take as long as to compute with them.
+
+_REUSED = 2**26  # bytes: larger arrays are given back
+_KEPT = 2**28  # bytes: so much is kept at most
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as malloc.h names them
+
+
+def keep_freed_memory() -> None:
+    """Lets the C library keep the memory of arrays for the next ones, unless the user has told it what to do."""
+    told = any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in os.environ)
+    if sys.platform == "linux" and not told:
+        library: Any = ctypes.CDLL(None)
+        if hasattr(library, "mallopt") and library.mallopt(_MMAP_THRESHOLD, _REUSED):
+            library.mallopt(_TRIM_THRESHOLD, _KEPT)
+
+
+keep_freed_memory()

@@ -1,0 +1,1 @@
+"""Variables: what they hold, and how their values change as wholes."""

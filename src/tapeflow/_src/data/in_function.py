@@ -1,0 +1,125 @@
+"""Datasets inside `tf.function`: each read of an element becomes a call of Python in the graph.
+
+A loop over a dataset becomes a `tf.while_loop`. Its condition asks whether there is another element, its body takes it.
+The iterator itself is not in the graph: it belongs to the thread that runs the function.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core import dtypes, nest
+from tapeflow._src.core.context import context
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.data.specs import tensor_leaves
+from tapeflow._src.ops.control import control_flow
+from tapeflow._src.primitives.table import ArraySpec
+
+
+def _specs(spec: Any) -> list[ArraySpec]:
+    return [
+        ArraySpec(leaf.shape._dims, leaf.dtype)  # pyright: ignore[reportArgumentType]
+        for leaf in tensor_leaves("__iter__ inside tf.function", spec)
+    ]
+
+
+def _call(
+    name: str,
+    function: Callable[..., Sequence[Any]],
+    inputs: Sequence[Tensor],
+    specs: list[ArraySpec],
+) -> list[Tensor]:
+    def run(*values: Tensor) -> list[Tensor]:
+        try:
+            return [Tensor(x) for x in function(*values)]
+        except Exception as error:
+            # A generator's or a map function's own exception is to arrive as it is.
+            error.from_users_code = True  # pyright: ignore[reportAttributeAccessIssue]
+            raise
+
+    return context.tracer.python(name, run, inputs, specs)
+
+
+def get_next(row: Callable[[], Sequence[Any]], spec: Any) -> Any:
+    """The next element of an iterator, whenever the function runs."""
+    return nest.pack_sequence_as(spec, _call("get_next", row, [], _specs(spec)))
+
+
+def get_next_as_optional(iterator: Any, spec: Any) -> Any:
+    """The same, if there is one; else zeros, which nobody reads."""
+    from tapeflow._src.data.iterator import Optional
+
+    specs = _specs(spec)
+
+    def run() -> list[Any]:
+        if iterator._more():
+            return [np.True_, *iterator._next_row()]
+        empty = [np.zeros([d or 0 for d in s.shape or ()], s.dtype.np_dtype) for s in specs]
+        return [np.False_, *empty]
+
+    there, *leaves = _call("get_next_as_optional", run, [], [ArraySpec((), dtypes.bool_), *specs])
+    return Optional(spec, nest.pack_sequence_as(spec, leaves), there)
+
+
+class Loop:
+    """A loop over elements in a traced function.
+
+    Args:
+      make: gives the iterator when the loop begins, from the values of `tensors`.
+      tensors: symbolic tensors that the dataset is made of.
+      spec: what the elements are like.
+    """
+
+    def __init__(self, make: Callable[..., Any], tensors: Sequence[Tensor], spec: Any) -> None:
+        self._spec = spec
+        self._specs = _specs(spec)
+        # By thread: one may run the function while another one does.
+        self._iterators: dict[int, Any] = {}
+
+        def begin(*values: Tensor) -> tuple[()]:
+            self._iterators[threading.get_ident()] = make(*values)
+            return ()
+
+        _call("iterate", begin, tensors, [])
+
+    def more(self, going_on: Any) -> Tensor:
+        """Whether there is another element, unless the loop was left: then none is read."""
+        (found,) = _call(
+            "has_next", self._has_next, [convert_to_tensor(going_on)], [ArraySpec((), dtypes.bool_)]
+        )
+        return found
+
+    def _has_next(self, going_on: Tensor) -> tuple[Any]:
+        thread = threading.get_ident()
+        try:
+            found = bool(going_on) and self._iterators[thread]._more()
+        except BaseException:
+            self._iterators.pop(thread, None)
+            raise
+        if not found:  # the loop is over, and its iterator is let go, with its threads
+            del self._iterators[thread]
+        return (np.bool_(found),)
+
+    def item(self) -> Any:
+        """The next element."""
+        leaves = _call(
+            "next", lambda: self._iterators[threading.get_ident()]._next_row(), [], self._specs
+        )
+        return nest.pack_sequence_as(self._spec, leaves)
+
+
+def reduce(loop: Loop, state: Any, function: Callable[[Any, Any], Any]) -> Any:
+    """`Dataset.reduce` in a traced function."""
+    from tapeflow._src.data.runtime.functions import converted as convert
+
+    converted = convert(function)
+    first = nest.map_structure(convert_to_tensor, state)
+    (result,) = control_flow.while_loop(
+        lambda _: loop.more(True), lambda s: (converted(s, loop.item()),), (first,)
+    )
+    return result

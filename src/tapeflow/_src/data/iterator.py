@@ -1,0 +1,241 @@
+"""Iterators: one pass over a dataset, element by element, as tensors or as NumPy arrays."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Any
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.context import context, no_recorders
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import OutOfRangeError, invalid
+from tapeflow._src.core.export import export
+from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.data import in_function
+from tapeflow._src.data.runtime.node import Node, Run
+from tapeflow._src.data.runtime.rows import Row, Rows
+from tapeflow._src.data.specs import DatasetSpec, normalized, packer, spec_of
+
+
+@export("data.Iterator")
+class OwnedIterator:
+    """What `iter(dataset)` gives: the elements one by one.
+
+    >>> it = iter(tf.data.Dataset.range(2))
+    >>> next(it).numpy(), it.get_next().numpy()
+    (np.int64(0), np.int64(1))
+    >>> it.get_next_as_optional().has_value().numpy()
+    np.False_
+
+    Where it stands can be saved with a checkpoint, and gone back to. Threads may share it: each element goes to one.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._lock = threading.RLock()  # held while an element is made
+        _iterators.add(self)
+        self._node = node
+        self._spec = node.spec
+        self._pack = packer(self._spec)
+        self._begin(Run(node))
+
+    def _begin(self, run: Run) -> None:
+        self._run = run
+        with no_recorders():
+            self._rows: Rows = self._node.rows(run)
+        self._position = 0
+        self._peeked: dict[
+            int, Row
+        ] = {}  # for threads that know of an element and have yet to take it
+
+    @property
+    def element_spec(self) -> Any:
+        """What the elements are like."""
+        return self._spec
+
+    def __iter__(self) -> OwnedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        if context.tracer is not None:
+            return self.get_next()
+        return self._pack(self._next_row())
+
+    def _next_row(self) -> Row:
+        """The next element as it travels. What computes it is not recorded by the caller's tapes."""
+        with self._lock:
+            if self._peeked and threading.get_ident() in self._peeked:
+                row = self._peeked.pop(threading.get_ident())
+            elif context.hot[1]:
+                with no_recorders():
+                    row = next(self._rows)
+            else:
+                row = next(self._rows)
+            self._position += 1
+            return row
+
+    def _more(self) -> bool:
+        """Whether there is a next element. It is read, and kept for the thread that asks."""
+        with self._lock:
+            thread = threading.get_ident()
+            if thread not in self._peeked:
+                try:
+                    with no_recorders():
+                        self._peeked[thread] = next(self._rows)
+                except StopIteration:
+                    return False
+            return True
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element.
+
+        Args:
+          name: accepted for compatibility.
+
+        Raises:
+          tf.errors.OutOfRangeError: at the end.
+        """
+        if context.tracer is not None:
+            return in_function.get_next(self._row_or_error, self._spec)
+        return self._pack(self._row_or_error())
+
+    def _row_or_error(self) -> Row:
+        try:
+            return self._next_row()
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence") from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, if there is one."""
+        if context.tracer is not None:
+            return in_function.get_next_as_optional(self, self._spec)
+        try:
+            return Optional(self._spec, self._pack(self._next_row()), True)
+        except StopIteration:
+            return Optional(self._spec, None, False)
+
+    # Checkpoints.
+
+    def _checkpoint_state(self) -> dict[str, Any]:
+        """Where it stands: how many elements were taken, and what is random in this pass. Plain numbers and lists."""
+        return {"position": self._position, "randomness": self._run.state()}
+
+    def _restore_state(self, state: dict[str, Any]) -> None:
+        """Goes to where another iterator over the same dataset stood."""
+        with self._lock:
+            self._go_to(state)
+
+    def _go_to(self, state: dict[str, Any]) -> None:
+        self._begin(Run(self._node, state["randomness"]))
+        position = int(state["position"])
+        with no_recorders():
+            done = self._rows.skip(position)
+        if done < position:
+            raise invalid(
+                f"The iterator cannot be restored to position {position}: the dataset ends after {done} elements. Is "
+                "it the dataset that the checkpoint was saved with?"
+            )
+        self._position = position
+
+    def __tf_iterate__(self) -> in_function.Loop:
+        """For loops inside `tf.function`."""
+        return in_function.Loop(lambda: self, [], self._spec)
+
+
+_iterators: weakref.WeakSet[OwnedIterator] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for iterator in list(_iterators):
+        iterator._lock = (
+            threading.RLock()
+        )  # a thread that is not in this process may have held the other
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+@export("data.experimental.Optional")
+class Optional:
+    """An element that may be missing.
+
+    >>> value = iter(tf.data.Dataset.range(1)).get_next_as_optional()
+    >>> value.has_value().numpy(), value.get_value().numpy()
+    (np.True_, np.int64(0))
+    """
+
+    def __init__(self, spec: Any, value: Any, there: Any) -> None:
+        self._spec, self._value, self._there = spec, value, there
+
+    @property
+    def element_spec(self) -> Any:
+        """What the element is like."""
+        return self._spec
+
+    def has_value(self, name: str | None = None) -> Tensor:
+        """Whether there is one, as a scalar bool tensor."""
+        return convert_to_tensor(self._there)
+
+    def get_value(self, name: str | None = None) -> Any:
+        """The element.
+
+        Raises:
+          tf.errors.InvalidArgumentError: if there is none.
+        """
+        if self._there is False:
+            raise invalid("The given optional does not have a value.")
+        return self._value
+
+    @staticmethod
+    def from_value(value: Any) -> Optional:
+        """An optional with a value."""
+        tensors = normalized(value)
+        return Optional(spec_of(tensors), tensors, True)
+
+    @staticmethod
+    def empty(element_spec: Any) -> Optional:
+        """An optional without one."""
+        return Optional(element_spec, None, False)
+
+
+@export("data.NumpyIterator")
+class NumpyIterator:
+    """What `as_numpy_iterator` gives: the elements as NumPy arrays, which belong to the caller.
+
+    >>> list(tf.data.Dataset.range(3).as_numpy_iterator())
+    [np.int64(0), np.int64(1), np.int64(2)]
+    """
+
+    def __init__(self, node: Node) -> None:
+        for leaf in nest.flatten(node.spec):
+            if isinstance(leaf, DatasetSpec):
+                raise TypeError(
+                    "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce datasets. Use "
+                    "flat_map() to flatten them."
+                )
+        self._iterator = OwnedIterator(node)
+        self._pack = _numpy_packer(node.spec)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return self._pack(self._iterator._next_row())
+
+    def __repr__(self) -> str:
+        return f"NumpyIterator(iterator={self._iterator!r})"
+
+
+def _numpy_packer(spec: Any) -> Any:
+    if isinstance(spec, TensorSpec):
+        return lambda row: _own(row[0])
+    return lambda row: nest.pack_sequence_as(spec, [_own(x) for x in row])
+
+
+def _own(x: Any) -> Any:
+    if x is None:
+        return None
+    return x[()] if not x.ndim else x.copy()

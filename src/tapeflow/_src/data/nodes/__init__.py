@@ -1,0 +1,1 @@
+"""What a pipeline is made of: sources, and transformations of other nodes."""

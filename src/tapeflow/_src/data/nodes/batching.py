@@ -1,0 +1,343 @@
+"""Elements together and apart: batch, padded_batch, unbatch, window."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core import dtypes, nest
+from tapeflow._src.core.convert import convert_to_tensor, to_array
+from tapeflow._src.core.errors import DataLossError, invalid
+from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.data.nodes.sources import Listed
+from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Run, integer
+from tapeflow._src.data.runtime.rows import Row, Rows, gathered, text
+from tapeflow._src.data.specs import DatasetSpec, batched, leaves, map_spec, tensor_leaves
+
+
+class Batch(Node):
+    """Several elements in one, along a new first dimension."""
+
+    name = "_BatchDataset"
+
+    def __init__(self, source: Node, batch_size: Any, drop_remainder: bool) -> None:
+        tensor_leaves(self.op, source.spec)
+        self.inputs = (source,)
+        self.tensors = (integer(self.op, "batch_size", batch_size),)
+        self.drop = bool(drop_remainder)
+        size = self.number(0)
+        if size is not None and size <= 0:
+            raise invalid(f"Dataset.{self.op}: batch size must be greater than zero, got {size}")
+        self.spec = self._spec(size if self.drop else None)
+
+    op = "batch"
+
+    def _spec(self, size: int | None) -> Any:
+        return batched(self.inputs[0].spec, size)
+
+    def cardinality(self) -> int:
+        """The number of batches."""
+        size, n = self.inputs[0].cardinality(), self.number(0)
+        if size < 0 or n is None:
+            return size if size == INFINITE else UNKNOWN
+        return size // n if self.drop else -(-size // n)
+
+    def rows(self, run: Run) -> Rows:
+        """Chunks of the input."""
+        return BatchRows(self.inputs[0].rows(run), self.known(0), self.drop)
+
+
+class BatchRows(Rows):
+    """Chunks of rows."""
+
+    def __init__(self, source: Rows, size: int, drop: bool) -> None:
+        self._source, self._size, self._drop = source, size, drop
+
+    def __next__(self) -> Row:
+        chunk = self._source.chunk(self._size)
+        if self._drop and chunk[0].shape[0] < self._size:
+            raise StopIteration
+        return tuple(chunk)
+
+    def skip(self, n: int) -> int:
+        """In the input."""
+        done = self._source.skip(n * self._size)
+        return done // self._size if self._drop else -(-done // self._size)
+
+
+class PaddedBatch(Batch):
+    """Batches of elements of different shapes, which are padded at the end of each dimension."""
+
+    name = "_PaddedBatchDataset"
+    op = "padded_batch"
+
+    def __init__(
+        self, source: Node, batch_size: Any, shapes: Any, values: Any, drop_remainder: bool
+    ) -> None:
+        flat = tensor_leaves("padded_batch", source.spec)
+        self.shapes = _padded_shapes(source.spec, flat, shapes)
+        self.values = _padding_values(source.spec, flat, values)
+        super().__init__(source, batch_size, drop_remainder)
+
+    def _spec(self, size: int | None) -> Any:
+        flat = leaves(self.inputs[0].spec)
+        new = [
+            TensorSpec([size, *shape], s.dtype) for shape, s in zip(self.shapes, flat, strict=True)
+        ]
+        return nest.pack_sequence_as(self.inputs[0].spec, new)
+
+    def rows(self, run: Run) -> Rows:
+        """Rows, padded."""
+        source = self.inputs[0].rows(run)
+        return PaddedRows(source, self.known(0), self.drop, self.shapes, self.values)
+
+
+def _padded_shapes(spec: Any, flat: list[TensorSpec], given: Any) -> list[tuple[Any, ...]]:
+    if given is None:
+        for number, leaf in enumerate(flat):
+            if leaf.shape.rank is None:
+                raise ValueError(
+                    f"You must provide `padded_shapes` argument because component {number} has unknown rank."
+                )
+        return [tuple(leaf.shape.as_list()) for leaf in flat]
+    found = []
+    for leaf, shape in zip(flat, shapes_like(spec, given), strict=True):
+        dims = _dims(shape)
+        own = leaf.shape._dims
+        fits = own is None or (
+            len(own) == len(dims)
+            and all(d is None or o is None or d >= o for d, o in zip(dims, own, strict=True))
+        )
+        if not fits:
+            raise ValueError(
+                f"The padded shape {TensorShape(dims)} is not compatible with the shape {leaf.shape} of the "
+                "corresponding input component."
+            )
+        found.append(dims)
+    return found
+
+
+def shapes_like(spec: Any, given: Any) -> list[Any]:
+    """The shapes in a structure like the spec's: a shape is itself a list, so the spec tells where it begins."""
+    if not nest.is_nested(spec):
+        return [given]
+    if isinstance(spec, dict):
+        return [s for key in sorted(spec) for s in shapes_like(spec[key], given[key])]
+    if not isinstance(given, (list, tuple)) or len(given) != len(spec):
+        raise ValueError(
+            f"Dataset.padded_batch: padded_shapes {given} does not have the structure of the elements, {spec}"
+        )
+    return [s for part, shape in zip(spec, given, strict=True) for s in shapes_like(part, shape)]
+
+
+def _dims(shape: Any) -> tuple[Any, ...]:
+    if isinstance(shape, TensorShape):
+        return tuple(shape.as_list())
+    values = convert_to_tensor(shape)._elements().tolist() if hasattr(shape, "numpy") else shape
+    values = [values] if isinstance(values, int) else values
+    return tuple(None if d is None or int(d) == -1 else int(d) for d in values)
+
+
+def _padding_values(spec: Any, flat: list[TensorSpec], given: Any) -> list[Any]:
+    if given is None:
+        values: Sequence[Any] = [None] * len(flat)
+    elif not nest.is_nested(given):
+        values = [given] * len(flat)
+    else:
+        nest.assert_same_structure(spec, given)
+        values = nest.flatten(given)
+    found = []
+    for leaf, value in zip(flat, values, strict=True):
+        if value is None:
+            found.append(b"" if leaf.dtype is dtypes.string else leaf.dtype.np_dtype.type(0))
+            continue
+        tensor = convert_to_tensor(value)
+        if tensor.dtype is not leaf.dtype:
+            natural = type(value) is int and leaf.dtype.is_integer
+            if not natural and not (type(value) is float and leaf.dtype.is_floating):
+                raise TypeError(
+                    f"Invalid `padding_values`. `padding_values` values type {tensor.dtype!r} does not match type "
+                    f"{leaf.dtype!r} of the corresponding input component."
+                )
+        found.append(
+            to_array(value, leaf.dtype)[()] if type(value) in (int, float) else tensor._array[()]
+        )
+    return found
+
+
+class PaddedRows(Rows):
+    """Batches of rows, padded."""
+
+    def __init__(
+        self, source: Rows, size: int, drop: bool, shapes: list[Any], values: list[Any]
+    ) -> None:
+        self._source, self._size, self._drop = source, size, drop
+        self._shapes, self._values = shapes, values
+
+    def __next__(self) -> Row:
+        rows = []
+        for row in self._source:
+            rows.append(row)
+            if len(rows) == self._size:
+                break
+        if not rows or (self._drop and len(rows) < self._size):
+            raise StopIteration
+        columns = zip(zip(*rows, strict=True), self._shapes, self._values, strict=True)
+        return tuple([_padded(column, shape, value) for column, shape, value in columns])
+
+
+def _padded(column: Sequence[Any], shape: tuple[Any, ...], value: Any) -> np.ndarray:
+    for x in column:
+        if len(x.shape) != len(shape) or any(
+            d is not None and n > d for n, d in zip(x.shape, shape, strict=True)
+        ):
+            raise DataLossError(
+                None,
+                None,
+                f"Attempted to pad to a smaller size than the input element: padded_batch to shape {list(shape)} met "
+                f"an element of shape {list(x.shape)}",
+            )
+    sizes = [max(x.shape[axis] for x in column) if d is None else d for axis, d in enumerate(shape)]
+    out = np.empty((len(column), *sizes), column[0].dtype)
+    out[...] = value
+    for i, x in enumerate(column):
+        out[(i, *map(slice, x.shape))] = x if x.ndim else x[()]
+    return out
+
+
+class Unbatch(Node):
+    """The slices of each element along its first dimension."""
+
+    name = "_UnbatchDataset"
+
+    def __init__(self, source: Node) -> None:
+        self.inputs = (source,)
+        for leaf in tensor_leaves("unbatch", source.spec):
+            if leaf.shape.rank == 0:
+                raise ValueError("Cannot unbatch an input with scalar components.")
+
+        def slices(leaf: TensorSpec) -> TensorSpec:
+            dims = leaf.shape._dims
+            return TensorSpec(None if dims is None else dims[1:], leaf.dtype)
+
+        self.spec = map_spec(slices, source.spec)
+
+    def cardinality(self) -> int:
+        """Known, if all batches are of one size."""
+        size = self.inputs[0].cardinality()
+        first = leaves(self.inputs[0].spec)[0].shape._dims
+        if size < 0 or not first or first[0] is None:
+            return size if size == INFINITE else UNKNOWN
+        return size * first[0]
+
+    def rows(self, run: Run) -> Rows:
+        """Slices of the rows."""
+        return UnbatchRows(self.inputs[0].rows(run))
+
+
+class UnbatchRows(Rows):
+    """Slices of rows."""
+
+    def __init__(self, source: Rows) -> None:
+        self._source = source
+        self._batch: Row = ()
+        self._position = self._size = 0
+
+    def _fill(self) -> None:
+        while self._position >= self._size:
+            self._batch = next(self._source)
+            if not all(x.ndim for x in self._batch):
+                raise invalid(
+                    "Dataset.unbatch: a component of an element is a scalar, which has no rows"
+                )
+            sizes = {x.shape[0] for x in self._batch}
+            if len(sizes) > 1:
+                raise invalid(
+                    "Dataset.unbatch: all components of an element must have the same first dimension, got shapes "
+                    f"{[list(x.shape) for x in self._batch]}"
+                )
+            self._position, self._size = 0, sizes.pop()
+
+    def __next__(self) -> Row:
+        self._fill()
+        i = self._position
+        self._position = i + 1
+        return tuple(
+            [text(x[i]) if x.dtype.hasobject and x.ndim == 1 else x[i] for x in self._batch]
+        )
+
+    def chunk(self, n: int) -> list[Any]:
+        """Longer slices."""
+        return gathered(n, self._part)
+
+    def _part(self, n: int) -> list[Any]:
+        self._fill()
+        start = self._position
+        self._position = min(start + n, self._size)
+        return [x[start : self._position] for x in self._batch]
+
+
+class Window(Node):
+    """Windows of elements, each as a dataset; of a structure, each component is one."""
+
+    name = "_WindowDataset"
+
+    def __init__(self, source: Node, size: Any, shift: Any, stride: Any, drop: bool) -> None:
+        self.inputs = (source,)
+        given = (("size", size), ("shift", size if shift is None else shift), ("stride", stride))
+        self.tensors = tuple(integer("window", name, value) for name, value in given)
+        for i, (name, _) in enumerate(given):
+            value = self.number(i)
+            if value is not None and value <= 0:
+                raise invalid(f"Window {name} must be greater than zero, got {value}.")
+        self.drop = bool(drop)
+        self.spec = map_spec(DatasetSpec, source.spec)
+
+    def cardinality(self) -> int:
+        """How many windows begin."""
+        total = self.inputs[0].cardinality()
+        size, shift, stride = map(self.number, range(3))
+        if total < 0 or size is None or shift is None or stride is None:
+            return total if total == INFINITE else UNKNOWN
+        if self.drop:
+            total -= (size - 1) * stride
+        return max(0, -(-total // shift))
+
+    def rows(self, run: Run) -> Rows:
+        """Windows over the rows."""
+        size, shift, stride = (self.known(i) for i in range(3))
+        specs = leaves(self.inputs[0].spec)
+        return WindowRows(self.inputs[0].rows(run), size, shift, stride, self.drop, specs)
+
+
+class WindowRows(Rows):
+    """Windows over rows."""
+
+    def __init__(
+        self, source: Rows, size: int, shift: int, stride: int, drop: bool, specs: list[Any]
+    ) -> None:
+        self._source, self._size, self._shift = source, size, shift
+        self._stride, self._drop, self._specs = stride, drop, specs
+        self._buffer: collections.deque[Row] = collections.deque()
+
+    def __next__(self) -> Row:
+        span = (self._size - 1) * self._stride + 1
+        while len(self._buffer) < span:
+            try:
+                self._buffer.append(next(self._source))
+            except StopIteration:
+                break
+        window = list(self._buffer)[:: self._stride]
+        if not window or (self._drop and len(window) < self._size):
+            raise StopIteration
+        for _ in range(min(self._shift, len(self._buffer))):
+            self._buffer.popleft()
+        if self._shift > span:
+            self._source.skip(self._shift - span)
+        return tuple(
+            [Listed([(row[i],) for row in window], spec) for i, spec in enumerate(self._specs)]
+        )

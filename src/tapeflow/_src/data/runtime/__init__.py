@@ -1,0 +1,1 @@
+"""How elements travel through a pipeline: rows, passes, threads."""

@@ -1,0 +1,207 @@
+"""The user's functions on elements: traced once for the element spec, and run on rows.
+
+A function that takes or returns datasets (as `flat_map`'s does) is traced only to learn what its results are like. It
+runs as Python for each element, because the pipelines it makes are Python objects.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.context import context
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import shown
+from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.data.runtime.node import Node, Run
+from tapeflow._src.data.runtime.rows import Row
+from tapeflow._src.data.specs import DatasetSpec, Described, NoneTensorSpec, leaves, packer
+
+
+class ElementFunction:
+    """A function of the user on elements.
+
+    Args:
+      function: of the user.
+      specs: what its arguments are like.
+      op: the method it was given to, for messages.
+    """
+
+    def __init__(self, function: Callable[..., Any], specs: Sequence[Any], op: str) -> None:
+        if not callable(function):
+            raise TypeError(f"Dataset.{op} takes a function, got {shown(function)}")
+        self._function = function
+        self._op = op
+        self._specs = tuple(specs)
+        self._pack = packer(self._specs)
+        self._spec: Any = None
+        self._known = False
+        flat = leaves(self._specs)
+        self._tensors = [i for i, leaf in enumerate(flat) if isinstance(leaf, TensorSpec)]
+        self._eager = len(self._tensors) < len(flat)
+        # Of an unknown rank nothing can be traced: that waits for the first element.
+        self._waiting = any(flat[i].shape.rank is None for i in self._tensors)
+        self._traced = self._compiled()
+        self._routine: Any = None
+        self._short: Any = None  # the same from arrays to arrays
+        # What it takes from a function around it that is traced. Only there it is not empty.
+        self.captured: list[Tensor] = []
+        if not self._waiting:
+            self._trace()
+
+    def _compiled(self) -> Any:
+        from tapeflow._src.function.polymorphic import Function
+
+        # NumPy runs it: elements are small, and a pipeline should not wait for a compiler.
+        named = _Named(self._on_leaves, getattr(self._function, "__name__", "function"))
+        return Function(named, autograph=False, jit_compile=False, reduce_retracing=True)
+
+    def _on_leaves(self, *given: Any) -> list[Any]:
+        """What is traced: the function from the leaves of its arguments to the leaves of its result."""
+        from tapeflow._src.data.dataset import Dataset
+
+        flat = leaves(self._specs)
+        for i, leaf in enumerate(flat):
+            if i not in self._tensors:
+                flat[i] = (
+                    Dataset(Described(leaf.element_spec)) if isinstance(leaf, DatasetSpec) else None
+                )
+        for i, x in zip(self._tensors, given, strict=True):
+            flat[i] = x
+        result = self._result(converted(self._function)(*nest.pack_sequence_as(self._specs, flat)))
+        if not self._known:
+            self._spec, self._known = nest.map_structure(self._spec_of, result), True
+        found = [x for x in nest.flatten(result) if isinstance(x, Tensor)]
+        if any(isinstance(x, Dataset) for x in nest.flatten(result)):
+            self._eager = True
+        return found
+
+    def _spec_of(self, leaf: Any) -> Any:
+        if isinstance(leaf, Tensor):
+            shape = None if self._waiting else leaf.shape
+            return TensorSpec(shape, leaf.dtype)
+        return NoneTensorSpec() if leaf is None else DatasetSpec(leaf.element_spec)
+
+    def _trace(self) -> None:
+        flat = leaves(self._specs)
+        concrete = self._traced.get_concrete_function(*[flat[i] for i in self._tensors])
+        # With guards, the trace may not fit all sizes: then each call looks for one that does.
+        plain = all(isinstance(leaf, TensorSpec) for leaf in leaves(self._spec))
+        if plain and not concrete._guards:
+            self._routine = concrete._routine
+            self.captured = concrete._foreign and concrete._routine.captured
+
+    def _result(self, value: Any) -> Any:
+        """What the function returned as a structure of tensors and datasets. Lists count as tuples."""
+        nest.flatten(value)  # raises for what has no end
+        from tapeflow._src.data.dataset import Dataset
+
+        if isinstance(value, (list, tuple)):
+            parts = [self._result(x) for x in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if isinstance(value, Mapping):
+            parts = {key: self._result(x) for key, x in value.items()}
+            return parts if type(value) is dict else type(value)(parts)  # pyright: ignore[reportCallIssue]
+        if value is None or isinstance(value, (Tensor, Dataset)):
+            return value
+        try:
+            return convert_to_tensor(value)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"Unsupported return value from function passed to Dataset.{self._op}(): {value!r}. It must return "
+                "tensors, numbers, arrays or datasets, or tuples and dicts of them."
+            ) from None
+
+    def spec(self, sample: Callable[[], Row]) -> Any:
+        """What the results are like. If it is not known yet, the function is tried on a sample."""
+        if not self._known:
+            self(sample())
+        return self._spec
+
+    def __call__(self, row: Row) -> Row:
+        """The result for a row."""
+        if self._short is not None:
+            return self._short(row)
+        routine = self._routine
+        if routine is None or self._eager:
+            return self._called(row)
+        tensors = [Tensor(a) for a in row]
+        if self.captured:
+            return self._with_captured(tensors)
+        result = tuple([x._array for x in routine.call(tensors)])
+        self._short = routine.on_arrays()
+        return result
+
+    def _with_captured(self, tensors: list[Tensor]) -> Row:
+        return tuple([x._array for x in self._routine.call(tensors, captured=self.captured)])
+
+    def substituted(self, values: Mapping[int, Tensor]) -> ElementFunction:
+        """The same function with other tensors in the place of what it has captured."""
+        new = copy.copy(self)
+        new.captured = [values.get(id(x), x) for x in self.captured]
+        return new
+
+    def _called(self, row: Row) -> Row:
+        if not self._eager:
+            found = iter(self._traced(*[Tensor(row[i]) for i in self._tensors]))
+            if not self._eager:  # the first call of one that had to wait may have found a dataset
+                flat = leaves(self._spec)
+                return tuple(
+                    [next(found)._array if isinstance(s, TensorSpec) else None for s in flat]
+                )
+        try:
+            result = self._result(self._function(*self._pack(row)))
+        except StopIteration as error:  # it would end the iteration without a word
+            raise RuntimeError(f"Dataset.{self._op}: the function raised StopIteration") from error
+        return tuple([_leaf(x) for x in nest.flatten(result)])
+
+
+class _Named:
+    """A callable under the name of another one."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self._call = function
+        self.__name__ = name
+
+    def __call__(self, *leaves: Any) -> Any:
+        return self._call(*leaves)
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._array
+    return None if value is None else value._node
+
+
+def converted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its control flow converted by AutoGraph, if that is installed."""
+    try:
+        from tapeflow._src.function.autograph import convert
+    except ImportError:
+        return function
+    return convert(function)
+
+
+def arguments(spec: Any) -> tuple[Any, ...]:
+    """The arguments a function gets for an element: a tuple is laid out, and only a tuple."""
+    return spec if type(spec) is tuple else (spec,)
+
+
+def sample(node: Node) -> Callable[[], Row]:
+    """A function that gives the first element of a dataset."""
+
+    def first() -> Row:
+        outside = contextlib.nullcontext() if context.tracer is None else context.tracer.suspended()
+        with outside:
+            for row in node.rows(Run(node)):
+                return row
+        raise ValueError(
+            "The element_spec of a dataset made from elements of unknown rank is found by looking at the first one, "
+            "and there is none. Say what the elements are like: from_generator(..., output_signature=...)."
+        )
+
+    return first

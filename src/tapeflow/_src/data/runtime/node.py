@@ -1,0 +1,184 @@
+"""What a dataset is made of: nodes, each of which turns passes over its inputs into a pass of its own.
+
+`tf.data.Dataset` is the public face of a node. A `Run` is one iteration over a dataset from its beginning: it decides
+what is random in it, so that the iteration can be done again.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import wrong_object
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.data.runtime.rows import ENDLESS, Rows, Table, TableRows
+from tapeflow._src.primitives.random import numbers
+
+INFINITE = -1
+UNKNOWN = -2
+
+
+def integer(op: str, argument: str, value: Any) -> Tensor:
+    """A scalar integer argument as a tensor: inside `tf.function` it may be symbolic."""
+    tensor = convert_to_tensor(value)
+    if not tensor.dtype.is_integer or tensor.shape.rank != 0:
+        raise TypeError(
+            f"Dataset.{op}: {argument} must be a scalar integer, got {value!r} of dtype {tensor.dtype.name} and shape "
+            f"{tensor.shape}"
+        )
+    return tensor
+
+
+class Node:
+    """A step of an input pipeline.
+
+    Attributes:
+      name: what `repr` calls it.
+      inputs: the nodes it reads from.
+      tensors: the tensors it is made of, if it is a source.
+      randomness: where its random numbers come from, if it needs any.
+      function: that of the user, if it applies one.
+      spec: the element spec.
+    """
+
+    name = "_Dataset"
+    inputs: tuple[Node, ...] = ()
+    tensors: tuple[Tensor, ...] = ()
+    randomness: Randomness | None = None
+    function: Any = None
+    spec: Any
+
+    def cardinality(self) -> int:
+        """The number of elements, INFINITE or UNKNOWN."""
+        table = self.table()
+        if table is None:
+            return UNKNOWN
+        return INFINITE if table.size == ENDLESS else table.size
+
+    def table(self) -> Table | None:
+        """The elements in any order, if they are at hand."""
+        return None
+
+    def rows(self, run: Run) -> Rows:
+        """A pass over the elements."""
+        table = self.table()
+        assert table is not None
+        return TableRows(table)
+
+    def number(self, i: int) -> int | None:
+        """The value of an integer among `tensors`, or None while it is symbolic."""
+        x = self.tensors[i]
+        return None if x.interpreter is not None else int(x._array)
+
+    def known(self, i: int) -> int:
+        """The value of an integer among `tensors`, when the dataset is read."""
+        return int(self.tensors[i])
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all that it depends on, in an order that is always the same."""
+        yield self
+        for node in self.inputs:
+            yield from node.walk()
+
+    def symbols(self) -> list[Tensor]:
+        """The tensors of the pipeline that have no values yet, because it was made inside `tf.function`."""
+        found = [
+            *self.tensors,
+            *([] if self.function is None else self.function.captured),
+            *[x for node in self.inputs for x in node.symbols()],
+        ]
+        return [x for x in found if x.interpreter is not None]
+
+    def substituted(self, values: Mapping[int, Tensor]) -> Node:
+        """The same pipeline with other tensors in it, by the `id` of those that are."""
+        new = copy.copy(self)
+        if self.function is not None:
+            new.function = self.function.substituted(values)
+        new.inputs = tuple(node.substituted(values) for node in self.inputs)
+        new.tensors = tuple(values.get(id(x), x) for x in self.tensors)
+        return new
+
+
+class Alike(Node):
+    """A node whose elements are like those of its input."""
+
+    def __init__(self, source: Node) -> None:
+        self.inputs = (source,)
+
+    @property
+    def source(self) -> Node:
+        """The input."""
+        return self.inputs[0]
+
+    @property
+    def spec(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the input."""
+        return self.source.spec
+
+    def cardinality(self) -> int:
+        """That of the input."""
+        return self.source.cardinality()
+
+
+class Randomness:
+    """The random numbers of a node: those of each pass follow from a seed and the number of the pass.
+
+    Args:
+      seed: of the user, or None. `tf.random.set_seed` counts too, as in TensorFlow.
+      anew: whether each pass has random numbers of its own.
+    """
+
+    def __init__(self, seed: Any, anew: bool = True) -> None:
+        if seed is None:
+            words = numbers.streams.fresh("shuffle", None)
+        else:
+            words = [numbers.streams._global or 0, numbers.seed_word(seed)]
+        self.entropy = [int(w) for w in words]
+        self.anew = anew
+        self.begun = 0  # how many passes there were
+
+
+class Run:
+    """One iteration over a dataset.
+
+    Args:
+      node: the dataset.
+      randomness: what `state` gave for another run, which this one repeats.
+    """
+
+    def __init__(self, node: Node, randomness: Sequence[Any] = ()) -> None:
+        found = [n.randomness for n in node.walk() if n.randomness is not None]
+        self._places = {id(r): i for i, r in enumerate(found)}
+        given = list(randomness) or [(r.entropy, r.begun) for r in found]
+        self._entropy: list[list[int]] = [list(entropy) for entropy, _ in given]
+        self._first: list[int] = [first for _, first in given]
+        self._next = list(self._first)
+        for r, first in zip(found, self._first, strict=True):
+            r.begun = max(r.begun, first + 1)
+
+    def generator(self, randomness: Randomness) -> np.random.Generator:
+        """The random numbers for the next pass over a node."""
+        i = self._places.get(id(randomness))
+        if i is None:  # of a dataset that was made while iterating
+            number, entropy = randomness.begun, randomness.entropy
+        else:
+            number, entropy = self._next[i], self._entropy[i]
+            self._next[i] += 1
+        randomness.begun = max(randomness.begun, number + 1)
+        return np.random.Generator(np.random.PCG64([*entropy, number if randomness.anew else 0]))
+
+    def state(self) -> list[Any]:
+        """What is random in this run, as numbers."""
+        return [[e, first] for e, first in zip(self._entropy, self._first, strict=True)]
+
+
+def node_of(op: str, argument: str, dataset: Any) -> Node:
+    """What stands behind a dataset that was passed as an argument."""
+    node = getattr(dataset, "_node", None)
+    if not isinstance(node, Node):
+        raise wrong_object(f"Dataset.{op}", argument, "a tf.data.Dataset", dataset)
+    return node

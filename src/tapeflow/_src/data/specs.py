@@ -1,0 +1,189 @@
+"""Element specs: what the elements of a dataset are like, and how rows become structures of tensors and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import shown
+from tapeflow._src.core.export import export
+from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.data.runtime.node import Node
+
+Pack = Callable[[Sequence[Any]], Any]
+
+
+@export("data.DatasetSpec")
+class DatasetSpec(TypeSpec):
+    """What is known of a dataset that is an element of another one.
+
+    >>> tf.data.Dataset.range(4).window(2).element_spec
+    DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None), TensorShape([]))
+
+    Args:
+      element_spec: that of the dataset.
+      dataset_shape: accepted for compatibility.
+    """
+
+    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+        self.element_spec = element_spec
+        self.shape = TensorShape(dataset_shape)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether a dataset of the one kind can be of the other."""
+        if not isinstance(other, DatasetSpec):
+            return False
+        try:
+            common(self.element_spec, other.element_spec)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DatasetSpec) and self.element_spec == other.element_spec
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({shown(self.element_spec, most=10**9)}, {self.shape!r})"
+
+
+class NoneTensorSpec:
+    """Stands for `None` in an element."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NoneTensorSpec)
+
+    def __hash__(self) -> int:
+        return hash(NoneTensorSpec)
+
+    def __repr__(self) -> str:
+        return "NoneTensorSpec()"
+
+
+class Described(Node):
+    """A dataset of which only the element spec is known, while a function is traced that gets a dataset."""
+
+    name = "_VariantDataset"
+
+    def __init__(self, spec: Any) -> None:
+        self.spec = spec
+
+
+# Structures.
+
+
+def normalized(structure: Any) -> Any:
+    """A structure whose leaves are tensors: tuples and dicts are structure, lists are values, as in TensorFlow."""
+    if isinstance(structure, tuple):
+        parts = [normalized(x) for x in structure]
+        return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
+    if isinstance(structure, Mapping) and not hasattr(structure, "__array__"):
+        parts = {key: normalized(value) for key, value in structure.items()}
+        return parts if type(structure) is dict else type(structure)(parts)  # pyright: ignore[reportCallIssue]
+    if isinstance(structure, Sequence) and not isinstance(structure, (str, bytes, list)):
+        return convert_to_tensor(list(structure))
+    return convert_to_tensor(structure)
+
+
+def spec_of(tensors: Any) -> Any:
+    """The spec of a structure of tensors."""
+    return nest.map_structure(lambda x: TensorSpec(x.shape, x.dtype), tensors)
+
+
+def leaves(spec: Any) -> list[Any]:
+    """The specs of the components."""
+    return nest.flatten(spec)
+
+
+def tensor_leaves(op: str, spec: Any) -> list[TensorSpec]:
+    """The same for an op that works on tensors alone."""
+    found = leaves(spec)
+    for leaf in found:
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(
+                f"Dataset.{op}: the elements must be tensors, but one component is {leaf!r}. Turn it into a tensor "
+                "with map() or flat_map() first."
+            )
+    return found
+
+
+def map_spec(function: Callable[[TensorSpec], Any], spec: Any) -> Any:
+    """A spec with each component changed."""
+    return nest.map_structure(function, spec)
+
+
+def batched(spec: Any, size: int | None) -> Any:
+    """The spec of batches of elements."""
+
+    def wider(leaf: Any) -> Any:
+        if not isinstance(leaf, TensorSpec):
+            return leaf
+        dims = leaf.shape._dims
+        return TensorSpec(None if dims is None else [size, *dims], leaf.dtype)
+
+    return map_spec(wider, spec)
+
+
+def common(one: Any, other: Any) -> Any:
+    """The spec that covers two.
+
+    Raises:
+      TypeError: if there is none.
+    """
+    try:
+        nest.assert_same_structure(one, other)
+        return nest.map_structure(_common, one, other)
+    except (TypeError, ValueError):
+        raise TypeError(f"Incompatible dataset elements: {one} vs. {other}") from None
+
+
+def _common(one: Any, other: Any) -> Any:
+    if isinstance(one, TensorSpec):
+        if not isinstance(other, TensorSpec):
+            raise TypeError
+        return one.most_specific_compatible_type(other)
+    if isinstance(one, DatasetSpec) and isinstance(other, DatasetSpec):
+        return DatasetSpec(common(one.element_spec, other.element_spec))
+    if one != other:
+        raise TypeError
+    return one
+
+
+# From rows to what the user sees.
+
+
+def packer(spec: Any) -> Pack:
+    """A function from rows to elements: structures of tensors."""
+    wraps = [_wrap(leaf) for leaf in leaves(spec)]
+    plain = all(w is Tensor for w in wraps)
+    if not nest.is_nested(spec):
+        wrap = wraps[0]
+        return lambda row: wrap(row[0])
+    if plain and type(spec) is tuple and not any(map(nest.is_nested, spec)):
+        if len(spec) == 2:
+            return lambda row: (Tensor(row[0]), Tensor(row[1]))
+        return lambda row: tuple([Tensor(x) for x in row])
+    if plain and type(spec) is dict and not any(map(nest.is_nested, spec.values())):
+        positions = nest.pack_sequence_as(spec, list(range(len(wraps))))
+        return lambda row: {key: Tensor(row[i]) for key, i in positions.items()}
+    return lambda row: nest.pack_sequence_as(spec, [w(x) for w, x in zip(wraps, row, strict=True)])
+
+
+def _wrap(leaf: Any) -> Callable[[Any], Any]:
+    if isinstance(leaf, TensorSpec):
+        return Tensor
+    if isinstance(leaf, DatasetSpec):
+        return _dataset
+    return lambda _: None
+
+
+def _dataset(node: Node) -> Any:
+    from tapeflow._src.data.dataset import Dataset  # it is made of nodes, and imports them
+
+    return Dataset(node)

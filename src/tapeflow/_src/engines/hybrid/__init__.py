@@ -1,0 +1,1 @@
+"""The hybrid program: large products by BLAS, everything between them by XLA."""

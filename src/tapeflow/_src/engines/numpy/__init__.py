@@ -1,0 +1,1 @@
+"""The NumPy program: straight-line Python made from a graph."""

@@ -1,0 +1,1 @@
+"""Lowerings of shapes and of moving elements about."""

@@ -1,0 +1,119 @@
+"""A program of jax that gives the memory of some arguments to its results, and cannot lose them.
+
+Once jax has begun, memory that is given away is gone, and the results must not be lost, whatever happens. Python looks
+for signals between its own instructions: were a result handed from one to the next, an interruption in between would
+lose it. So the call itself is made by an iterator that is written in C, and the results go from jax to the table where
+they stay within one instruction. That holds where jax has called the program on arguments of these kinds before, and
+runs no Python on the way. The first time it gets copies of what is to be given away.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, starmap
+from threading import get_ident
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tapeflow._src.engines.xla.checked import Unwatched, Watch
+from tapeflow._src.function.control_flow.stacks import Stack
+from tapeflow._src.graph.graph import Value
+
+REFUSED = object()
+"""What a stage gives that has met values about which NumPy has to decide."""
+
+_OK = Value((), None)  # type: ignore[arg-type]  # stands in a table of values for what the checks say
+
+
+class Call:
+    """A function compiled by XLA, from some values of a table to others.
+
+    Args:
+      function: of arrays, to be traced by jax. What its checks say comes last, if it has any.
+      inputs: what it takes.
+      outputs: what it gives.
+      watch: its checks.
+      donated: for each place of an argument whose memory a result may take, the place of that result.
+      options: for the compiler.
+      known_sizes: whether only the types of arguments can differ from call to call.
+      cold: wraps the compiled function for the calls in which jax compiles.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        inputs: Sequence[Value],
+        outputs: Sequence[Value],
+        watch: Watch | Unwatched,
+        donated: dict[int, int],
+        *,
+        options: dict[str, Any] | None,
+        known_sizes: bool,
+        cold: Callable[[Callable[..., Any]], Callable[..., Any]] | None,
+    ) -> None:
+        self._inputs = inputs
+        self._outputs = [*outputs, _OK] if watch.inside else outputs
+        self._watch = watch
+        self._donated = donated
+        self._known_sizes = known_sizes
+        self._program = jax.jit(function, donate_argnums=list(donated), compiler_options=options)
+        self._cold = self._program if cold is None else cold(self._program)
+        self._warm: set[Any] = set()
+        self._compiling: set[int] = set()  # the threads that are at it
+
+    def run(self, values: dict[Value, Any]) -> Any:
+        """Adds the outputs to the values; or gives `REFUSED`, and the inputs are there as they were."""
+        if get_ident() in self._compiling:  # a signal handler, and jax cannot be entered again
+            return REFUSED
+        arrays = [_plain(values[v]) for v in self._inputs]
+        if not self._watch.allows(arrays):
+            return REFUSED
+        results = zip(self._outputs, chain.from_iterable(self._lazily(arrays)))  # noqa: B905
+        collecting = gc.isenabled()
+        try:
+            gc.disable()  # it may call Python, and so signal handlers, from the middle of what must be one instruction
+            values.update(results)
+        finally:
+            if collecting:
+                gc.enable()
+        if self._watch.inside and not values.pop(_OK):
+            self._take_back(values, arrays)
+            return REFUSED
+        return None
+
+    def _lazily(self, arrays: Sequence[Any]) -> Iterable[Sequence[Any]]:
+        """An iterable of one item, the results, which are computed when it is taken."""
+        kind: Any = tuple(map(type, arrays))
+        if not self._known_sizes:
+            kind = (kind, tuple([a.shape for a in arrays]))
+        if kind in self._warm:
+            return starmap(self._program, (arrays,))
+        given = list(arrays)
+        for i in self._donated:
+            if isinstance(
+                given[i], jax.Array
+            ):  # the memory of an array of NumPy's is not given away
+                given[i] = jnp.array(given[i], copy=True)
+        self._compiling.add(get_ident())
+        try:
+            results = self._cold(*given)
+        finally:
+            self._compiling.discard(get_ident())
+        self._warm.add(kind)
+        return (results,)
+
+    def _take_back(self, values: dict[Value, Any], arrays: Sequence[Any]) -> None:
+        """Makes the inputs again what they were: those that were given away came out as they went in."""
+        inputs = dict(zip(self._inputs, arrays, strict=True))
+        for i, o in self._donated.items():
+            inputs[self._inputs[i]] = values[self._outputs[o]]
+        values.update(inputs)
+
+
+def _plain(array: Any) -> Any:
+    """What XLA can take: a stack that is still growing becomes an array."""
+    return np.asarray(array) if isinstance(array, Stack) else array

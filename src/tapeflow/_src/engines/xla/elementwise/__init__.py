@@ -1,0 +1,1 @@
+"""Lowerings of functions of each element alone."""

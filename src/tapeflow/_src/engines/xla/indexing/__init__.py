@@ -1,0 +1,1 @@
+"""Lowerings of picking and placing elements and rows."""

@@ -1,0 +1,20 @@
+"""Einstein sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from tapeflow._src.engines.xla.indexing.picking import is_half
+from tapeflow._src.engines.xla.lowerings import lowering
+
+
+@lowering("einsum")
+def _einsum(*xs: Any, subscripts: tuple[str, ...], output: str, stretch: str) -> Any:
+    """Half precision is added up in float32, and rounded once in the end."""
+    dtype = xs[0].dtype
+    work = np.dtype(np.float32) if is_half(dtype) else dtype
+    equation = f"{','.join(subscripts)}->{output}"
+    return jnp.einsum(equation, *xs, preferred_element_type=work).astype(dtype)

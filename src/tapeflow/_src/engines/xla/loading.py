@@ -1,0 +1,41 @@
+"""Whether XLA can be used: loading it, and what a fork does to it."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+from typing import Any
+
+from tapeflow._src.core.system.loading import loaded
+
+forks = 0
+"""How many forks lie between this process and the one that began."""
+
+_used = False
+_lost = False
+
+
+def load() -> ModuleType:
+    """jax, with its devices ready."""
+    return loaded("jax", _begin)
+
+
+def _begin(jax: Any) -> None:
+    global _used
+    jax.local_devices()
+    _used = True
+
+
+def lost_in_fork() -> bool:
+    """Whether XLA was in use when this process was forked: then it would wait for threads that are not there."""
+    return _lost
+
+
+def _begin_in_child() -> None:
+    global forks, _lost
+    forks += 1
+    _lost = _lost or _used
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_in_child)

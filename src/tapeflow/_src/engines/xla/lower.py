@@ -1,0 +1,113 @@
+"""Lowering a graph: a function of jax arrays that computes what the graph computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import jax.numpy as jnp
+
+from tapeflow._src.core.sizes.extremes import evaluated
+from tapeflow._src.engines.numpy.program import told
+from tapeflow._src.engines.xla.checking import doubtful, holds, is_noting, note, own_check
+from tapeflow._src.engines.xla.failures import checked
+from tapeflow._src.engines.xla.lowerings import LOWERINGS
+from tapeflow._src.engines.xla.nn.attention import remembering
+from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.graph.sizes import atoms_in, is_sized, mapped, mistake, origin
+
+
+class Arrays(Protocol):
+    """Arrays by the value that they are."""
+
+    def get(self, value: Value, /) -> Any:
+        """The array, or None."""
+        ...
+
+
+def lower_nodes(
+    nodes: Sequence[Node],
+    inputs: Sequence[Value],
+    outputs: Sequence[Value],
+    constants: Any,
+    watched: Sequence[Node] = (),
+) -> Callable[..., tuple[Any, ...]]:
+    """A function from the arrays of `inputs` to those of `outputs`, by the lowerings of `nodes`.
+
+    Whether the checks of `watched` nodes hold is noted, where somebody listens: see `checking`.
+    """
+    looked = {id(node) for node in watched if own_check(node) is not None}
+
+    def function(*arrays: Any) -> tuple[Any, ...]:
+        values = {value: jnp.asarray(array) for value, array in constants.items()}
+        values.update(zip(inputs, arrays, strict=True))
+        with remembering():
+            for node in nodes:
+                attrs = with_sizes(node, values)
+                if is_sized(node):
+                    check_sizes(node, [values[v].shape for v in node.inputs], attrs)
+                if id(node) in looked and is_noting():
+                    note(holds(node, values, attrs))
+                found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
+                checked(node.primitive.name, found)
+                several = node.primitive.outputs != 1
+                values.update(zip(node.outputs, found if several else (found,), strict=True))
+        return tuple([values[v] for v in outputs])
+
+    return function
+
+
+def lower_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
+    """The same for a whole graph: its inputs but for constants, and its outputs."""
+    inputs = [v for v in graph.inputs if v not in graph.constants]
+    outputs = [*graph.outputs, *graph.assigned.values()]
+    checked = doubtful(graph.nodes, graph.constants)
+    return lower_nodes(graph.nodes, inputs, outputs, graph.constants, checked)
+
+
+def lowering_of(node: Node) -> Callable[..., Any]:
+    """The lowering of a node: from the table, or one that it brings along."""
+    own = getattr(node.primitive, "lowering", None)
+    return LOWERINGS[node.primitive.name] if own is None else own
+
+
+def lowerable(node: Node) -> bool:
+    """Whether XLA can run a node."""
+    own = getattr(node.primitive, "lowerable", None)
+    if own is not None:
+        return own(node)
+    if node.primitive.name not in LOWERINGS or node.has_effect:
+        return False
+    if any(v.dtype.np_dtype.kind == "O" for v in (*node.inputs, *node.outputs)):
+        return False
+    # A size that is an element of a tensor is not known when XLA compiles, nor is one that a node itself decides.
+    made = set(node.outputs)
+    return all(
+        atom.origin[1] is not None for atom in atoms_in(tuple(node.attrs.values()))
+    ) and not any(origin(atom) in made for value in node.outputs for atom in atoms_in(value.shape))
+
+
+def check_sizes(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> None:
+    """Raises where sizes that were unknown while tracing do not fit: a lowering may do without a word what it can."""
+    wrong = mistake(node, shapes, attrs)
+    if wrong is not None:
+        raise told(wrong, node)
+
+
+def with_sizes(node: Node, arrays: Arrays) -> dict[str, Any]:
+    """The attributes of a node, with the sizes that its function was called with."""
+    if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
+        return node.attrs
+    number = size_in(arrays)
+    return {k: mapped(v, lambda size: evaluated(size, number)) for k, v in node.attrs.items()}
+
+
+def size_in(arrays: Arrays) -> Callable[[Any], int | None]:
+    """For an unknown size the number that it is where values have these arrays; None if they do not tell."""
+
+    def number(atom: Any) -> int | None:
+        symbol, axis, _ = atom.origin
+        found = arrays.get(symbol.value)
+        return None if found is None or axis is None else found.shape[axis]
+
+    return number

@@ -1,0 +1,222 @@
+"""The XLA executor: a graph compiled by XLA through jax, with what XLA cannot run on the host in between."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import tapeflow._src.engines.xla  # noqa: F401  # fills the table of lowerings
+from tapeflow._src.core.device_tensor import DeviceTensor
+from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.steps import Step
+from tapeflow._src.engines.numpy.program import NumpyProgram
+from tapeflow._src.engines.xla.call import REFUSED, Call
+from tapeflow._src.engines.xla.checked import Unwatched, Watch, finish, options
+from tapeflow._src.engines.xla.checking import doubtful
+from tapeflow._src.engines.xla.failures import Telling
+from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
+from tapeflow._src.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
+from tapeflow._src.engines.xla.partition import Stage, stages
+from tapeflow._src.graph.graph import Graph, Node, Value
+
+Values = dict[Value, Any]
+StageRun = Callable[[Values], Any]
+
+
+def keep_compiled_programs() -> None:
+    """Lets jax keep compiled programs on disk, unless the user has said where or that it should not."""
+    config: Any = jax.config
+    if config.jax_compilation_cache_dir is None and config.jax_enable_compilation_cache:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        config.update("jax_compilation_cache_dir", os.path.join(base, "tapeflow", "xla"))
+
+
+class XlaProgram:
+    """A graph as a few XLA programs, mostly one, and host code between them.
+
+    Args:
+      graph: the graph.
+      on_host: which nodes to run on the host although XLA could.
+      checked: whether to refuse what eager mode refuses; otherwise values are what XLA makes of them.
+    """
+
+    name = "xla"
+
+    def __init__(
+        self,
+        graph: Graph,
+        on_host: Callable[[Node], bool] | None = None,
+        checked: bool = True,
+    ) -> None:
+        self._graph = graph
+        self._telling = Telling(graph.name)
+        self._checked = checked
+        keep_compiled_programs()
+
+        def host(node: Node) -> bool:
+            return not lowerable(node) or (on_host is not None and on_host(node))
+
+        self._stages = stages(
+            graph,
+            host,
+            updates(graph, divided=on_host is not None),
+            doubtful(graph.nodes, graph.constants) if checked else (),
+        )
+        self._inputs = [v for v in graph.inputs if v not in graph.constants]
+        self._outputs = [*graph.outputs, *graph.assigned.values()]
+        self._overwritten = self._find_overwritten()
+        self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
+
+    def _find_overwritten(self) -> list[tuple[int, int]]:
+        """The variables that give their memory to their new values: places among inputs and among assigned ones."""
+        assigned = self._graph.assigned
+        if len(self._stages) == 1:
+            found = list(assigned)
+        else:
+            # What is given away is gone. If a stage refuses values, those before it must not have given any.
+            refusing = [i for i, stage in enumerate(self._stages) if self._may_refuse(stage)]
+            found = [
+                v
+                for stage in self._stages[max(refusing, default=0) :]
+                if not stage.on_host
+                for v in (stage.inputs[i] for i in stage.last_use)
+                if v in assigned and assigned[v] in stage.outputs
+            ]
+        order = list(assigned)
+        return [(self._inputs.index(v), order.index(v)) for v in found]
+
+    def _may_refuse(self, stage: Stage) -> bool:
+        if stage.on_host and any(not lowerable(node) for node in stage.nodes):
+            return True
+        return self._checked and bool(doubtful(stage.nodes, self._graph.constants))
+
+    def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
+        """The outputs, followed by the new values of the variables that `step` has claimed."""
+        with self._telling, jax.enable_x64(True):
+            arrays = [buffer_of(x) for x in tensors]
+            for i, position in self._overwritten:
+                x = tensors[i]
+                if type(x) is DeviceTensor and not (
+                    step is not None and step.private[position] and x._host is None
+                ):
+                    # Somebody else can see the old value of the variable, which is to be overwritten.
+                    arrays[i] = jnp.array(x._buffer, copy=True)
+            values = dict(zip(self._inputs, arrays, strict=True))
+            del arrays
+            if step is not None:
+                step.made = self._news_of(values)
+            self._run_stages(values)
+        constants = self._graph.constants
+        return [_tensor(values[v] if v in values else constants[v]) for v in self._outputs]
+
+    def _news_of(self, values: Values) -> Callable[[int], Tensor | None]:
+        """What gives the new value of a variable whose memory is given away, from the moment on that it is there."""
+        assigned = list(self._graph.assigned.values())
+        given = {position for _, position in self._overwritten}
+
+        def made(i: int) -> Tensor | None:
+            found = values.get(assigned[i]) if i in given else None
+            return None if found is None else _tensor(found)
+
+        return made
+
+    def finish(self, results: Sequence[Tensor]) -> None:
+        """Waits until the results are there."""
+        with self._telling:
+            jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
+
+    # Stages.
+
+    def _run_stages(self, values: Values) -> None:
+        for number, (stage, step) in enumerate(zip(self._stages, self._steps, strict=True)):
+            if step(values) is REFUSED:
+                # NumPy decides about the values that XLA has met, and runs the program from here on.
+                left = [node for stage in self._stages[number:] for node in stage.nodes]
+                finish(self._graph, left, values, self._outputs)
+                return
+            for i in stage.last_use:
+                del values[stage.inputs[i]]
+
+    def _step(self, stage: Stage, number: int) -> StageRun:
+        """What takes the inputs of a stage from a table of values, and puts its outputs there."""
+        if stage.on_host:
+            return self._host_step(stage)
+        # Where there is one stage, it gives all outputs, those that are inputs or constants, too.
+        outputs = self._outputs if len(self._stages) == 1 else stage.outputs
+        inputs = self._inputs if len(self._stages) == 1 else stage.inputs
+        return self._compiled(stage, number, inputs, outputs).run
+
+    def _compiled(
+        self, stage: Stage, number: int, inputs: list[Value], outputs: list[Value]
+    ) -> Call:
+        """A stage as an XLA program."""
+        lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
+        constants = self._constants_of(stage.nodes, outputs)
+        assigned = self._graph.assigned
+        overwritten = {self._inputs[i] for i, _ in self._overwritten}
+        donated = {
+            i: outputs.index(assigned[v])
+            for i, v in enumerate(inputs)
+            if v in overwritten and assigned[v] in outputs
+        }
+        watch = Watch(stage.nodes, inputs, constants) if self._checked else Unwatched()
+        function = lower(stage.nodes, inputs, outputs, constants, watch.inside)
+        function = watch.flagged(function, donated)
+        function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
+        return Call(
+            function,
+            inputs,
+            outputs,
+            watch,
+            donated,
+            options=options() if self._checked else None,
+            known_sizes=not any(type(d) is Dim for v in inputs for d in v.shape),
+            cold=in_one_loop if stage.in_one_pass else None,
+        )
+
+    def _host_step(self, stage: Stage) -> StageRun:
+        part = Graph(self._graph.name)
+        part.constants = self._constants_of(stage.nodes)
+        part.inputs = [*stage.inputs, *part.constants]
+        part.nodes = stage.nodes
+        part.outputs = stage.outputs
+        run = NumpyProgram(part).run_arrays
+
+        def step(values: Values) -> None:
+            found = run([on_host(values[v]) for v in stage.inputs])
+            values.update(zip(stage.outputs, found, strict=True))
+
+        return step
+
+    def _constants_of(
+        self, nodes: Sequence[Node], outputs: Sequence[Value] = ()
+    ) -> dict[Value, Any]:
+        constants = self._graph.constants
+        used = [*(v for node in nodes for v in node.inputs), *outputs]
+        return {v: constants[v] for v in used if v in constants}
+
+
+def buffer_of(x: Tensor) -> Any:
+    """The memory of a tensor, wherever it is. jax reads NumPy's without a copy where its place allows."""
+    if type(x) is DeviceTensor:
+        return x._buffer
+    return x._array
+
+
+def on_host(array: Any) -> Any:
+    """A value as a NumPy array: without a copy, if it is in this computer's memory."""
+    return np.asarray(array) if isinstance(array, jax.Array) else array
+
+
+def _tensor(array: Any) -> Tensor:
+    return DeviceTensor(array) if isinstance(array, jax.Array) else Tensor(array)
+
+
+def _identifier(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name).strip("_") or "function"

@@ -1,0 +1,1 @@
+"""Lowerings of reducing and ordering along axes."""

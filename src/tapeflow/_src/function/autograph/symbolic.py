@@ -1,0 +1,79 @@
+"""Which values stand for something that is not known until the program runs, and how they travel.
+
+Everything that AutoGraph asks of the tracer is asked here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core.context import context
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.ops.control.tensor_array import TensorArray
+
+_VALUES = (Tensor, Variable, bool, int, float, complex, str, bytes, np.ndarray, np.generic)
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether `x` is a tensor without a value yet, so that Python cannot decide on it."""
+    return isinstance(x, Tensor) and x.interpreter is not None
+
+
+def is_tracing() -> bool:
+    """Whether ops are being written down rather than run: then a loop over a tensor is a loop of the program."""
+    return context.tracer is not None
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[None]:
+    """A scope whose ops are thrown away, to learn what a piece of code would give."""
+    tracer = context.tracer
+    if tracer is None:
+        yield
+        return
+    from tapeflow._src.function.control_flow.blocks import (
+        Block,  # it imports the tracer, which is above
+    )
+
+    block = Block("scratch", tracer)
+    block.created = tracer.created
+    with block.tracing():
+        yield
+
+
+def read(x: Any) -> Any:
+    """A variable's value, as Python's own operators would read it; anything else as it is."""
+    return convert_to_tensor(x) if isinstance(x, Variable) else x
+
+
+def is_value(x: Any) -> bool:
+    """Whether `x` can be an input or output of a branch or loop of the program."""
+    return isinstance(x, (*_VALUES, TensorArray))
+
+
+def as_value(x: Any, like: Any = None) -> Any:
+    """`x` as it travels through branches and loops: a tensor, or a `TensorArray`.
+
+    A Python number takes the dtype of `like` if it is of the same kind: a float becomes any float.
+    """
+    if isinstance(x, TensorArray):
+        return x
+    if isinstance(like, Tensor) and type(x) in (bool, int, float, complex):
+        natural = convert_to_tensor(x)
+        if natural.dtype is not like.dtype and _kind(natural) == _kind(like):
+            return convert_to_tensor(x, dtype=like.dtype)
+        return natural
+    return convert_to_tensor(x)
+
+
+def _kind(tensor: Tensor) -> str:
+    dtype = tensor.dtype
+    if dtype.is_floating:
+        return "float"
+    return "integer" if dtype.is_integer else dtype.name

@@ -1,0 +1,360 @@
+"""Conditionals and loops on many examples at once, for `tf.vectorized_map` and vectorised Jacobians.
+
+The graphs inside are traced again, with batched tensors in the place of single examples, into blocks that work on the
+full tensors. A conditional whose predicate differs between examples computes all branches, and each example selects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow._src.core.context import context
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.interpreter import innermost
+from tapeflow._src.core.scopes import setting
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
+from tapeflow._src.function.control_flow.rows import outside
+from tapeflow._src.function.control_flow.stacks import is_stack
+from tapeflow._src.function.routine import Routine, replay
+from tapeflow._src.function.tracing import Tracer, tracing_lock
+from tapeflow._src.graph.graph import Graph, Value
+from tapeflow._src.ops.elementwise.logic import logical_not
+from tapeflow._src.ops.indexing.gathering import where
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.batching import Batch
+from tapeflow._src.primitives.elementwise import binary
+from tapeflow._src.primitives.indexing import picking
+
+
+def batch_of(tensors: Sequence[Tensor]) -> Batch | None:
+    """The batch that some of these tensors are examples of, if there is one inside of the trace."""
+    found = innermost(tensors)
+    return found if isinstance(found, Batch) else None
+
+
+def _outside(batch: Batch, inputs: Sequence[Tensor]) -> setting:
+    """Within this context only those record who follow full tensors."""
+    those_outside, inside = batch._sides()
+    for recorder in inside:
+        if not isinstance(recorder, Tracer) and any(
+            x._id and recorder.follows(x._id) for x in inputs
+        ):
+            raise unsupported("a tape that is opened inside and differentiates each example")
+    return setting(context, hot=(context.hot[0], those_outside))
+
+
+def unsupported(what: str) -> NotImplementedError:
+    """The error for what cannot be done for all examples at once."""
+    return NotImplementedError(
+        f"A conditional or loop of a traced function cannot be vectorised with {what}. Pass "
+        "experimental_use_pfor=False to jacobian, or use tf.map_fn in the place of tf.vectorized_map."
+    )
+
+
+def conditional_of_batch(
+    batch: Batch, branches: Sequence[Routine], index: Tensor, arguments: Sequence[Sequence[Tensor]]
+) -> list[Tensor]:
+    """A conditional on examples."""
+    from tapeflow._src.function.control_flow.cond import conditional
+
+    taken = [
+        [*own, *outer_tensors(routine)] for routine, own in zip(branches, arguments, strict=True)
+    ]
+    if batch.holds(index):
+        return _selected(branches, index, taken)
+    routines = []
+    with _outside(batch, [x for inputs in taken for x in inputs]):
+        for routine, inputs in zip(branches, taken, strict=True):
+            block = Block(routine.name, current())
+            full = block.run(
+                lambda routine=routine, inputs=inputs: _full_outputs(batch, routine, inputs)
+            )
+            routines.append(block.routine(full))
+        outputs = conditional(routines, index, [[]] * len(routines))
+    return [batch.wrap(y) for y in outputs]
+
+
+def _full_outputs(batch: Batch, routine: Routine, inputs: Sequence[Tensor]) -> list[Tensor]:
+    inner = Batch(batch.size)  # whose tensors are interpreted before those of the block
+    with inner.entered():
+        values = replay(routine.graph, _moved(batch, inner, inputs))
+        return [inner.full(values[v]) for v in routine.graph.outputs]
+
+
+def _moved(batch: Batch, inner: Batch, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors with the examples of one batch as those of another."""
+    return [inner.wrap(batch.data(x)) if batch.holds(x) else x for x in tensors]
+
+
+def _selected(
+    branches: Sequence[Routine],
+    index: Tensor,
+    taken: Sequence[Sequence[Tensor]],
+    count: int | None = None,
+) -> list[Tensor]:
+    """The outputs of the branch that each example chooses, followed by what comes after the first `count` of all."""
+    found = []
+    for routine, inputs in zip(branches, taken, strict=True):
+        values = replay(routine.graph, inputs)
+        found.append([values[v] for v in routine.graph.outputs])
+    results = found[-1][:count]
+    for number, outputs in enumerate(found[:-1]):
+        if index.dtype.is_bool:  # of two branches the first is that for false
+            chosen = logical_not(index)
+        else:
+            chosen = binary.equal(index, convert_to_tensor(number, index.dtype))
+        results = [where(chosen, a, b) for a, b in zip(outputs[:count], results, strict=True)]
+    return results if count is None else [*results, *[y for those in found for y in those[count:]]]
+
+
+def loop_of_batch(
+    batch: Batch,
+    loop: Any,
+    carried: Sequence[Tensor],
+    scanned: Sequence[Tensor],
+    invariants: Sequence[Tensor],
+    turns: Tensor | None,
+    forms: tuple[Sequence[Tensor], Sequence[Tensor]],
+) -> list[Tensor]:
+    """A loop on examples, all of which have as many turns."""
+    body = loop.body
+    fixed = [*invariants, *outer_tensors(body)]
+    everything = [*carried, *scanned, *fixed]
+    if any(is_stack(x) and batch.holds(x) for x in everything):
+        raise unsupported("lists of tensors")
+    if turns is not None and batch.holds(turns):
+        raise unsupported("a number of turns that differs between examples")
+    with _outside(batch, everything):
+        return _LoopOfBatch(batch, loop, carried, scanned, fixed, forms).call(turns)
+
+
+class _LoopOfBatch:
+    def __init__(
+        self,
+        batch: Batch,
+        loop: Any,
+        carried: Sequence[Tensor],
+        scanned: Sequence[Tensor],
+        fixed: Sequence[Tensor],
+        forms: tuple[Sequence[Tensor], Sequence[Tensor]],
+    ) -> None:
+        self.batch, self.loop, self.fixed, self.forms = batch, loop, fixed, forms
+        self.carried, self.scanned = carried, scanned
+        # A carried value is batched if it is so in the beginning, or becomes so in a turn.
+        self.batched = [batch.holds(x) for x in carried]
+        while True:
+            self.block = LoopBlock(loop.body.name, current())
+            self.inner = Batch(
+                batch.size
+            )  # whose tensors are interpreted before those of the block
+            outputs = self.block.run(self._turn)
+            n = loop.carried
+            now = [a or self.inner.holds(y) for a, y in zip(self.batched, outputs[:n], strict=True)]
+            if now == self.batched:
+                break
+            self.batched = now
+        self.outputs = outputs
+
+    def _own(self, symbol: Tensor, batched: bool) -> tuple[Tensor, Tensor]:
+        """An argument of the new body, and what stands for it in the old one."""
+        shape = outside(symbol._array.shape, current())
+        own = self.block.own((self.batch.size, *shape) if batched else shape, symbol.dtype)
+        return own, self.inner.wrap(own) if batched else own
+
+    def _turn(self) -> list[Tensor]:
+        loop, batch = self.loop, self.batch
+        arguments = loop.body.arguments
+        pairs = [self._own(x, b) for x, b in zip(arguments, self.batched, strict=False)]
+        rows = arguments[loop.carried :]
+        pairs += [self._own(x, batch.holds(y)) for x, y in zip(rows, self.scanned, strict=False)]
+        self.block.arguments = [own for own, _ in pairs]  # type: ignore[misc]
+        with self.inner.entered():
+            fixed = _moved(batch, self.inner, self.fixed)
+            values = replay(loop.body.graph, [*[x for _, x in pairs], *fixed])
+            outputs = [values[v] for v in loop.body.graph.outputs]
+            return self._dense(outputs)
+
+    def _dense(self, outputs: list[Tensor]) -> list[Tensor]:
+        """Sums of rows as sums of tensors."""
+        at = self.loop.carried + self.loop.stacked
+        result = outputs[:at]
+        for rows, like in zip(self.loop.sums, self.forms[1], strict=True):
+            if rows:
+                shape = self.batch.data(like)._array.shape
+                shape = shape[1:] if self.batch.holds(like) else shape
+                values, indices = outputs[at : at + 2]
+                result.append(
+                    picking.scatter_rows(values, indices, shape=shape, axis=0, batch_dims=0)
+                )
+            else:
+                result.append(outputs[at])
+            at += 2 if rows else 1
+        return result
+
+    def call(self, turns: Tensor | None) -> list[Tensor]:
+        """The outputs of the loop."""
+        from tapeflow._src.function.control_flow.loops import Loop
+
+        loop, batch, n = self.loop, self.batch, self.loop.carried
+        flags = [*self.batched, *[self.inner.holds(y) for y in self.outputs[n:]]]
+        with self.block.tracing(), self.inner.entered():
+            outputs = [
+                self.inner.full(y) if b else y for y, b in zip(self.outputs, flags, strict=True)
+            ]
+        new = Loop(
+            self.block.routine(outputs),
+            n,
+            loop.scanned,
+            condition=self._condition(),
+            stacked=loop.stacked,
+            sums=[False] * len(loop.sums),
+            cut=loop.cut,
+            reverse=loop.reverse,
+            limit=loop.limit,
+        )
+        first = n + loop.stacked
+        pairs = zip(self.forms[1], flags[first:], strict=True)
+        results = new.call(
+            [batch.full(x) if b else x for x, b in zip(self.carried, self.batched, strict=True)],
+            [_swapped(batch.data(x)) if batch.holds(x) else x for x in self.scanned],
+            turns=turns,
+            sums_like=[batch.full(x) if b else batch.data(x) for x, b in pairs],
+        )
+        found = []
+        for i, (y, batched) in enumerate(zip(results, flags, strict=False)):
+            if not batched:
+                found.append(y)
+            elif n <= i < first:
+                found.append(batch.wrap(_swapped(y)))
+            else:
+                found.append(batch.wrap(y))
+        return [*found, results[-1]]
+
+    def _condition(self) -> Routine | None:
+        condition = self.loop.condition
+        if condition is None:
+            return None
+        taken = outer_tensors(condition)
+        block = LoopBlock(condition.name, current())
+        inner = Batch(self.batch.size)
+
+        def run() -> Tensor:
+            owns = []
+            inputs = []
+            for symbol, batched in zip(condition.arguments, self.batched, strict=True):
+                shape = outside(symbol._array.shape, current())
+                own = block.own((self.batch.size, *shape) if batched else shape, symbol.dtype)
+                owns.append(own)
+                inputs.append(inner.wrap(own) if batched else own)
+            block.arguments = owns
+            with inner.entered():
+                fixed = _moved(self.batch, inner, taken)
+                values = replay(condition.graph, [*inputs, *fixed])
+            return values[condition.graph.outputs[0]]
+
+        going_on = block.run(run)
+        if inner.holds(going_on):
+            raise unsupported("a condition that differs between examples")
+        return block.routine([going_on])
+
+
+def _swapped(x: Tensor) -> Tensor:
+    """The examples and the rows of a tensor, in the other order."""
+    return moving.transpose(x, perm=(1, 0, *range(2, x._array.ndim)))
+
+
+# Nodes inside of graphs that are traced again.
+
+
+class _Held:
+    """A graph of a node, as a block that takes everything as arguments."""
+
+    variables = captured = ()
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.name = graph.name
+        self.arguments = [_Like(v) for v in graph.inputs]
+
+
+class _Like:
+    """A shape and a dtype, as tensors have them."""
+
+    def __init__(self, value: Value) -> None:
+        self._array = value
+        self.dtype = value.dtype
+
+
+def node_of_batch(
+    name: str, batch: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]
+) -> list[Tensor]:
+    """A conditional or loop on examples, from a node: inside of a trace, or in one that is made for it."""
+    node = {"cond": _cond_node, "while": _while_node}[name]
+    if context.tracer is not None:
+        return node(batch, inputs, attrs)
+    flags = [batch.holds(x) for x in inputs]
+    full = [batch.data(x) for x in inputs]
+    tracer = Tracer(f"{name} of a batch")
+    with tracing_lock, tracer.whole():
+        symbols = [tracer.argument_like(x) for x in full]
+        inner = Batch(batch.size)
+        with inner.entered():
+            own = [inner.wrap(x) if b else x for x, b in zip(symbols, flags, strict=True)]
+            found = node(inner, own, attrs)
+            batched = [inner.holds(y) for y in found]
+            outputs = [inner.data(y) for y in found]
+    with _outside(batch, inputs):
+        results = Routine(tracer, outputs, jit_compile=False).call(full)
+    return [batch.wrap(y) if b else y for y, b in zip(results, batched, strict=True)]
+
+
+def _cond_node(batch: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[Tensor]:
+    """A conditional on examples, from a node."""
+    index, *pool = inputs
+    arguments = [[pool[place] for place in own] for own in attrs["places"]]
+    branches: Any = [_Held(graph) for graph in attrs["branches"]]
+    if not any(attrs["kept"]):
+        return conditional_of_batch(batch, branches, index, arguments)
+    if attrs.get("effect"):
+        raise unsupported("an effect, such as printing, in a branch that is differentiated")
+    # What a branch keeps is computed in any case, and looked at if it is the one.
+    count = len(attrs["shapes"]) - sum(attrs["kept"])
+    return _selected(branches, index, arguments, count)
+
+
+def _while_node(batch: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[Tensor]:
+    """A loop on examples, from a node. What it keeps is stacked."""
+    from tapeflow._src.function.control_flow.loops import Loop
+
+    plan, graph, condition = attrs["plan"], attrs["body"], attrs.get("condition")
+    n, stacked, first = plan.carried, len(plan.stacked), plan.first
+    end = len(graph.outputs) - plan.kept
+    order = [*graph.outputs[: n + stacked], *graph.outputs[end:], *graph.outputs[n + stacked : end]]
+    body: Any = _Held(graph.with_nodes(graph.nodes, order))
+    test: Any = None
+    if condition is not None:
+        test = _Held(condition)
+        test.arguments, test.captured = test.arguments[:n], [inputs[p] for p in plan.condition]
+    loop = Loop(
+        body,
+        n,
+        plan.scanned,
+        condition=test,
+        stacked=stacked + plan.kept,
+        sums=[rows for rows, _ in plan.sums],
+        reverse=plan.reverse,
+        limit=plan.limit,
+    )
+    found = loop_of_batch(
+        batch,
+        loop,
+        inputs[first : first + n],
+        inputs[first + n : first + n + plan.scanned],
+        [inputs[p] for p in plan.body],
+        inputs[0] if plan.counted else None,
+        ((), [inputs[like] for _, like in plan.sums]),
+    )
+    kept = found[n + stacked : n + stacked + plan.kept]
+    return [*found[: n + stacked], *found[n + stacked + plan.kept :], *kept]

@@ -1,0 +1,102 @@
+"""The backward pass of a block, traced from the records of the block's own tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeflow._src.autodiff import backprop
+from tapeflow._src.autodiff.backprop import Call
+from tapeflow._src.core.context import context, identify, recorders
+from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.function.control_flow.stacks import is_stack, stack_zeros_like
+from tapeflow._src.function.foreign_sizes import own_sizes
+from tapeflow._src.function.routine import Routine, _symbol
+from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.table import ArraySpec
+
+
+class BlockGradient:
+    """A traced backward pass.
+
+    Args:
+      routine: the block.
+      given: tensors that have the form of the gradients that are given.
+      seed: takes those gradients, and gives pairs of a tensor in the block and its gradient.
+      finish: takes the gradients of the inputs of the block, None where there is none, and gives the outputs of the
+        pass.
+
+    Attributes:
+      given: its inputs for the gradients that are given.
+      kept: tensors of the block that it needs, each with its input for it.
+    """
+
+    def __init__(
+        self,
+        routine: Routine,
+        given: Sequence[Tensor],
+        seed: Callable[[list[Tensor]], Sequence[tuple[SymbolicTensor, Tensor]]],
+        finish: Callable[[list[Any]], list[Tensor]],
+    ) -> None:
+        tracer = self.tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
+        with tracing_lock, tracer.whole():
+            seeds: dict[int, Any] = {}
+            for target, g in seed([tracer.argument_like(x) for x in given]):
+                if target._id:
+                    there = seeds.get(target._id)
+                    seeds[target._id] = g if there is None else backprop.accumulate(there, g)
+            sources = routine.inputs()
+            wanted = [x for x in sources if x.dtype.is_differentiable]
+            parts = iter(routine.tracer.tape._backward(seeds, wanted, release=False))
+            found = [next(parts) if x.dtype.is_differentiable else None for x in sources]
+            self._outputs = [_symbol(tracer, x) for x in finish(found)]
+        own_sizes(tracer)
+        tracer.graph.constants.clear()
+        self.given = list(tracer.arguments)
+        self.kept: list[tuple[SymbolicTensor, SymbolicTensor]] = []
+        for key, (x, symbol) in list(tracer.captures.items()):
+            inside = routine.tracer.known.get(id(x), x)  # the block has captured it, too
+            if isinstance(inside, SymbolicTensor) and inside.interpreter is routine.tracer:
+                self.kept.append((inside, symbol))
+                del tracer.captures[key]
+
+    def routine(self, arguments: Sequence[SymbolicTensor]) -> Routine:
+        """The pass with its arguments in an order: the inputs in `given` and `kept`."""
+        self.tracer.arguments = list(arguments)
+        return Routine(self.tracer, self._outputs)
+
+
+def record_kept(call: Call, tracer: Tracer, known: Sequence[Any]) -> None:
+    """Tells of outputs that a node got when its derivative was asked for: the derivative of that needs theirs.
+
+    Args:
+      call: the outputs, and how to differentiate them.
+      tracer: has the node. Its tape is told, also if the trace is over.
+      known: who was recording when the node was made.
+    """
+    told = [tracer.tape, *known]
+    if context.tracer is tracer:  # in another trace they are inputs, and not computed
+        told += recorders()
+    kept = [x for x in call.outputs if x.dtype.is_differentiable]
+    for recorder in {id(r): r for r in told}.values():
+        if isinstance(recorder, Tracer) or getattr(recorder, "_records", ()) is None:
+            continue
+        if not all(recorder.follows(identify(x)) for x in kept):
+            recorder.record_call(call)
+
+
+def zeros_like(x: Tensor) -> Tensor:
+    """Zeros in the shape of a tensor, or a stack of zeros."""
+    if is_stack(x):
+        return stack_zeros_like(x)
+    if any(type(d) is Dim for d in x._array.shape):
+        return moving.zeros_like(x)
+    return backprop.zeros(ArraySpec(x._array.shape, x.dtype))
+
+
+def connected(routine: Routine, source: SymbolicTensor, targets: Sequence[SymbolicTensor]) -> bool:
+    """Whether a target of a block may depend on an input of it."""
+    found = backprop.reachable(routine.tracer.tape._records or [], {source._id})
+    return any(t._id in found for t in targets)

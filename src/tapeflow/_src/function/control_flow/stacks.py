@@ -1,0 +1,460 @@
+"""Lists of tensors inside traced functions: what a `tf.TensorArray` holds, and what the turns of a loop leave behind.
+
+A `Stack` is a value of a graph like an array, but its elements need not have one shape, and putting one in copies a
+dictionary and no data. Its shape is a `StackShape`, by which tensors that stand for one are known. Stacks are
+differentiable: the gradient of a stack is a stack, in which elements that are not there are zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core import dtypes
+from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.errors import InvalidArgumentError
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.table import TABLE, ArraySpec, Primitive, primitive
+
+Element = tuple[Any, ...] | None
+
+
+class StackShape(tuple[Any, ...]):
+    """The shape of a stack: its length. `element` is the shape of its elements, or None where it is not known."""
+
+    element: Element
+
+    def __new__(cls, length: Any, element: Element = None) -> StackShape:
+        """A shape."""
+        self = super().__new__(cls, (length,))
+        self.element = element
+        return self
+
+    @staticmethod
+    def added(a: Tensor, b: Tensor) -> Tensor:
+        """The sum of two gradients that are stacks."""
+        return stack_add(a, b)
+
+    @staticmethod
+    def ones_like(x: Tensor) -> Tensor:
+        """A stack of ones."""
+        return stack_ones_like(x)
+
+    def with_sizes(self, sizes: tuple[Any, ...]) -> StackShape:
+        """The same with another length."""
+        return StackShape(sizes[0], self.element)
+
+
+class Stack:
+    """A list of arrays. Those that are not in `entries` are zeros."""
+
+    __slots__ = ("dtype", "element", "entries", "length")
+
+    ndim = 1
+
+    def __init__(
+        self, entries: dict[int, Any], length: int, dtype: np.dtype, element: Element = None
+    ) -> None:
+        self.entries = entries
+        self.length = length
+        self.dtype = dtype
+        self.element = element
+
+    @property
+    def shape(self) -> StackShape:
+        """Its length, with the shape of its elements."""
+        return StackShape(self.length, self.element)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return self.length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: int) -> Any:
+        found = self.entries.get(index)
+        return self.zeros() if found is None else found
+
+    def zeros(self, element: Element = None) -> Any:
+        """An element that is not there."""
+        if element is None:
+            element = self.element
+        if element is None or any(d is None for d in element):
+            found = next(iter(self.entries.values()), None)
+            if found is None:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    "TensorArray: an element that was not written is read as zeros, and the shape of the elements is "
+                    "not known. Give element_shape, or write first.",
+                )
+            return found.zeros_like() if isinstance(found, Stack) else np.zeros_like(found)
+        if self.dtype.kind == "O":
+            return np.full(element, b"", object)
+        return np.zeros(element, self.dtype)
+
+    def zeros_like(self) -> Stack:
+        """A stack of zeros."""
+        return Stack({}, self.length, self.dtype, self.element)
+
+    def with_entry(self, index: int, value: Any) -> Stack:
+        """The stack with another element."""
+        entries = self.entries.copy()
+        entries[index] = value
+        return Stack(entries, max(self.length, index + 1), self.dtype, self.element)
+
+    def without(self, index: int) -> Stack:
+        """The stack with zeros at a place."""
+        if index not in self.entries:
+            return self
+        entries = self.entries.copy()
+        del entries[index]
+        return Stack(entries, self.length, self.dtype, self.element)
+
+    def rows(self, element: Element = None) -> np.ndarray:
+        """All elements as one array."""
+        if not self.length:
+            inner = tuple(d or 0 for d in element or self.element or ())
+            return np.zeros((0, *inner), self.dtype)
+        if len(self.entries) == self.length:
+            return np.stack([self.entries[i] for i in range(self.length)])
+        zeros = np.asarray(self.zeros(element))
+        rows = np.empty((self.length, *zeros.shape), self.dtype)  # no list: it may be very long
+        rows[...] = zeros
+        for i, row in self.entries.items():
+            if np.shape(row) != zeros.shape:
+                raise ValueError(f"elements have the shapes {np.shape(row)} and {zeros.shape}")
+            rows[i] = row
+        return rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.rows(), dtype)
+
+    def __add__(self, other: Any) -> Stack:
+        if not isinstance(other, Stack):  # XLA has arrays in the place of stacks
+            other = _from_kernel(np.asarray(other))
+        more, fewer = (self, other) if len(self.entries) >= len(other.entries) else (other, self)
+        entries = more.entries.copy()
+        for index, value in fewer.entries.items():
+            there = entries.get(index)
+            entries[index] = value if there is None else there + value
+        length = max(self.length, other.length)
+        return Stack(entries, length, self.dtype, more.element or fewer.element)
+
+    __radd__ = __add__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        # Gradients that meet are added, and nothing else is ever done with a stack.
+        if ufunc is not np.add or method != "__call__":
+            return NotImplemented
+        a, b = inputs[:2]
+        return a + b if isinstance(a, Stack) else b + a
+
+    def __repr__(self) -> str:
+        return f"<stack of {self.length} {self.dtype} arrays>"
+
+
+def is_stack(x: Tensor) -> bool:
+    """Whether a tensor stands for a stack."""
+    return type(x._array.shape) is StackShape
+
+
+def stack_of(arrays: list[Any], dtype: np.dtype, element: Element = None) -> Stack:
+    """A stack of these arrays."""
+    return Stack(dict(enumerate(arrays)), len(arrays), dtype, element)
+
+
+# Primitives. They are no rows of the table, which is about arrays.
+
+
+def _unlisted(
+    name: str, inputs: str, kernel: Callable[..., Any], **rest: Any
+) -> Callable[..., Any]:
+    function = primitive(name, inputs, kernel, **rest)
+    UNLISTED[name] = TABLE.pop(name)
+    return function
+
+
+UNLISTED: dict[str, Primitive] = {}
+"""The rows for stacks by name. They are not in the table, because stacks are no arrays: see `_unlisted`."""
+
+
+def _known(shape: Any) -> Element:
+    """The shape of the elements of a stack, from its own."""
+    return shape.element if isinstance(shape, StackShape) else None
+
+
+def _spec(length: Any, element: Element, dtype: DType) -> ArraySpec:
+    return ArraySpec(StackShape(length, element), dtype)
+
+
+def _element_spec(s: ArraySpec, element: Element) -> ArraySpec:
+    shape = _known(s.shape) if element is None else element
+    if shape is None:
+        raise ValueError(
+            "TensorArray: the shape of the elements is not known here. Give element_shape=... when you make the "
+            "TensorArray, or write an element first."
+        )
+    return ArraySpec(shape, s.dtype)
+
+
+def _position(op: str, index: Any, length: int) -> int:
+    number = int(index)
+    if not 0 <= number < length:
+        raise InvalidArgumentError(
+            None, None, f"TensorArray.{op}: index {number} is not in the range [0, {length})"
+        )
+    return number
+
+
+stack_empty = _unlisted(
+    "stack_empty",
+    "",
+    lambda *, length, element, dtype: Stack({}, length, dtype.np_dtype, element),
+    result=lambda *, length, element, dtype: _spec(length, element, dtype),
+)
+
+
+def _get_kernel(s: Stack, index: Any, *, element: Element) -> Any:
+    found = s.entries.get(_position("read", index, s.length))
+    return s.zeros(element) if found is None else found
+
+
+stack_get = _unlisted(
+    "stack_get",
+    "s index",
+    _get_kernel,
+    result=lambda s, index, *, element: _element_spec(s, element),
+    gradients={
+        "s": lambda g, index, s_shape: stack_single(
+            g, index, length=s_shape[0], element=g._array.shape
+        )
+    },
+)
+
+
+def _single_kernel(x: Any, index: Any, *, length: int, element: Element) -> Stack:
+    number = int(index)
+    return Stack({number: x}, max(length, number + 1), x.dtype, element)
+
+
+stack_single = _unlisted(
+    "stack_single",
+    "x index",
+    _single_kernel,
+    result=lambda x, index, *, length, element: _spec(length, element, x.dtype),
+    gradients={"x": lambda g, index, x_shape: stack_get(g, index, element=x_shape)},
+)
+
+
+def _set_kernel(s: Stack, x: Any, index: Any, *, grow: bool) -> Stack:
+    number = int(index)
+    if number < 0 or (number >= s.length and not grow):
+        more = "" if number < 0 else " and cannot grow. Make it with dynamic_size=True, or larger."
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"TensorArray.write: index {number} is out of range; the array has size {s.length}{more}",
+        )
+    return s.with_entry(number, x)
+
+
+stack_set = _unlisted(
+    "stack_set",
+    "s x index",
+    _set_kernel,
+    result=lambda s, x, index, *, grow: _spec(
+        None if grow else s.shape[0], _known(s.shape) or x.shape, s.dtype
+    ),
+    gradients={
+        "s": lambda g, index: stack_drop(g, index),
+        "x": lambda g, index, x_shape: stack_get(g, index, element=x_shape),
+    },
+)
+
+stack_add = _unlisted(
+    "stack_add",
+    "a b",
+    lambda a, b: a + b,
+    result=lambda a, b: _spec(a.shape[0], _known(a.shape) or _known(b.shape), a.dtype),
+    gradients={"a": lambda g: g, "b": lambda g: g},
+)
+
+
+def _ones_like_kernel(s: Any) -> Stack:
+    if not isinstance(s, Stack):  # XLA has arrays in the place of stacks
+        return _from_kernel(np.ones_like(s))
+    ones = {
+        i: _ones_like_kernel(x) if isinstance(x, Stack) else np.ones_like(x)
+        for i, x in s.entries.items()
+    }
+    return Stack(ones, s.length, s.dtype, s.element)
+
+
+stack_ones_like = _unlisted("stack_ones_like", "s", _ones_like_kernel, result=lambda s: s)
+
+stack_drop = _unlisted(
+    "stack_drop",
+    "s index",
+    lambda s, index: s.without(int(index)),
+    result=lambda s, index: s,
+    gradients={"s": lambda g, index: stack_drop(g, index)},
+)
+
+
+def _rows_result(s: ArraySpec, *, element: Element) -> ArraySpec:
+    return ArraySpec((s.shape[0], *_element_spec(s, element).shape), s.dtype)
+
+
+stack_rows = _unlisted(
+    "stack_rows",
+    "s",
+    lambda s, *, element: s.rows(element),
+    result=_rows_result,
+    gradients={"s": lambda g: stack_from(g)},
+)
+
+
+def _from_kernel(x: Any) -> Stack:
+    return Stack(dict(enumerate(x)), len(x), x.dtype, x.shape[1:])
+
+
+stack_from = _unlisted(
+    "stack_from",
+    "x",
+    _from_kernel,
+    result=lambda x: _spec(x.shape[0], x.shape[1:], x.dtype),
+    gradients={"x": lambda g, x_shape: stack_rows(g, element=x_shape[1:])},
+)
+
+stack_length = _unlisted(
+    "stack_length",
+    "s",
+    lambda s: np.int32(s.length),
+    result=lambda s: ArraySpec((), dtypes.int32),
+)
+
+
+def _concat_kernel(s: Stack) -> Any:
+    if not s.length:
+        raise InvalidArgumentError(None, None, "TensorArray.concat: the array has no elements")
+    return np.concatenate([s[i] for i in range(s.length)])
+
+
+def _concat_result(s: ArraySpec) -> ArraySpec:
+    element = _element_spec(s, None).shape
+    if not element:
+        raise ValueError(
+            "TensorArray.concat: the elements are scalars, and scalars cannot be joined. Use stack()."
+        )
+    return ArraySpec((None, *element[1:]), s.dtype)
+
+
+stack_concat = _unlisted(
+    "stack_concat",
+    "s",
+    _concat_kernel,
+    result=_concat_result,
+    gradients={"s": lambda g, s: stack_split_like(g, s)},
+)
+
+
+def _split_like_kernel(x: Any, s: Stack) -> Stack:
+    ends = np.cumsum([len(s[i]) for i in range(s.length)])[:-1]
+    return stack_of(np.split(x, ends), x.dtype)
+
+
+stack_split_like = _unlisted(
+    "stack_split_like",
+    "x s",
+    _split_like_kernel,
+    result=lambda x, s: _spec(s.shape[0], _known(s.shape), x.dtype),
+    gradients={"x": lambda g: stack_concat(g)},
+)
+
+
+def _split_kernel(x: Any, lengths: Any) -> Stack:
+    if int(lengths.sum()) != len(x):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"TensorArray.split: the lengths {lengths.tolist()} add up to {int(lengths.sum())}, and the value has "
+            f"shape {list(x.shape)}",
+        )
+    return stack_of(np.split(x, np.cumsum(lengths)[:-1]), x.dtype)
+
+
+stack_split = _unlisted(
+    "stack_split",
+    "x lengths",
+    _split_kernel,
+    result=lambda x, lengths: _spec(lengths.shape[0], (None, *x.shape[1:]), x.dtype),
+    gradients={"x": lambda g: stack_concat(g)},
+)
+
+
+def _scatter_kernel(s: Stack, x: Any, indices: Any, *, grow: bool) -> Stack:
+    for index, row in zip(indices.tolist(), x, strict=False):
+        s = _set_kernel(s, row, index, grow=grow)
+    return s
+
+
+stack_scatter = _unlisted(
+    "stack_scatter",
+    "s x indices",
+    _scatter_kernel,
+    result=lambda s, x, indices, *, grow: _spec(
+        None if grow else s.shape[0], _known(s.shape) or x.shape[1:], s.dtype
+    ),
+    gradients={
+        "s": lambda g, indices: stack_drop_rows(g, indices),
+        "x": lambda g, indices, x_shape: stack_pick(g, indices, element=x_shape[1:]),
+    },
+)
+
+
+def _drop_rows_kernel(s: Stack, indices: Any) -> Stack:
+    for index in indices.tolist():
+        s = s.without(index)
+    return s
+
+
+stack_drop_rows = _unlisted(
+    "stack_drop_rows",
+    "s indices",
+    _drop_rows_kernel,
+    result=lambda s, indices: s,
+    gradients={"s": lambda g, indices: stack_drop_rows(g, indices)},
+)
+
+
+def _pick_kernel(s: Stack, indices: Any, *, element: Element) -> Any:
+    picked = [s.entries.get(i) for i in indices.tolist()]
+    zeros = s.zeros(element) if any(x is None for x in picked) else None
+    return stack_of([zeros if x is None else x for x in picked], s.dtype).rows(element)
+
+
+def _pick_gradient(g: Tensor, indices: Tensor, s_shape: Any) -> Tensor:
+    empty = stack_empty(length=s_shape[0], element=g._array.shape[1:], dtype=g.dtype)
+    return stack_scatter(empty, g, indices, grow=True)
+
+
+stack_pick = _unlisted(
+    "stack_pick",
+    "s indices",
+    _pick_kernel,
+    result=lambda s, indices, *, element: ArraySpec(
+        (indices.shape[0], *_element_spec(s, element).shape), s.dtype
+    ),
+    gradients={"s": _pick_gradient},
+)
+
+
+def stack_zeros_like(x: Tensor) -> Tensor:
+    """A stack of zeros, as long as another."""
+    shape = x._array.shape
+    return stack_empty(length=shape[0], element=_known(shape), dtype=x.dtype)

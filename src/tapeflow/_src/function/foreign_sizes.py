@@ -1,0 +1,64 @@
+"""Unknown sizes of other traces: a graph that mentions one takes the tensor it is a size of as an input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow._src.core.sizes.dims import Atom, Dim
+from tapeflow._src.core.sizes.extremes import evaluated
+from tapeflow._src.function.tracing import Tracer
+from tapeflow._src.graph.sizes import atoms_in, mapped
+
+
+def own_sizes(tracer: Tracer, of_results: bool = False) -> None:
+    """Makes a finished trace stand by itself: sizes in its attributes are those of its own values.
+
+    Tracing a branch, a loop body or a backward pass meets sizes of tensors of the function around it. An input that has
+    such a size tells it; if there is none, the tensor that it comes from is captured.
+
+    Args:
+      tracer: of the trace.
+      of_results: whether inputs must tell the sizes of all it computes, too: its derivative will ask for them.
+    """
+    replacements: dict[Atom, Any] = {}
+
+    def own(atom: Atom) -> Any:
+        if atom not in replacements:
+            replacements[atom] = Dim.of(_replacement(atom, tracer))
+        return replacements[atom]
+
+    for node in tracer.graph.nodes:
+        if any(_foreign(atom, tracer) for atom in atoms_in(tuple(node.attrs.values()))):
+            node.attrs = mapped(node.attrs, lambda dim: evaluated(dim, own))
+        if of_results:
+            for atom in atoms_in([v.shape for v in node.outputs]):
+                own(atom)
+
+
+def visible(size: Any, tracer: Tracer) -> bool:
+    """Whether a size means something in a trace: it is a number, or the size of a tensor there or around it."""
+    return all(
+        atom.origin[0].interpreter is tracer or tracer._may_see(atom.origin[0].interpreter)
+        for atom in atoms_in(size)
+    )
+
+
+def owned(size: Any, tracer: Tracer) -> bool:
+    """Whether a size is that of a tensor in this very trace."""
+    return not any(_foreign(atom, tracer) for atom in atoms_in(size))
+
+
+def _foreign(atom: Atom, tracer: Tracer) -> bool:
+    return atom.origin[0].interpreter is not tracer
+
+
+def _replacement(atom: Atom, tracer: Tracer) -> Atom:
+    if not _foreign(atom, tracer):
+        return atom
+    tensor, axis, position = atom.origin
+    key = Dim.of(atom)._key
+    for x in (*tracer.arguments, *[symbol for _, symbol in tracer.captures.values()]):
+        for own_axis, size in enumerate(x._array.shape):
+            if type(size) is Dim and size._key == key:
+                return Atom(atom.name, (x, own_axis, 0), atom.hint, atom.made_up)
+    return Atom(atom.name, (tracer.capture(tensor), axis, position), atom.hint, atom.made_up)

@@ -1,0 +1,314 @@
+"""`tf.function`: a Python function that is traced once for each kind of arguments, and then runs without Python."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.context import new_id
+from tapeflow._src.core.device_tensor import DeviceTensor
+from tapeflow._src.core.errors import shown
+from tapeflow._src.core.scopes import setting
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.function import settings
+from tapeflow._src.function.concrete import ConcreteFunction
+from tapeflow._src.function.retracing import RetracingWatch, watch_for
+from tapeflow._src.function.signature import Signature, flattened, form_of, key_of, keys_of
+from tapeflow._src.function.traces import Traces
+from tapeflow._src.function.tracing import tracing_lock
+from tapeflow._src.graph import passes
+
+_REMEMBERED = 1000
+
+
+class Function:
+    """What `tf.function` returns: a callable with a cache of traces."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        *,
+        input_signature: Any = None,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
+        watch: RetracingWatch | None = None,
+    ) -> None:
+        if not callable(python_function):
+            raise TypeError(f"tf.function takes a callable, got {shown(python_function)}")
+        self._python_function = python_function
+        self._options = {
+            "input_signature": input_signature,
+            "autograph": autograph,
+            "jit_compile": jit_compile,
+            "reduce_retracing": reduce_retracing,
+        }
+        self._signature: Signature | None = None
+        self._traces = Traces()
+        # For calls on tensors alone, by their shapes and dtypes.
+        self._seen: dict[Any, ConcreteFunction] = {}
+        self._count = 0
+        self._last_names: list[str] = []
+        self._created_variables = False
+        self._in_progress: frozenset[Any] = frozenset()
+        self.number = new_id()  # which `id` is not: it may be that of one that is gone
+        self._watch = watch_for(python_function) if watch is None else watch
+        self._bound: dict[int, tuple[Any, Function]] = {}
+        functools.update_wrapper(self, python_function, updated=())
+        for name, value in getattr(python_function, "__dict__", {}).items():
+            if isinstance(python_function, FunctionType) and name not in vars(self):
+                setattr(self, name, value)
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function inside."""
+        return self._python_function
+
+    @property
+    def signature(self) -> Signature:
+        """Its parameters."""
+        if self._signature is None:
+            self._signature = Signature(self._python_function, self._options["input_signature"])
+        return self._signature
+
+    @property
+    def input_signature(self) -> Any:
+        """The input signature it was given."""
+        return self.signature.input_signature
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function."""
+        return self.signature.name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a method: each object has traces of its own, which do not keep it alive."""
+        if instance is None:
+            return self
+        key = id(instance)
+        found = self._bound.get(key)
+        if found is not None and found[0]() is instance:
+            return found[1]
+        reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
+        method = Function(
+            _method(self._python_function, instance), watch=self._watch, **self._options
+        )
+        self._bound[key] = (reference, method)
+        return method
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._python_function, self._options)  # copies and pickles trace anew
+
+    # Calling.
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The results: of a trace for such arguments, which is made if there is none yet."""
+        self._watch.calls += 1
+        if not kwargs:  # the short way, for tensors of shapes and dtypes that were seen before
+            kinds: list[Any] = []
+            for x in args:
+                if type(x) is Tensor:
+                    array = x._array
+                elif type(x) is DeviceTensor:
+                    array = x._buffer
+                else:
+                    break
+                kinds.append(array.shape)
+                kinds.append(array.dtype)
+            else:
+                concrete = self._seen.get(tuple(kinds))
+                if concrete is not None and not settings.eagerly:
+                    return concrete.call_tensors(args)
+        if settings.eagerly:
+            return self._python_function(*args, **kwargs)
+        concrete, leaves = self._found(args, kwargs)
+        if concrete.is_plain and not kwargs and len(leaves) == len(args):
+            self._remember(args, leaves, concrete)
+        return concrete.call_leaves(leaves)
+
+    def _remember(
+        self, args: Sequence[Any], leaves: Sequence[Any], concrete: ConcreteFunction
+    ) -> None:
+        """Makes the next call with such tensors short."""
+        kinds: list[Any] = []
+        for x, leaf in zip(args, leaves, strict=True):
+            if x is not leaf or type(x) not in (Tensor, DeviceTensor):
+                return
+            array = x._array if type(x) is Tensor else x._buffer
+            kinds += [array.shape, array.dtype]
+        if len(self._seen) >= _REMEMBERED:
+            self._seen.clear()
+        self._seen[tuple(kinds)] = concrete
+
+    def _found(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
+        args, kwargs = self.signature.bound(args, kwargs)
+        if self.signature.input_signature is not None:
+            args = self.signature.cast(args, kwargs)
+        structure = (args, kwargs)
+        leaves = flattened(structure)
+        key = (form_of(structure), *keys_of(leaves))
+        concrete = self._traces.find(key, leaves)
+        if concrete is None:
+            with tracing_lock:  # while one thread traces, others wait for what it finds
+                concrete = self._traces.find(key, leaves)
+                if concrete is None:
+                    concrete = self._traced(structure, leaves, key)
+                    concrete.fits(leaves)  # a trace around this one has to rely on the same answers
+        return concrete, leaves
+
+    # Tracing.
+
+    def _traced(self, structure: tuple[Any, Any], leaves: list[Any], key: Any) -> ConcreteFunction:
+        if key in self._in_progress:
+            raise RuntimeError(
+                f"tf.function: {self.name} calls itself while it is traced. A traced function cannot be recursive on "
+                "tensors, because its graph would have no end: write a loop (tf.while_loop), or recurse in a plain "
+                "Python function on Python numbers."
+            )
+        wide = self._widened(key)
+        with setting(self, _in_progress=self._in_progress | {key}):
+            concrete = self._trace(structure, leaves, wide[1:])
+        reduced = self._options["reduce_retracing"]
+        self._traces.add(concrete, key, wide, reduced)
+        self._seen.clear()  # so that traces that are in use are found again, which tells them from old ones
+        self._last_names = concrete.leaf_names
+        self._watch.traced(self, key)
+        return concrete
+
+    def _widened(self, key: Any) -> Any:
+        """The key to trace for: that of the input signature, or one that covers the shapes of earlier calls, too."""
+        if self.signature.input_signature is not None:
+            keys = list(key[1:])
+            for i, spec in enumerate(nest.flatten(self.signature.input_signature)):
+                keys[i] = key_of(spec)
+            return (key[0], *keys)
+        return self._traces.widened(key) if self._options["reduce_retracing"] else key
+
+    def _trace(
+        self, structure: tuple[Any, Any], leaves: list[Any], keys: Sequence[Any]
+    ) -> ConcreteFunction:
+        inner = self._converted()
+        by_identity = False
+        while True:
+            self._count += 1
+            concrete = ConcreteFunction(
+                inner,
+                self.signature,
+                structure,
+                leaves,
+                keys,
+                jit_compile=self._options["jit_compile"],
+                creation_allowed=not self._created_variables,
+                by_identity=by_identity,
+            )
+            if concrete.created:
+                # Variables were made in this trace, which must not be made again: from now on they exist.
+                self._created_variables = True
+            elif not by_identity and concrete.mixes(leaves):
+                by_identity = (
+                    True  # it uses a variable under two names, and has to know that it is one
+                )
+            else:
+                return concrete
+
+    def _converted(self) -> Callable[..., Any]:
+        if not self._options["autograph"]:
+            return self._python_function
+        try:
+            from tapeflow._src.function.autograph import convert
+        except ImportError:
+            return self._python_function
+
+        return convert(self._python_function)
+
+    def argument_name(self, position: int) -> str:
+        """The name of the argument that a leaf belongs to, in the last trace."""
+        names = self._last_names
+        return names[position] if position < len(names) else f"{position}"
+
+    # What it is.
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for arguments of this kind: tensors, or `tf.TensorSpec`s in their place.
+
+        >>> f = tf.function(lambda x: x + 1.0)
+        >>> f.get_concrete_function(tf.TensorSpec([None], tf.float32)).structured_outputs
+        TensorSpec(shape=(None,), dtype=tf.float32, name=None)
+        """
+        if not args and not kwargs and self.signature.input_signature is not None:
+            args = self.signature.input_signature
+        return self._found(args, kwargs)[0]
+
+    def experimental_get_tracing_count(self) -> int:
+        """How many times the Python function was traced."""
+        return self._count
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces, as text."""
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces)
+
+    def graph(self, optimized: bool = False) -> str:
+        """The graphs of all traces, as text: as they were traced, or as they run.
+
+        >>> f = tf.function(lambda x: tf.sin(x) * 2.0)
+        >>> _ = f(tf.constant(1.0))
+        >>> print(f.graph())  # doctest: +ELLIPSIS
+        <lambda>(x: float32[]) {
+          a = 2.0: float32[]
+          b = sin(x): float32[]...
+          c = multiply(b, a): float32[]...
+          return c
+        }
+
+        Args:
+          optimized: whether to show the graphs after all passes.
+        """
+        graphs = [concrete.graph for concrete in self._traces]
+        return "\n\n".join(str(passes.optimized(g) if optimized else g) for g in graphs)
+
+    def report(self) -> str:
+        """How each trace runs: which executor was chosen, and why."""
+        return "\n\n".join(concrete.report() for concrete in self._traces)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that its traces use."""
+        found = {id(v): v for c in self._traces for v in c.variables}
+        return tuple(found.values())
+
+    def __repr__(self) -> str:
+        return f"<tapeflow._src.function {self.name}{self.signature.parameters}>"
+
+
+def _restored(python_function: Callable[..., Any], options: dict[str, Any]) -> Function:
+    return Function(python_function, **options)
+
+
+def _method(python_function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
+    """A method bound to an object that it does not keep alive."""
+    reference = weakref.ref(instance)
+    bound = python_function.__get__(instance, type(instance))
+
+    @functools.wraps(python_function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        owner = reference()
+        return python_function(_Gone() if owner is None else owner, *args, **kwargs)
+
+    method.__signature__ = inspect.signature(bound)  # pyright: ignore[reportAttributeAccessIssue]
+    return method
+
+
+class _Gone:
+    """In the place of an object that does not exist any more, when its method is traced."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"tf.function: the object whose {name!r} a method wants is gone. A tf.function that is a method does not "
+            "keep its object alive: hold the object in a variable while its methods are called."
+        )

@@ -1,0 +1,442 @@
+"""Traced functions that can be called on tensors and differentiated.
+
+A `Routine` owns a graph. Called on plain tensors it runs it with an executor; called on symbolic tensors (inside
+another traced function) or batched ones it calls the primitives of its graph one by one, which copies them into the
+function around it.
+
+Its derivative is another routine. The trace was watched by a tape, and a backward pass over the records of that tape,
+traced in its turn, is the backward graph. What that graph captures from the forward trace is what the forward pass has
+to keep: nothing more is kept. Derivatives of any order follow, because the backward graph is a routine, too.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tapeflow._src.autodiff.backprop import Call, accumulate, record_call
+from tapeflow._src.core.context import context, no_recorders
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.device_tensor import DeviceTensor
+from tapeflow._src.core.errors import shown
+from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.core.interpreter import innermost
+from tapeflow._src.core.sizes.dims import Atom, Dim, atoms_of
+from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.steps import Step, settled
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.engines.choice import Executor
+from tapeflow._src.function.foreign_sizes import own_sizes
+from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
+from tapeflow._src.graph.graph import Graph, Value
+from tapeflow._src.graph.sizes import substituted
+
+_WITH_VALUES = frozenset({Tensor, DeviceTensor})
+
+
+def _are_symbolic(inputs: Sequence[Any]) -> bool:
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"tf.function: a call takes tensors, and {shown(x)} only describes one")
+    return innermost(inputs) is not None
+
+
+class Routine:
+    """A graph with what it takes besides arguments: variables, and tensors captured from outside.
+
+    Args:
+      tracer: has traced it.
+      outputs: symbolic tensors, in the order in which `call` returns them.
+      jit_compile: which executor to use: XLA, NumPy, or (None) whichever is faster.
+    """
+
+    def __init__(
+        self, tracer: Tracer, outputs: Sequence[Tensor], jit_compile: bool | None = None
+    ) -> None:
+        self.name = tracer.graph.name
+        self.tracer = tracer
+        self.tracers = [tracer]  # and those of the passes that it is a derivative of
+        self.jit_compile = jit_compile
+        self.arguments = list(tracer.arguments)
+        self.symbols = [_symbol(tracer, x) for x in outputs]
+        self.variables: list[Variable] = [c.variable for c in tracer.variables.values()]
+        self.captured: list[Tensor] = [x for x, _ in tracer.captures.values()]
+        graph = tracer.graph
+        graph.inputs = [
+            *(x.value for x in self.arguments),
+            *(c.symbol.value for c in tracer.variables.values()),
+            *(symbol.value for _, symbol in tracer.captures.values()),
+        ]
+        for c in tracer.variables.values():
+            graph.notes[c.symbol.value] = c.variable._name
+        graph.outputs = [x.value for x in self.symbols]
+        self.graph = graph
+        self._assigned_at = [
+            i for i, c in enumerate(tracer.variables.values()) if c.symbol.value in graph.assigned
+        ]
+        self._forwards: dict[tuple[int, ...], _Forward] = {}
+        self._plain: _Forward | None = None  # the one that keeps nothing
+        self._backwards: dict[tuple[Any, ...], Variants] = {}
+
+    # Calling.
+
+    def call(
+        self,
+        arguments: Sequence[Tensor],
+        variables: Sequence[Variable] | None = None,
+        captured: Sequence[Tensor] | None = None,
+        around: Around | None = None,
+    ) -> list[Tensor]:
+        """The outputs for these arguments. Recorders are told, and variables assigned.
+
+        Args:
+          arguments: the tensors it takes.
+          variables: in the place of those it was traced with.
+          captured: in the place of the tensors it has captured.
+          around: of a backward pass, the call that it belongs to.
+        """
+        held = self.variables if variables is None else variables
+        others = self.captured if captured is None else captured
+        active = context.hot[1]
+        if not self._assigned_at or any(r.substitutes for r in active):
+            inputs = [*map(settled, arguments), *[settled(v._read()) for v in held], *others]
+            return self._called(inputs, held, None, around)
+        step = Step()
+        with step.lock:
+            try:
+                values = step.claim(held, self._assigned_at)
+                for recorder in active:
+                    for v, value in zip(held, values, strict=True):
+                        recorder.read(v, value)
+                inputs = [*map(settled, arguments), *values, *others]
+                results = self._called(inputs, held, step, around)
+            except BaseException:
+                step.give_up()
+                raise
+        step.let_others()
+        return results
+
+    def _called(
+        self,
+        inputs: list[Tensor],
+        held: Sequence[Variable],
+        step: Step | None,
+        around: Around | None,
+    ) -> list[Tensor]:
+        """The outputs for these inputs. `step`, if there is one, has claimed the variables that are assigned."""
+        active = context.hot[1]
+        if not active:
+            return self._run(self._plain or self._forward(()), inputs, held, step)
+        if context.tracer is not None:  # whose tape follows what it has captured
+            for x in inputs:
+                if x.interpreter is None or isinstance(x, SymbolicTensor):
+                    context.tracer.value_of(x)
+        following = [r for r in active if any(x._id and r.follows(x._id) for x in inputs)]
+        if not following:
+            return self._run(self._forward(()), inputs, held, step)
+        wanted = tuple(
+            i
+            for i, x in enumerate(inputs)
+            if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
+        )
+        once = len(following) == 1 and _first_order(following)
+        if around is None:
+            around = Around(sizes_in(self.arguments, inputs[: len(self.arguments)]), {})
+        return self._recorded(inputs, wanted, once, held, step, around)
+
+    def with_outputs(self, more: Sequence[SymbolicTensor]) -> Routine:
+        """The same with more outputs."""
+        new = copy.copy(self)
+        new.symbols = [*self.symbols, *more]
+        new.graph = self.graph.with_nodes(self.graph.nodes, [x.value for x in new.symbols])
+        new._forwards, new._plain, new._backwards = {}, None, {}
+        return new
+
+    def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+        """A short way from arrays to arrays for who calls it a million times, and records nothing.
+
+        None if there is none: before the first call, or where it takes more than its arguments.
+        """
+        constant = all(type(x) is Tensor for x in self.captured)
+        if self._plain is None or self.variables or not constant:
+            return None
+        return self._plain.executor.on_arrays()
+
+    def _recorded(
+        self,
+        inputs: list[Tensor],
+        wanted: tuple[int, ...],
+        once: bool,
+        held: Sequence[Variable],
+        step: Step | None,
+        around: Around,
+    ) -> list[Tensor]:
+        count = len(self.symbols)
+        differentiable = tuple(i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable)
+        sizes = around.sizes
+        kept = self._kept(wanted, differentiable, once, sizes)
+        if step is not None:  # the backward pass reads what variables held
+            step.private = [False] * len(step.private)
+        results = self._run(self._forward(tuple(x.value for x in kept)), inputs, held, step)
+        outputs = results[:count]
+        symbols = [*self.symbols, *kept, *self.inputs()]
+        values = {id(x): y for x, y in zip(symbols, [*results, *inputs], strict=True)}
+        values = {**around.tensors, **values}
+
+        def pullback(*g: Tensor | None) -> list[Any]:
+            given = tuple(i for i, part in enumerate(g) if part is not None)
+            backward = self._backward(wanted, given, kept, sizes)
+            arguments = [g[i] for i in given] + [values[id(x)] for x in backward.kept]
+            found = backward.call(arguments, Around(sizes, values))
+            parts: list[Any] = [None] * len(inputs)
+            for i, part in zip(wanted, found, strict=True):
+                parts[i] = part
+            return parts
+
+        record_call(Call(self.name, inputs, results, pullback, partial=True))
+        return outputs
+
+    def _run(
+        self,
+        forward: _Forward,
+        inputs: list[Tensor],
+        held: Sequence[Variable],
+        step: Step | None = None,
+    ) -> list[Tensor]:
+        symbolic = not _WITH_VALUES.issuperset(map(type, inputs)) and _are_symbolic(inputs)
+        if symbolic or context.tracer is not None:
+            return self._inlined(forward, inputs, held)
+        for recorder in context.hot[1]:
+            look = getattr(recorder, "look", None)
+            if look is not None:  # somebody wants to see every value
+                return self._inlined(forward, inputs, held, look)
+        results = forward.executor.run(inputs, step)
+        if step is not None:
+            for recorder in context.hot[1]:
+                for i in self._assigned_at:
+                    recorder.note("assign", held[i], origins=())
+        elif self._assigned_at:
+            count = len(forward.graph.outputs)
+            for i, new in zip(self._assigned_at, results[count:], strict=True):
+                held[i].assign(new)
+            return results[:count]
+        return results
+
+    def _inlined(
+        self,
+        forward: _Forward,
+        inputs: list[Tensor],
+        held: Sequence[Variable],
+        look: Callable[..., None] | None = None,
+    ) -> list[Tensor]:
+        """Calls the primitives of the graph one by one, whoever interprets them."""
+        with no_recorders():
+            values = replay(forward.graph, inputs, look)
+        for i, new in zip(self._assigned_at, forward.graph.assigned.values(), strict=True):
+            held[i].assign(values[new])
+        return [_fresh(values[v]) for v in forward.graph.outputs]
+
+    def _forward(self, kept: tuple[Value, ...]) -> _Forward:
+        key = tuple(map(id, kept))
+        if key not in self._forwards:
+            graph = self.graph
+            if kept:
+                graph = graph.with_nodes(graph.nodes, [*graph.outputs, *kept])
+            self._forwards[key] = _Forward(graph, self)
+            if not kept:
+                self._plain = self._forwards[key]
+        return self._forwards[key]
+
+    # Differentiating.
+
+    def _kept(
+        self, wanted: tuple[int, ...], given: tuple[int, ...], once: bool, sizes: Sizes
+    ) -> list[SymbolicTensor]:
+        """The tensors of the forward pass that a backward pass needs: for derivatives of any order, unless `once`."""
+        there = {id(x) for x in (*self.symbols, *self.inputs())}
+        kept = self._own(self._backward(wanted, given, [], sizes).kept, there)
+        while not once:
+            outputs = [*self.symbols, *kept]
+            there.update(map(id, kept))
+            all_given = tuple(i for i, x in enumerate(outputs) if x.dtype.is_differentiable)
+            new = self._own(self._backward(wanted, all_given, kept, sizes).kept, there)
+            if not new:
+                break
+            kept = [*kept, *new]
+        return kept
+
+    def _own(self, tensors: list[SymbolicTensor], there: set[int]) -> list[SymbolicTensor]:
+        """Those that it computes itself, and that are not there yet."""
+        return [x for x in tensors if x.interpreter is self.tracer and id(x) not in there]
+
+    def _backward(
+        self,
+        wanted: tuple[int, ...],
+        given: tuple[int, ...],
+        kept: Sequence[SymbolicTensor],
+        sizes: Sizes,
+    ) -> _Backward:
+        """The backward pass from some outputs (kept tensors count as such, after the outputs) to some inputs."""
+        targets = [*self.symbols, *kept]
+        key = (wanted, tuple(id(targets[i]) for i in given))
+        variants = self._backwards.setdefault(key, Variants())
+        found = variants.found(sizes)
+        if found is None:
+            with tracing_lock:
+                found = variants.found(sizes)
+                if found is None:
+                    with hinted(sizes):
+                        found = _Backward(self, wanted, [targets[i] for i in given])
+                    variants.add(found.routine.tracer.guards.values(), found)
+                    variants.found(sizes)  # a trace around this one has to rely on the same answers
+        return found
+
+    def report(self) -> str:
+        """What runs it, forward and backward."""
+        texts = [forward.executor.report() for forward in self._forwards.values()]
+        texts += [b.routine.report() for variants in self._backwards.values() for b in variants]
+        return "\n".join(text for text in texts if text)
+
+    def sources(self, i: int) -> list[SymbolicTensor]:
+        """The symbols that stand for an input: for a variable also those it got by assignments."""
+        later = [c.later for c in self.tracer.variables.values()]
+        position = i - len(self.arguments)
+        assigned = later[position] if 0 <= position < len(later) else []
+        return [self.inputs()[i], *assigned]
+
+    def inputs(self) -> list[SymbolicTensor]:
+        """The symbols of all inputs: arguments, variables, captured tensors."""
+        return [
+            *self.arguments,
+            *(c.symbol for c in self.tracer.variables.values()),
+            *(symbol for _, symbol in self.tracer.captures.values()),
+        ]
+
+
+class Around(NamedTuple):
+    """The call that backward passes belong to: what unknown sizes are, and tensors by the `id` of their symbols."""
+
+    sizes: Sizes
+    tensors: dict[int, Tensor]
+
+
+class _Forward:
+    """A graph and what runs it."""
+
+    def __init__(self, graph: Graph, routine: Routine) -> None:
+        self.graph = graph
+        self.executor = Executor(graph, routine.jit_compile)
+
+
+class _Backward:
+    """The traced backward pass of a routine."""
+
+    def __init__(
+        self, routine: Routine, wanted: tuple[int, ...], targets: list[SymbolicTensor]
+    ) -> None:
+        tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
+        with tracing_lock, tracer.whole():
+            seeds: dict[int, Any] = {}
+            for target in targets:
+                g = tracer.argument_like(target)
+                if target._id:
+                    seeds[target._id] = seeds[target._id] + g if target._id in seeds else g
+            groups = [routine.sources(i) for i in wanted]
+            found = iter(
+                routine.tracer.tape._backward(
+                    seeds, [x for group in groups for x in group], release=False
+                )
+            )
+            sums = [_sum([next(found) for _ in group]) for group in groups]
+            self.template = [_parts(g) for g in sums]
+            outputs = [_symbol(tracer, part) for group in self.template for part in group.tensors]
+        own_sizes(tracer, of_results=True)
+        # What comes from the forward trace is an argument; the rest is captured from further outside.
+        self.kept: list[SymbolicTensor] = []
+        for key, (x, symbol) in list(tracer.captures.items()):
+            if isinstance(x, SymbolicTensor):
+                inside = routine.tracer.known.get(id(x), x)
+                if inside.interpreter in routine.tracers:
+                    self.kept.append(inside)
+                    tracer.arguments.append(symbol)
+                    del tracer.captures[key]
+        self.routine = Routine(tracer, outputs, routine.jit_compile)
+        self.routine.tracers += routine.tracers
+
+    def call(self, arguments: Sequence[Any], around: Around) -> list[Any]:
+        """For each wanted input its gradient, or None."""
+        results = iter(self.routine.call(arguments, around=around))
+        return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
+
+
+def _sum(parts: list[Any]) -> Any:
+    found = [part for part in parts if part is not None]
+    return functools.reduce(accumulate, found) if found else None
+
+
+class _Parts(NamedTuple):
+    """The tensors of a gradient, and how they are put together again."""
+
+    tensors: list[Tensor]
+    packed: Callable[[list[Any]], Any]
+
+
+def _parts(g: Any) -> _Parts:
+    if g is None:
+        return _Parts([], lambda _: None)
+    if isinstance(g, IndexedSlices):
+        parts = [g.values, g.indices]
+        if g.dense_shape is None:
+            return _Parts(parts, lambda new: IndexedSlices(*new))
+        return _Parts([*parts, convert_to_tensor(g.dense_shape)], lambda new: IndexedSlices(*new))
+    return _Parts([g], lambda new: new[0])
+
+
+def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> dict[Atom, Any]:
+    """What the unknown sizes of arguments are for these tensors: numbers, or unknown sizes of another trace."""
+    found: dict[Atom, Any] = {}
+    for symbol, x in zip(symbols, tensors, strict=True):
+        for axis, mine in enumerate(symbol._array.shape):
+            if type(mine) is Dim:
+                for atom in atoms_of(mine):
+                    if atom.origin[0] is symbol and atom.origin[1] == axis:
+                        found[atom] = x._array.shape[axis]
+    return found
+
+
+def replay(
+    graph: Graph, inputs: Sequence[Tensor], look: Callable[..., None] | None = None
+) -> dict[Value, Tensor]:
+    """Calls the primitives of a graph on these inputs, and gives all values. `look` is shown each node's."""
+    values: dict[Value, Tensor] = dict(zip(graph.inputs, inputs, strict=True))
+    for node in graph.nodes:
+        attrs = substituted(node.attrs, values)
+        taken = [values[v] for v in node.inputs]
+        outputs = node.primitive.call(*taken, **attrs)
+        if node.primitive.outputs == 1:
+            outputs = (outputs,)
+        if look is not None:
+            look(node.primitive.name, node.line, taken, outputs)
+        values.update(zip(node.outputs, outputs, strict=True))
+    return values
+
+
+def _symbol(tracer: Tracer, x: Any) -> SymbolicTensor:
+    """A tensor as one of this trace."""
+    x = convert_to_tensor(x)
+    if isinstance(x, SymbolicTensor) and x.interpreter is tracer:
+        return x
+    return tracer.capture(x)
+
+
+def _fresh(x: Tensor) -> Tensor:
+    """The same value under another identity: what a call returns is not what it was given."""
+    return x.__copy__()
+
+
+def _first_order(following: Sequence[Any]) -> bool:
+    """Whether whoever follows asks for one derivative only."""
+    return not getattr(following[0], "_persistent", True)

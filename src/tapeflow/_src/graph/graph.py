@@ -1,0 +1,255 @@
+"""The graph of a traced function: primitives in the order in which they were called.
+
+A graph is data. It is made by `tracing`, changed by `passes` and run by `executors`, and small enough to print:
+
+    f(x: float32[2], w: float32[2]) {
+      a = 0.5: float32[]
+      b = multiply(x, w): float32[2]    # train.py:12
+      c = sum(b, axis=(0,), keepdims=False): float32[]    # train.py:13
+      d = multiply(w, a): float32[2]    # train.py:14
+      return c
+      w <- d
+    }
+"""
+
+from __future__ import annotations
+
+import itertools
+import keyword
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow._src.core.dtypes import DType
+from tapeflow._src.primitives.table import ArraySpec
+
+
+class Value:
+    """Something a graph computes: an input, or an output of a node."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[Any, ...], dtype: DType) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def spec(self) -> ArraySpec:
+        """Its shape and dtype, as shape rules take them."""
+        return ArraySpec(self.shape, self.dtype)
+
+    def __repr__(self) -> str:
+        return f"<value {self.spec}>"
+
+
+class Line(NamedTuple):
+    """Where in the user's code a node was written."""
+
+    file: str
+    number: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}"
+
+
+class Node:
+    """One call of a primitive."""
+
+    __slots__ = ("attrs", "inputs", "line", "outputs", "primitive")
+
+    def __init__(
+        self,
+        primitive: Any,
+        inputs: Sequence[Value],
+        attrs: dict[str, Any],
+        outputs: Sequence[Value],
+        line: Line | None = None,
+    ) -> None:
+        self.primitive = primitive
+        self.inputs = tuple(inputs)
+        self.attrs = attrs
+        self.outputs = tuple(outputs)
+        self.line = line
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether it must run even if nobody wants its outputs, as often as it was called, and in order."""
+        attrs = self.attrs
+        if self.primitive.name in EFFECTS or attrs.get("effect"):
+            return True
+        return any(node.has_effect for graph in subgraphs(self) for node in graph.nodes)
+
+    def replaced(self, inputs: Sequence[Value]) -> Node:
+        """The same node with other inputs."""
+        return Node(self.primitive, inputs, self.attrs, self.outputs, self.line)
+
+    def __repr__(self) -> str:
+        return f"<node {self.primitive.name}>"
+
+
+EFFECTS = {
+    "random_next_state",
+    "random_generator_state",
+    "random_generator_skip",
+    "check_numerics",
+    "size_check",
+}
+
+
+class Graph:
+    """Inputs, nodes and outputs.
+
+    Attributes:
+      name: of the function.
+      inputs: values that a caller gives.
+      constants: inputs whose arrays are known already, and those arrays.
+      nodes: in an order in which they can run.
+      outputs: what the caller gets.
+      notes: for printing, what an input or output is besides an argument: the name of a variable.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: list[Value] = []
+        self.constants: dict[Value, Any] = {}
+        self.nodes: list[Node] = []
+        self.outputs: list[Value] = []
+        self.notes: dict[Value, str] = {}
+        self.assigned: dict[Value, Value] = {}  # the variable's input -> its value in the end
+
+    def with_nodes(self, nodes: list[Node], outputs: Sequence[Value] | None = None) -> Graph:
+        """A graph with the same inputs and other nodes."""
+        graph = Graph(self.name)
+        graph.inputs = list(self.inputs)
+        graph.constants = dict(self.constants)
+        graph.nodes = nodes
+        graph.outputs = list(self.outputs if outputs is None else outputs)
+        graph.notes = dict(self.notes)
+        graph.assigned = dict(self.assigned)
+        return graph
+
+    def __str__(self) -> str:
+        return _Printer(self).text()
+
+
+def subgraphs(node: Node) -> Iterator[Graph]:
+    """The graphs that a node holds: branches of a conditional, the body of a loop."""
+    for value in node.attrs.values():
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, Graph):
+                yield each
+
+
+class _Printer:
+    """Gives values short names in the order in which they appear."""
+
+    def __init__(self, graph: Graph, names: Iterator[str] | None = None) -> None:
+        self.graph = graph
+        self.names: dict[Value, str] = {}
+        taken: set[str] = set()
+        for value in graph.inputs:
+            note = graph.notes.get(value)
+            if note is not None and _is_name(note) and note not in taken:
+                self.names[value] = note
+                taken.add(note)
+        fresh = _short_names() if names is None else names
+        self.fresh = (n for n in fresh if n not in taken)
+
+    def name(self, value: Value) -> str:
+        if value not in self.names:
+            self.names[value] = next(self.fresh)
+        return self.names[value]
+
+    def text(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        graph = self.graph
+        inputs = [
+            f"{self.name(v)}: {v.spec}{self._note(v)}"
+            for v in graph.inputs
+            if v not in graph.constants
+        ]
+        lines = [f"{graph.name}({', '.join(inputs)}) {{"]
+        for value, array in graph.constants.items():
+            lines.append(f"  {self.name(value)} = {_constant(array)}: {value.spec}")
+        for node in graph.nodes:
+            lines += self._node(node)
+        lines.append(f"  return {', '.join(map(self.name, graph.outputs)) or 'nothing'}")
+        lines += [f"  {self.name(v)} <- {self.name(new)}" for v, new in graph.assigned.items()]
+        return [*lines, "}"]
+
+    def _note(self, value: Value) -> str:
+        note = self.graph.notes.get(value)
+        return "" if note is None or note == self.names.get(value) else f" ({note})"
+
+    def _node(self, node: Node) -> list[str]:
+        arguments = [self.name(v) for v in node.inputs]
+        arguments += [f"{k}={_attribute(v)}" for k, v in node.attrs.items() if not _is_graph(v)]
+        line = f"{node.primitive.name}({', '.join(arguments)})"
+        if node.outputs:
+            left = ", ".join(map(self.name, node.outputs))
+            line = f"{left} = {line}: {', '.join(str(v.spec) for v in node.outputs)}"
+        if node.line is not None:
+            line += f"    # {os.path.basename(node.line.file)}:{node.line.number}"
+        inner = [each for g in subgraphs(node) for each in _Printer(g, self.fresh).lines()]
+        return [f"  {line}", *(f"    {each}" for each in inner)]
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _is_graph(value: Any) -> bool:
+    return isinstance(value, Graph) or (
+        isinstance(value, tuple) and any(isinstance(v, Graph) for v in value)
+    )
+
+
+def _attribute(value: Any) -> str:
+    """An attribute as text, which is the same in every run: no addresses, no order of a set."""
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, (tuple, list)):
+        inner = ", ".join(map(_attribute, value))
+        inner = _shortened(f"{inner}," if len(value) == 1 and type(value) is not list else inner)
+        return f"[{inner}]" if type(value) is list else f"({inner})"
+    if isinstance(value, slice):
+        parts = ["" if p is None else _attribute(p) for p in (value.start, value.stop, value.step)]
+        return ":".join(parts if parts[2] else parts[:2])
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k}: {_attribute(v)}' for k, v in value.items())}}}"
+    if isinstance(value, (set, frozenset)):
+        return f"{{{', '.join(sorted(map(_attribute, value)))}}}"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _constant(value)
+    if value is Ellipsis:
+        return "..."
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    text = repr(value)
+    return _shortened(text) if " at 0x" not in text else type(value).__name__
+
+
+def _constant(array: Any) -> str:
+    """A small constant as it is; of a large one, that it is there."""
+    if array.size > 8 or array.ndim > 1:
+        return "..."
+    return _shortened(str(array))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:96]} ..."
+
+
+def _short_names() -> Iterator[str]:
+    """a, b, ..., z, aa, ab, ..., but for words of Python."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    for length in itertools.count(1):
+        for combination in itertools.product(letters, repeat=length):
+            name = "".join(combination)
+            if not keyword.iskeyword(name):
+                yield name

@@ -1,0 +1,1 @@
+"""`tf.io`: files, records, serialized tensors and images."""

@@ -1,0 +1,1 @@
+"""Keras on tapeflow: how it finds its backend, and the backend."""

@@ -1,0 +1,41 @@
+"""Class numbers as vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tapeflow as tf
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.keras.backend.core import convert_to_tensor, dtype_of
+
+
+def one_hot(
+    x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False
+) -> Tensor:
+    """1 at the number of the class and 0 elsewhere; zeros only for a number that is none."""
+    _check_dense("one_hot", sparse)
+    x = convert_to_tensor(x)
+    if x.dtype not in (tf.int32, tf.int64, tf.uint8, tf.int8):
+        x = tf.cast(x, tf.int64)
+    wanted = dtype_of(dtype or "float32")
+    return (
+        tf.one_hot(x, num_classes, axis=axis, dtype=wanted)
+        if wanted is not tf.bool
+        else tf.one_hot(x, num_classes, True, False, axis, wanted)
+    )
+
+
+def multi_hot(
+    x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False
+) -> Tensor:
+    """1 at the numbers of all classes of an example, and 0 elsewhere."""
+    _check_dense("multi_hot", sparse)
+    x = convert_to_tensor(x)
+    vectors = one_hot(x, num_classes, axis, dtype)
+    reduce = tf.reduce_any if vectors.dtype is tf.bool else tf.reduce_max
+    return reduce(vectors, 1 if x.ndim > 1 else 0)
+
+
+def _check_dense(op: str, sparse: bool) -> None:
+    if sparse:
+        raise ValueError(f"{op}: `sparse=True` is not supported with the tapeflow backend")

@@ -1,0 +1,88 @@
+"""What every Keras optimizer inherits from its backend: updates of all variables in one compiled function."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from keras.src import backend
+from keras.src.backend.common.stateless_scope import in_stateless_scope
+from keras.src.optimizers import base_optimizer
+
+import tapeflow as tf
+from tapeflow._src.core.context import context
+from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.core.tracked import Tracked
+from tapeflow._src.function.settings import functions_run_eagerly
+
+_SETTINGS = (float, int, bool, str, type(None))
+
+
+class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
+    """Keras's optimizer, on variables of Keras or of `tf.Variable`."""
+
+    def assign(self, variable: Any, value: Any) -> None:
+        """Puts a value into a variable; slices replace the rows they name."""
+        if isinstance(value, IndexedSlices):
+            _inner(variable).scatter_update(value)
+        else:
+            variable.assign(backend.cast(value, variable.dtype))
+
+    def assign_add(self, variable: Any, value: Any) -> None:
+        """Adds a value to a variable."""
+        self.assign(variable, _inner(variable) + backend.cast(value, variable.dtype))
+
+    def assign_sub(self, variable: Any, value: Any) -> None:
+        """Subtracts a value from a variable."""
+        self.assign(variable, _inner(variable) - backend.cast(value, variable.dtype))
+
+    def _var_key(self, variable: Any) -> int:
+        """The same for a variable of Keras, the `tf.Variable` inside, and what stands for it in a trace."""
+        handle = variable.handle
+        return id(variable) if handle is None else handle._created
+
+    def _backend_update_step(
+        self, grads: Sequence[Any], trainable_variables: Sequence[Any], learning_rate: Any
+    ) -> None:
+        """Updates all variables. In eager mode by a compiled function: a few calls instead of hundreds."""
+        if self._is_compiled():
+            update = self._compiled_update(trainable_variables)
+            update([_tensor(g) for g in grads], tf.convert_to_tensor(learning_rate))
+        else:
+            super()._backend_update_step(grads, trainable_variables, learning_rate)
+
+    def _is_compiled(self) -> bool:
+        # What a user wrote may do anything in Python at each step: it is called as it is.
+        return (
+            context.tracer is None
+            and type(self).update_step.__module__.startswith("keras.")
+            and not in_stateless_scope()
+            and not functions_run_eagerly()
+        )
+
+    def _compiled_update(self, variables: Sequence[Any]) -> Callable[..., None]:
+        settings = tuple(value for value in vars(self).values() if type(value) in _SETTINGS)
+        key = (settings, tuple(map(id, variables)))
+        updates = self.__dict__.setdefault("_updates", {})
+        if key not in updates:
+            if len(updates) > 16:  # of settings that change at each step only the last counts
+                updates.clear()
+            step = functools.partial(_update, super()._backend_update_step, list(variables))
+            updates[key] = tf.function(step, autograph=False)
+        return updates[key]
+
+
+def _update(
+    step: Callable[..., None], variables: list[Any], grads: list[Any], learning_rate: Any
+) -> None:
+    step(grads, variables, learning_rate)
+
+
+def _tensor(gradient: Any) -> Any:
+    """Gradients may have been gathered in variables; slices stay as they are."""
+    return gradient if isinstance(gradient, IndexedSlices) else tf.convert_to_tensor(gradient)
+
+
+def _inner(variable: Any) -> Any:
+    return variable.value if isinstance(variable, backend.Variable) else variable

@@ -1,0 +1,151 @@
+"""What is different in modules of Keras with tapeflow as the backend. `hook` calls it when they are imported.
+
+Files are written as all others are: beside the old ones, brought to the disk, and renamed. A process that is killed
+while it saves a model leaves the model that was there before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType, SimpleNamespace
+from typing import IO, Any
+
+from tapeflow._src.core.system.files import Replacement, replacing
+from tapeflow._src.keras.hook import NAME, _Library
+
+
+def change(module: ModuleType) -> None:
+    """Changes a module of Keras."""
+    _CHANGES[module.__name__](module)
+
+
+def _legacy(module: Any) -> None:
+    """Lets the functions of Keras 2's `tf.keras.backend` use tapeflow's ops."""
+    library: Any = _Library(lambda: sys.modules[NAME])
+    library.compat = SimpleNamespace(v1=library)
+    library.RaggedTensor = type("RaggedTensor", (), {})  # asked about; there are none
+    module.tf = library
+    module.is_sparse = lambda tensor: False
+
+
+# Files.
+
+
+def _models(module: Any) -> None:
+    """`model.save("x.keras")`, `model.save_weights("x.weights.h5")`, and the callbacks that call them."""
+    save, save_weights = module.save_model, module.save_weights_only
+    is_remote = module.file_utils.is_remote_path
+
+    @functools.wraps(save)
+    def save_model(model: Any, filepath: Any, *args: Any, **kwargs: Any) -> Any:
+        path = _path(filepath)
+        zipped = (args[1:] or [kwargs.get("zipped", True)])[0]
+        if not path.endswith(".keras") or not zipped or is_remote(path):
+            return save(model, filepath, *args, **kwargs)
+        with replacing(path, folders=False) as file:
+            return save(model, file, *args, **kwargs)
+
+    @functools.wraps(save_weights)
+    def save_weights_only(
+        model: Any, filepath: Any, max_shard_size: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        path = _path(filepath)
+        if not path.endswith(".weights.h5") or max_shard_size is not None or is_remote(path):
+            return save_weights(model, filepath, max_shard_size, *args, **kwargs)
+        with _beside(path, ".weights.h5", folders=False) as new:
+            return save_weights(model, new, None, *args, **kwargs)
+
+    module.save_model, module.save_weights_only = save_model, save_weights_only
+
+
+def _path(filepath: Any) -> str:
+    """A path as a text. Empty for what is none: Keras says what is wrong with it."""
+    return os.fspath(filepath) if isinstance(filepath, (str, os.PathLike)) else ""
+
+
+def _old_models(module: Any) -> None:
+    """`model.save("x.h5")`."""
+    save = module.save_model_to_hdf5
+
+    @functools.wraps(save)
+    def save_model_to_hdf5(
+        model: Any, filepath: Any, overwrite: bool = True, include_optimizer: bool = True
+    ) -> Any:
+        path = _path(filepath)
+        if not path or (not overwrite and os.path.isfile(path)):
+            return save(model, filepath, overwrite, include_optimizer)
+        with _beside(path, ".h5") as new:
+            return save(model, new, True, include_optimizer)
+
+    module.save_model_to_hdf5 = save_model_to_hdf5
+
+
+@contextlib.contextmanager
+def _beside(path: str, suffix: str, folders: bool = True) -> Iterator[str]:
+    """A path to write to, whose file takes the place of another one if all goes well. For HDF5, which wants paths."""
+    new = Replacement(path, folders=folders, suffix=suffix)
+    try:
+        yield new.temporary or path
+    except BaseException as error:
+        new.discard()
+        # HDF5 has the number of the operating system in its text, under errors of several kinds.
+        found = re.search(r"errno = (\d+)", str(error))
+        number = int(found[1]) if found else getattr(error, "errno", None)
+        if isinstance(error, (OSError, RuntimeError)) and number:
+            raise new.told(OSError(number, os.strerror(number))) from error
+        raise
+    new.commit()
+
+
+class _Files:
+    """Keras's functions about files, of which those that write do it beside."""
+
+    def __init__(self, files: ModuleType) -> None:
+        self._files = files
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+    def File(self, path: Any, mode: str = "r") -> Any:
+        """A file to be used in a `with` statement."""
+        if mode != "w" or self.is_remote_path(path):
+            return self._files.File(path, mode)  # pyright: ignore[reportAttributeAccessIssue]
+        return _text_file(path)
+
+    def copy(self, src: Any, dst: Any) -> None:
+        """Copies a file."""
+        if self.is_remote_path(src) or self.is_remote_path(dst):
+            self._files.copy(src, dst)  # pyright: ignore[reportAttributeAccessIssue]
+            return
+        import shutil
+
+        with open(src, "rb") as file, replacing(dst, folders=False) as new:
+            shutil.copyfileobj(file, new)
+
+
+@contextlib.contextmanager
+def _text_file(path: Any) -> Iterator[IO[str]]:
+    with replacing(path, folders=False) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8")
+        yield text
+        text.flush()
+        text.detach()
+
+
+def _backups(module: Any) -> None:
+    """`keras.callbacks.BackupAndRestore`."""
+    module.file_utils = _Files(module.file_utils)
+
+
+_CHANGES: dict[str, Callable[[Any], None]] = {
+    "keras.src.callbacks.backup_and_restore": _backups,
+    "keras.src.legacy.backend": _legacy,
+    "keras.src.legacy.saving.legacy_h5_format": _old_models,
+    "keras.src.saving.saving_lib": _models,
+}

@@ -1,0 +1,1 @@
+"""Ops of shapes and of moving elements about."""

@@ -1,0 +1,1 @@
+"""Control flow, effects, and Python inside of computations."""

@@ -1,0 +1,346 @@
+"""Control flow as functions: `tf.cond`, `tf.case`, `tf.switch_case`, `tf.while_loop`, and the scopes around ops.
+
+Run eagerly, a branch is a Python branch and a loop a Python loop over real tensors, so tapes record what happened and
+nothing else. Inside `tf.function` what cannot be decided yet becomes part of the traced function: see
+`function.control_flow`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.context import context, no_recorders
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.devices import device as device
+from tapeflow._src.core.dtypes import int32
+from tapeflow._src.core.errors import invalid, shown
+from tapeflow._src.core.export import export
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.ops.arguments import integer
+from tapeflow._src.ops.control.tensor_array import TensorArray
+from tapeflow._src.ops.debugging.assertions import Assert
+
+Branch = Callable[[], Any]
+
+
+@export("cond")
+def cond(
+    pred: Any,
+    true_fn: Branch | None = None,
+    false_fn: Branch | None = None,
+    name: str | None = None,
+) -> Any:
+    """Calls one of two functions and returns its result.
+
+    >>> x = tf.constant(3.0)
+    >>> tf.cond(x > 2.0, lambda: x * 10.0, lambda: -x).numpy()
+    np.float32(30.0)
+
+    Args:
+      pred: a scalar that decides.
+      true_fn: called without arguments if `pred` is true.
+      false_fn: called without arguments if it is not.
+      name: accepted for compatibility.
+    """
+    for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        _check_callable("cond", argument, function)
+    assert true_fn is not None and false_fn is not None
+    if context.tracer is not None:
+        if isinstance(pred, bool):
+            raise TypeError(
+                f"tf.cond: inside tf.function pred must not be a Python bool, got {shown(pred)}. Use a Python `if`."
+            )
+        pred = convert_to_tensor(pred)
+        if pred.interpreter is not None:
+            if not pred.dtype.is_bool:
+                raise invalid(
+                    f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
+                )
+            return _choose("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
+    return true_fn() if pred else false_fn()
+
+
+def _choose(op: str, index: Tensor, functions: list[Branch], names: list[str]) -> Any:
+    """One of several branches, where Python cannot decide: they become parts of the traced function."""
+    from tapeflow._src.function.control_flow.statements import choose  # functions are above ops
+
+    return choose(op, index, functions, names)
+
+
+@export("case")
+def case(
+    pred_fn_pairs: Any,
+    default: Branch | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str | None = "case",
+) -> Any:
+    """Calls the function of the first predicate that is true.
+
+    >>> x = tf.constant(7)
+    >>> tf.case([(x < 5, lambda: "small"), (x < 10, lambda: "medium")], default=lambda: "large")
+    'medium'
+
+    Args:
+      pred_fn_pairs: pairs of a scalar bool tensor and a function.
+      default: called if no predicate is true. Without it that is an error.
+      exclusive: whether at most one predicate may be true; run eagerly, the first one wins, as in TensorFlow.
+      strict: accepted for compatibility.
+      name: accepted for compatibility.
+    """
+    if isinstance(pred_fn_pairs, dict):
+        if not exclusive:
+            raise ValueError("tf.case: a dict of pred_fn_pairs has no order; pass a list of pairs.")
+        pairs: list[Any] = [
+            (p.deref() if hasattr(p, "deref") else p, f) for p, f in pred_fn_pairs.items()
+        ]
+    elif isinstance(pred_fn_pairs, (list, tuple)):
+        pairs = list(pred_fn_pairs)
+    else:
+        raise TypeError(
+            f"tf.case: pred_fn_pairs must be a list of (predicate, function) pairs, got {shown(pred_fn_pairs)}"
+        )
+    if not pairs:
+        raise ValueError("tf.case: pred_fn_pairs is empty; give at least one (predicate, function)")
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(
+                f"tf.case: each of pred_fn_pairs must be a pair (predicate, function), got {shown(pair)}"
+            )
+        if not isinstance(pair[0], Tensor):
+            raise TypeError(f"tf.case: a predicate must be a bool tensor, got {shown(pair[0])}")
+        if not pair[0].dtype.is_bool:
+            raise TypeError(f"tf.case: a predicate must be a bool tensor, got {shown(pair[0])}")
+        _check_callable("case", "the function of a pair", pair[1])
+    if default is not None:
+        _check_callable("case", "default", default)
+    return _first_true(pairs, default, len(pairs))
+
+
+def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
+    for position, (predicate, function) in enumerate(pairs):
+        if predicate.interpreter is not None:  # inside tf.function: the rest is a branch
+            rest = pairs[position + 1 :]
+            if default is None and not rest:
+                Assert(predicate, [_none_true(total)])
+                return function()
+            names = [f"function {total - len(rest)}", "the functions after it"]
+            others = [function, partial(_first_true, rest, default, total)]
+            return _choose("case", predicate, others, names)
+        if predicate:
+            return function()
+    if default is None:
+        raise invalid(_none_true(total))
+    return default()
+
+
+def _none_true(total: int) -> str:
+    return f"tf.case: None of the {total} conditions is true, and there is no default"
+
+
+@export("switch_case")
+def switch_case(
+    branch_index: Any,
+    branch_fns: Any,
+    default: Branch | None = None,
+    name: str | None = "switch_case",
+) -> Any:
+    """Calls the function with a number.
+
+    >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
+    'one'
+
+    Args:
+      branch_index: a scalar integer tensor.
+      branch_fns: the functions: a list, a dict by number, or a list of pairs (number, function).
+      default: called for a number that has no function. By default that is the last one.
+      name: accepted for compatibility.
+    """
+    branches = _numbered(branch_fns)
+    if not isinstance(branch_index, Tensor):
+        raise TypeError(f"tf.switch_case: branch_index must be a tensor, got {shown(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(
+            f"tf.switch_case: branch_index must be an integer tensor, got {branch_index.dtype.name}"
+        )
+    if default is not None:
+        _check_callable("switch_case", "default", default)
+    if branch_index.interpreter is not None:
+        if branch_index.dtype is not int32:
+            raise TypeError(
+                f"tf.switch_case: inside tf.function branch_index must be int32, got {branch_index.dtype.name}. Use "
+                "tf.cast."
+            )
+        last = [] if default is None else [default]
+        names = [f"branch {i}" for i in range(len(branches))] + ["default"] * len(last)
+        return _choose("switch_case", branch_index, branches + last, names)
+    index = integer("switch_case", "branch_index", branch_index)
+    if not 0 <= index < len(branches):
+        return branches[-1]() if default is None else default()
+    return branches[index]()
+
+
+def _numbered(branch_fns: Any) -> list[Branch]:
+    if isinstance(branch_fns, dict):
+        items = list(branch_fns.items())
+    elif isinstance(branch_fns, (list, tuple)):
+        items = list(branch_fns)
+        if all(callable(f) for f in items):
+            items = list(enumerate(items))
+    else:
+        raise TypeError(
+            f"tf.switch_case: branch_fns must be a list or a dict of functions, got {shown(branch_fns)}"
+        )
+    if not items:
+        raise ValueError("tf.switch_case: branch_fns is empty; give at least one function")
+    for item in items:
+        if not isinstance(item, tuple) or len(item) != 2:
+            raise TypeError(
+                f"tf.switch_case: each of branch_fns must be a function or a pair (number, function), got {shown(item)}"
+            )
+        if not isinstance(item[0], int):
+            raise TypeError(
+                f"tf.switch_case: the number of a branch must be an int, got {shown(item[0])}"
+            )
+        _check_callable("switch_case", f"branch {item[0]}", item[1])
+    functions = dict(items)
+    if len(functions) != len(items) or set(functions) != set(range(len(items))):
+        raise ValueError(
+            f"tf.switch_case: branches must have the numbers 0 to {len(items) - 1}, got {sorted(n for n, _ in items)}"
+        )
+    return [functions[i] for i in range(len(items))]
+
+
+@export("while_loop")
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Calls `body` on the loop variables as long as `cond` of them is true.
+
+    >>> i, total = tf.while_loop(
+    ...     lambda i, total: i < 4, lambda i, total: (i + 1, total * 2.0), (0, tf.constant(1.0)))
+    >>> total.numpy()
+    np.float32(16.0)
+
+    Args:
+      cond: takes the loop variables and says whether to go on.
+      body: takes the loop variables and returns the next ones, in the same structure.
+      loop_vars: a list or tuple of what to begin with: tensors, structures of them, `tf.TensorArray`s.
+      shape_invariants: shapes that hold in every iteration, with None for sizes that change. Run eagerly, shapes may
+        change freely.
+      parallel_iterations: accepted for compatibility.
+      back_prop: whether gradients flow through the loop.
+      swap_memory: accepted for compatibility.
+      maximum_iterations: stops the loop after this many.
+      name: accepted for compatibility.
+
+    Returns:
+      The last loop variables, as tensors.
+    """
+    _check_callable("while_loop", "cond", cond)
+    _check_callable("while_loop", "body", body)
+    if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
+        raise ValueError(
+            f"tf.while_loop: loop_vars must be a list or tuple of at least one value, got {shown(loop_vars)}"
+        )
+    limit = None if maximum_iterations is None else _limit(maximum_iterations)
+    scope = contextlib.nullcontext() if back_prop else no_recorders()
+    with scope:
+        if context.tracer is not None:
+            from tapeflow._src.function.control_flow.statements import (
+                repeat,  # functions are above ops
+            )
+
+            def checked(values: Any) -> Any:
+                return _next_values(values, loop_vars)
+
+            return repeat(cond, body, loop_vars, shape_invariants, limit, checked)
+        assert not isinstance(limit, Tensor)
+        values, done = loop_vars, 0
+        while (limit is None or done < limit) and cond(*values):
+            values = _next_values(body(*values), loop_vars)
+            done += 1
+        return nest.map_structure(_as_loop_value, values)
+
+
+def _limit(maximum_iterations: Any) -> int | Tensor:
+    tensor = convert_to_tensor(maximum_iterations)
+    if tensor.ndim:
+        raise ValueError(
+            f"tf.while_loop: maximum_iterations must be a scalar, got shape {tensor.shape}"
+        )
+    if not tensor.dtype.is_integer:
+        raise ValueError(
+            f"tf.while_loop: maximum_iterations must be an integer, got {shown(maximum_iterations)}"
+        )
+    return int(tensor) if tensor.interpreter is None else tensor
+
+
+def _next_values(values: Any, loop_vars: Any) -> Any:
+    if len(loop_vars) == 1 and not isinstance(values, (list, tuple)):
+        values = type(loop_vars)([values]) if type(loop_vars) in (list, tuple) else [values]
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(
+            f"tf.while_loop: body must return the {len(loop_vars)} loop variables as a list or tuple, got "
+            f"{shown(values)}"
+        )
+    nest.assert_same_structure(list(loop_vars), list(values))
+    return values
+
+
+def _as_loop_value(value: Any) -> Any:
+    return value if isinstance(value, TensorArray) else convert_to_tensor(value)
+
+
+# Scopes.
+
+
+@export("control_dependencies")
+def control_dependencies(control_inputs: Iterable[Any] | None) -> AbstractContextManager[None]:
+    """A scope whose ops run after `control_inputs`: eagerly they always do, in the order of the program.
+
+    >>> v = tf.Variable(1.0)
+    >>> with tf.control_dependencies([v.assign(2.0)]):
+    ...     y = v * 3.0
+    >>> y.numpy()
+    np.float32(6.0)
+
+    Args:
+      control_inputs: tensors, or functions, which are called. `None` is allowed.
+    """
+    for item in () if control_inputs is None else control_inputs:
+        if callable(item) and not hasattr(item, "__tf_tensor__"):
+            item()
+    return contextlib.nullcontext()
+
+
+@export("init_scope")
+def init_scope() -> AbstractContextManager[None]:
+    """A scope outside of all tapes and traced functions, for making variables and their first values.
+
+    >>> x = tf.Variable(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     with tf.init_scope():
+    ...         y = x * 3.0
+    >>> print(tape.gradient(y, x))
+    None
+    """
+    return no_recorders() if context.tracer is None else context.tracer.suspended()
+
+
+def _check_callable(op: str, argument: str, value: Any) -> None:
+    if not callable(value):
+        raise TypeError(f"tf.{op}: {argument} must be callable, got {shown(value)}")

@@ -1,0 +1,47 @@
+"""Ops with effects: inside `tf.function` they happen when it runs, each time, and in the order of the program."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.context import context
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.tensor import Tensor
+
+
+def at_run_time(op: Callable[..., None], always: bool = False) -> Callable[..., None]:
+    """Makes an op that returns nothing one that waits for the values of its arguments.
+
+    Unless `always`, it runs at once where all values are known while the function is traced.
+    """
+
+    @functools.wraps(op)
+    def waiting(*args: Any, **kwargs: Any) -> None:
+        tracer = context.tracer
+        if tracer is None:
+            return op(*args, **kwargs)
+        leaves = nest.flatten((args, kwargs))
+        places = [i for i, leaf in enumerate(leaves) if _is_tensor(leaf)]
+        tensors = [convert_to_tensor(leaves[i]) for i in places]
+        if not always and all(x.interpreter is None for x in tensors):
+            return op(*args, **kwargs)
+
+        def run(*values: Tensor) -> tuple[Any, ...]:
+            filled = list(leaves)
+            for i, value in zip(places, values, strict=True):
+                filled[i] = value
+            new_args, new_kwargs = nest.pack_sequence_as((args, kwargs), filled)
+            op(*new_args, **new_kwargs)
+            return ()
+
+        tracer.python(op.__name__.rstrip("_"), run, tensors, [])
+        return None
+
+    return waiting
+
+
+def _is_tensor(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) or hasattr(leaf, "__tf_tensor__")

@@ -1,0 +1,1 @@
+"""Ops of functions of each element alone."""

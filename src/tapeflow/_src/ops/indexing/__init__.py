@@ -1,0 +1,1 @@
+"""Ops of picking and placing elements and rows."""

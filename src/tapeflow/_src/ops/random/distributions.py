@@ -1,0 +1,273 @@
+"""`tf.random`: gamma, Poisson, binomial and bounded normal numbers, and seeds made from seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core import dtypes
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import as_dtype
+from tapeflow._src.core.errors import invalid
+from tapeflow._src.core.export import export
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.ops.arguments import integer, ints
+from tapeflow._src.ops.array.shaping import cast
+from tapeflow._src.ops.random.numbers import op_seed
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.random import distributions, numbers
+
+
+@export("random.gamma")
+def gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from gamma distributions, `shape` of them for each parameter.
+
+    >>> tf.random.gamma([5], [0.5, 1.5]).shape
+    TensorShape([5, 2])
+
+    Gradients flow to `alpha` and `beta`.
+
+    Args:
+      shape: the shape of the draws for each parameter.
+      alpha: the shape parameter.
+      beta: the inverse scale, which broadcasts with `alpha`; 1 by default.
+      dtype: float16, float32 or float64.
+      seed: see `tf.random.set_seed`.
+      name: accepted for compatibility.
+    """
+    dtype = as_dtype(dtype)
+    alpha = convert_to_tensor(alpha, dtype)
+    beta = convert_to_tensor(1 if beta is None else beta, dtype)
+    state = numbers.next_state(op="gamma", seed=op_seed(seed))
+    common = np.broadcast_shapes(alpha._array.shape, beta._array.shape)
+    whole = (*ints("random.gamma", "shape", shape, scalar=True), *common)
+    return _scaled_gamma(state, whole, alpha, beta)
+
+
+@export("random.stateless_gamma")
+def stateless_gamma(
+    shape: Any,
+    seed: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from gamma distributions, as a function of `seed`.
+
+    >>> alpha = tf.constant([0.5, 2.0])
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(alpha)
+    ...     x = tf.random.stateless_gamma([10, 2], seed=[1, 2], alpha=alpha)
+    >>> tape.gradient(x, alpha).shape
+    TensorShape([2])
+
+    Args:
+      shape: the shape of the result, which ends with that of the parameters.
+      seed: two integers.
+      alpha: the shape parameter.
+      beta: the inverse scale, which broadcasts with `alpha`; 1 by default.
+      dtype: float16, float32 or float64.
+      name: accepted for compatibility.
+    """
+    dtype = as_dtype(dtype)
+    alpha = convert_to_tensor(alpha, dtype)
+    beta = convert_to_tensor(1 if beta is None else beta, dtype)
+    return _scaled_gamma(numbers.stateless(seed), _shape("stateless_gamma", shape), alpha, beta)
+
+
+def _scaled_gamma(state: Tensor, shape: tuple[int, ...], alpha: Tensor, beta: Tensor) -> Tensor:
+    common = np.broadcast_shapes(alpha._array.shape, beta._array.shape)
+    if alpha._array.shape != common:
+        alpha = moving.broadcast_to(alpha, shape=common)
+    return distributions.gamma(state, alpha, shape=shape) / beta
+
+
+@export("random.poisson")
+def poisson(
+    shape: Any,
+    lam: Any,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Random counts from Poisson distributions, `shape` of them for each parameter.
+
+    >>> tf.random.poisson([5], [0.5, 100.0]).shape
+    TensorShape([5, 2])
+
+    Args:
+      shape: the shape of the draws for each parameter.
+      lam: the mean.
+      dtype: the dtype of the result.
+      seed: see `tf.random.set_seed`.
+      name: accepted for compatibility.
+    """
+    lam = convert_to_tensor(lam)
+    state = numbers.next_state(op="poisson", seed=op_seed(seed))
+    whole = (*ints("random.poisson", "shape", shape, scalar=True), *lam._array.shape)
+    return distributions.poisson(state, lam, shape=whole, dtype=as_dtype(dtype))
+
+
+@export("random.stateless_poisson")
+def stateless_poisson(
+    shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """Random counts from Poisson distributions, as a function of `seed`.
+
+    >>> tf.random.stateless_poisson([3], seed=[1, 2], lam=0.0).numpy()
+    array([0, 0, 0], dtype=int32)
+
+    Args:
+      shape: the shape of the result, which ends with that of `lam`.
+      seed: two integers.
+      lam: the mean.
+      dtype: the dtype of the result.
+      name: accepted for compatibility.
+    """
+    return distributions.poisson(
+        numbers.stateless(seed),
+        lam,
+        shape=_shape("stateless_poisson", shape),
+        dtype=as_dtype(dtype),
+    )
+
+
+@export("random.stateless_binomial")
+def stateless_binomial(
+    shape: Any,
+    seed: Any,
+    counts: Any,
+    probs: Any,
+    output_dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How often something of probability `probs` happens in `counts` trials, as a function of `seed`.
+
+    >>> tf.random.stateless_binomial([2], seed=[1, 2], counts=[10.0, 10.0], probs=[0.0, 1.0]).numpy()
+    array([ 0, 10], dtype=int32)
+
+    Args:
+      shape: the shape of the result, which ends with that of the parameters.
+      seed: two integers.
+      counts: the number of trials.
+      probs: the probability of success, which broadcasts with `counts`.
+      output_dtype: the dtype of the result.
+      name: accepted for compatibility.
+    """
+    probs = convert_to_tensor(probs)
+    counts = cast(convert_to_tensor(counts), probs.dtype)
+    return distributions.binomial(
+        numbers.stateless(seed),
+        counts,
+        probs,
+        shape=_shape("stateless_binomial", shape),
+        dtype=as_dtype(output_dtype),
+    )
+
+
+@export("random.stateless_parameterized_truncated_normal")
+def stateless_parameterized_truncated_normal(
+    shape: Any,
+    seed: Any,
+    means: Any = 0.0,
+    stddevs: Any = 1.0,
+    minvals: Any = -2.0,
+    maxvals: Any = 2.0,
+    name: str | None = None,
+) -> Tensor:
+    """Normal random numbers between bounds, as a function of `seed`. Gradients flow to all parameters.
+
+    >>> x = tf.random.stateless_parameterized_truncated_normal([9], [1, 2], minvals=3.0, maxvals=4.0)
+    >>> bool(tf.reduce_all((x >= 3.0) & (x <= 4.0)))
+    True
+
+    Args:
+      shape: the shape of the result, which ends with that of the parameters.
+      seed: two integers.
+      means: the means before truncation.
+      stddevs: the standard deviations before truncation.
+      minvals: the lower bounds.
+      maxvals: the upper bounds.
+      name: accepted for compatibility.
+    """
+    means, stddevs = coerce(means, stddevs)
+    _, minvals = coerce(means, minvals)
+    _, maxvals = coerce(means, maxvals)
+    noise = distributions.bounded_normal(
+        numbers.stateless(seed),
+        (minvals - means) / stddevs,
+        (maxvals - means) / stddevs,
+        shape=_shape("stateless_parameterized_truncated_normal", shape),
+    )
+    return noise * stddevs + means
+
+
+@export("random.experimental.stateless_shuffle")
+def stateless_shuffle(
+    value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
+) -> Tensor:
+    """The rows of a tensor in random order, as a function of `seed`.
+
+    >>> sorted(tf.random.experimental.stateless_shuffle([1, 2, 3], seed=[1, 2]).numpy().tolist())
+    [1, 2, 3]
+
+    Args:
+      value: a tensor. It gets no gradient.
+      seed: two integers.
+      alg: accepted for compatibility.
+      name: accepted for compatibility.
+    """
+    return numbers.shuffle(numbers.stateless(seed), value)
+
+
+@export("random.split", "random.experimental.stateless_split")
+def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+    """Makes several seeds of one, as good as independent.
+
+    >>> tf.random.split([1, 2], num=3).shape
+    TensorShape([3, 2])
+
+    Args:
+      seed: two integers.
+      num: how many to make.
+      alg: accepted for compatibility.
+
+    Returns:
+      A tensor of shape `[num, 2]`.
+    """
+    seed = convert_to_tensor(seed)
+    shape = (integer("random.split", "num", num), 2)
+    return numbers.any_integers(numbers.stateless(seed), shape=shape, dtype=seed.dtype)
+
+
+@export("random.fold_in", "random.experimental.stateless_fold_in")
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+    """Makes a seed of a seed and a number, such as that of a step or replica.
+
+    >>> tf.random.fold_in([1, 2], 7).shape
+    TensorShape([2])
+
+    Args:
+      seed: two integers.
+      data: an integer.
+      alg: accepted for compatibility.
+    """
+    data = convert_to_tensor(data)
+    if data.ndim:
+        raise invalid(f"random.fold_in: data must be a scalar, got shape {list(data.shape)}")
+    word = numbers.any_integers(numbers.stateless(seed), shape=(), dtype=data.dtype)
+    return moving.stack(data, word, axis=0)
+
+
+def _shape(op: str, shape: Any) -> tuple[int, ...]:
+    return ints(op, "shape", shape)

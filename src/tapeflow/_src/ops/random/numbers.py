@@ -1,0 +1,350 @@
+"""`tf.random`: random numbers, with TensorFlow's rules for seeds.
+
+The bits and the transforms are in `tapeflow._src.primitives.random.numbers`; here are names, arguments and
+seeds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow._src.core import dtypes
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import DType, as_dtype
+from tapeflow._src.core.errors import shown
+from tapeflow._src.core.export import export
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.ops.arguments import integer, ints
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.elementwise import binary
+from tapeflow._src.primitives.indexing import sequences
+from tapeflow._src.primitives.random import numbers
+
+_UNIFORM = (
+    dtypes.float16,
+    dtypes.bfloat16,
+    dtypes.float32,
+    dtypes.float64,
+    dtypes.int32,
+    dtypes.int64,
+)
+
+
+@export("random.set_seed")
+def set_seed(seed: Any) -> None:
+    """Sets the global seed, and begins every sequence of random numbers again.
+
+    >>> tf.random.set_seed(7)
+    >>> a = tf.random.uniform([2])
+    >>> tf.random.set_seed(7)
+    >>> b = tf.random.uniform([2])
+    >>> bool((a.numpy() == b.numpy()).all())
+    True
+
+    Two seeds decide what a random op gives: the global one and the op's own, its argument `seed`.
+
+    - Neither is set: other numbers in each run of the program.
+    - The global seed only: the numbers follow from it and from the place of the call in the
+      sequence of calls.
+    - The op's seed only: a sequence that is the same in each run of the program.
+    - Both: a sequence that follows from both.
+
+    Calls with the same op seed go on in one sequence; they do not repeat the same numbers.
+
+    Args:
+      seed: an integer. `None` takes the seed away again.
+    """
+    numbers.streams.set_seed(seed)
+
+
+@export("random.normal")
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers from a normal distribution.
+
+    >>> tf.random.normal([2, 3], mean=1.0).shape
+    TensorShape([2, 3])
+
+    Gradients flow to `mean` and `stddev`: the result is `mean + stddev * noise`.
+
+    Args:
+      shape: the shape of the noise.
+      mean: the mean, which broadcasts with `shape`.
+      stddev: the standard deviation, which broadcasts with `shape`.
+      dtype: a floating-point dtype.
+      seed: see `tf.random.set_seed`.
+      name: accepted for compatibility.
+    """
+    dtype = as_dtype(dtype)
+    mean, stddev = _like(mean, dtype), _like(stddev, dtype)
+    state = numbers.next_state(op="normal", seed=op_seed(seed))
+    return _scaled(numbers.normal(state, shape=_shape(shape), dtype=dtype), stddev, mean)
+
+
+@export("random.truncated_normal")
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal random numbers within two standard deviations of the mean.
+
+    >>> bool((abs(tf.random.truncated_normal([100]).numpy()) <= 2.0).all())
+    True
+
+    Args:
+      shape: the shape of the noise.
+      mean: the mean before truncation, which broadcasts with `shape`.
+      stddev: the standard deviation before truncation.
+      dtype: a floating-point dtype.
+      seed: see `tf.random.set_seed`.
+      name: accepted for compatibility.
+    """
+    dtype = as_dtype(dtype)
+    mean, stddev = _like(mean, dtype), _like(stddev, dtype)
+    state = numbers.next_state(op="truncated_normal", seed=op_seed(seed))
+    return _scaled(numbers.truncated_normal(state, shape=_shape(shape), dtype=dtype), stddev, mean)
+
+
+@export("random.uniform")
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers that are equally likely everywhere in `[minval, maxval)`.
+
+    >>> x = tf.random.uniform([100], 0, 6, dtype=tf.int32).numpy()
+    >>> bool(x.min() >= 0 and x.max() < 6)
+    True
+
+    Args:
+      shape: the shape of the result.
+      minval: the lower bound, which can be drawn.
+      maxval: the upper bound, which cannot. It is 1 by default for floats, and needed for integers.
+      dtype: float16, bfloat16, float32, float64, int32 or int64.
+      seed: see `tf.random.set_seed`.
+      name: accepted for compatibility.
+    """
+    dtype = as_dtype(dtype)
+    if dtype not in _UNIFORM:
+        accepted = ", ".join(d.name for d in _UNIFORM)
+        raise ValueError(f"random.uniform: dtype must be one of {accepted}, got {dtype.name}")
+    if maxval is None and dtype.is_integer:
+        raise ValueError(f"random.uniform: must specify maxval for integer dtype {dtype.name}")
+    op = "integers" if dtype.is_integer else "uniform"
+    return uniform_from(
+        lambda: numbers.next_state(op=op, seed=op_seed(seed)), shape, minval, maxval, dtype
+    )
+
+
+def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
+    """What all uniform ops share; `state()` gives the state to draw from."""
+    low, high = _like(minval, dtype), _like(1 if maxval is None else maxval, dtype)
+    if dtype.is_integer:
+        return numbers.uniform_integers(state(), low, high, shape=_shape(shape), dtype=dtype)
+    unit = numbers.uniform(state(), shape=_shape(shape), dtype=dtype)
+    return between(unit, low, high)
+
+
+def between(unit: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """Numbers from 0 up to 1, which they are less than, brought to the range from `low` up to `high`."""
+    values = _scaled(unit, high - low, low)
+    if type(low) is Tensor and not low._array.any():
+        return values  # from 0, the greatest of them is rounded down
+    # Otherwise it may be rounded to `high` itself. Nothing is done where there is nothing in between.
+    last = sequences.next_after(high, low)
+    endless = moving.zeros_like(last) + float("inf")
+    return binary.minimum(values, moving.select(binary.less(low, high), last, endless))
+
+
+@export("random.shuffle")
+def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
+    """The rows of a tensor in random order.
+
+    >>> sorted(tf.random.shuffle([1, 2, 3]).numpy().tolist())
+    [1, 2, 3]
+
+    Args:
+      value: a tensor, shuffled along its first dimension. It gets no gradient.
+      seed: see `tf.random.set_seed`.
+      name: accepted for compatibility.
+    """
+    state = numbers.next_state(op="shuffle", seed=op_seed(seed))
+    return numbers.shuffle(state, value)
+
+
+@export("random.categorical")
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+) -> Tensor:
+    """Draws class numbers with the probabilities `softmax(logits)`.
+
+    >>> tf.random.categorical([[0.0, -100.0]], 3).numpy()
+    array([[0, 0, 0]])
+
+    Args:
+      logits: unscaled log probabilities, a matrix `[batch, classes]`.
+      num_samples: how many to draw for each row.
+      dtype: int32 or int64 (the default).
+      seed: see `tf.random.set_seed`.
+      name: accepted for compatibility.
+
+    Returns:
+      A tensor of shape `[batch, num_samples]`.
+    """
+    state = numbers.next_state(op="categorical", seed=op_seed(seed))
+    return numbers.categorical(
+        state,
+        logits,
+        num_samples=integer("categorical", "num_samples", num_samples),
+        dtype=_class_dtype(dtype),
+    )
+
+
+def _class_dtype(dtype: Any) -> DType:
+    dtype = dtypes.int64 if dtype is None else as_dtype(dtype)
+    if dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"random.categorical: dtype must be int32 or int64, got {dtype.name}")
+    return dtype
+
+
+# The same as functions of a seed alone.
+
+
+@export("random.stateless_normal")
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal random numbers that are a function of `seed`: the same at every call.
+
+    >>> a = tf.random.stateless_normal([2], seed=[1, 2])
+    >>> b = tf.random.stateless_normal([2], seed=[1, 2])
+    >>> bool((a.numpy() == b.numpy()).all())
+    True
+
+    Args:
+      shape: the shape of the noise.
+      seed: two integers.
+      mean: the mean, which broadcasts with `shape`.
+      stddev: the standard deviation, which broadcasts with `shape`.
+      dtype: a floating-point dtype.
+      name: accepted for compatibility.
+      alg: accepted for compatibility.
+    """
+    dtype = as_dtype(dtype)
+    noise = numbers.normal(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
+    return _scaled(noise, _like(stddev, dtype), _like(mean, dtype))
+
+
+@export("random.stateless_truncated_normal")
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Like `tf.random.truncated_normal`, as a function of `seed`.
+
+    >>> tf.random.stateless_truncated_normal([2], seed=[1, 2]).shape
+    TensorShape([2])
+    """
+    dtype = as_dtype(dtype)
+    noise = numbers.truncated_normal(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
+    return _scaled(noise, _like(stddev, dtype), _like(mean, dtype))
+
+
+@export("random.stateless_uniform")
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Like `tf.random.uniform`, as a function of `seed`.
+
+    >>> tf.random.stateless_uniform([2], seed=[1, 2]).shape
+    TensorShape([2])
+
+    For an integer dtype with `minval=None` and `maxval=None` all values of the dtype are equally
+    likely.
+    """
+    dtype = as_dtype(dtype)
+    if dtype.is_integer and (minval is None) != (maxval is None):
+        raise ValueError(
+            f"random.stateless_uniform: for dtype {dtype.name}, minval and maxval must both be "
+            "None or both be given, "
+            f"got minval={shown(minval)} and maxval={shown(maxval)}"
+        )
+    if dtype.is_integer and minval is None:
+        return numbers.any_integers(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
+    return uniform_from(lambda: numbers.stateless(seed), shape, minval, maxval, dtype)
+
+
+@export("random.stateless_categorical")
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """Like `tf.random.categorical`, as a function of `seed`.
+
+    >>> tf.random.stateless_categorical([[0.0, -100.0]], 3, seed=[1, 2]).numpy()
+    array([[0, 0, 0]])
+    """
+    return numbers.categorical(
+        numbers.stateless(seed),
+        logits,
+        num_samples=integer("categorical", "num_samples", num_samples),
+        dtype=_class_dtype(dtype),
+    )
+
+
+# Arguments.
+
+
+def op_seed(seed: Any) -> int | None:
+    """The seed of an op as an int."""
+    if seed is None:
+        return None
+    if isinstance(seed, (str, bytes)) or not hasattr(seed, "__int__"):
+        raise TypeError(f"seed must be an integer or None, got {shown(seed)}")
+    try:
+        return int(seed)
+    except OverflowError:
+        raise TypeError(f"seed must be an integer or None, got {shown(seed)}") from None
+
+
+def _like(value: Any, dtype: DType) -> Any:
+    """A parameter as a tensor of `dtype`."""
+    return convert_to_tensor(value, dtype)
+
+
+def _scaled(noise: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+    return noise * scale + shift
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    return ints("random", "shape", shape)

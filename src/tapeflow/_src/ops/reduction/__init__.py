@@ -1,0 +1,1 @@
+"""Ops of reducing and ordering along axes."""

@@ -1,0 +1,1 @@
+"""Primitives of shapes and of moving elements about."""

@@ -1,0 +1,123 @@
+"""Tensors of sizes that are known only when a function runs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core import dtypes
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import DType, as_dtype
+from tapeflow._src.core.errors import InvalidArgumentError
+from tapeflow._src.core.sizes.dims import Atom, Compound, Dim
+from tapeflow._src.core.sizes.extremes import larger, smaller
+from tapeflow._src.core.sizes.guards import Guard
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.elementwise import binary
+from tapeflow._src.primitives.indexing import picking
+from tapeflow._src.primitives.table import TABLE, primitive
+
+
+def tensor_of(size: Dim, dtype: Any = None) -> Tensor:
+    """A size as a scalar tensor, int32 unless told."""
+    total: Tensor | None = None
+    for product, factor in size.terms.items():
+        term = convert_to_tensor(factor, dtypes.int64)
+        for atom in product:
+            term = term * _of_atom(atom)
+        total = term if total is None else total + term
+    assert total is not None
+    return _cast(total, dtypes.int32 if dtype is None else as_dtype(dtype))
+
+
+def vector_of(shape: tuple[Any, ...], dtype: DType = dtypes.int32) -> Tensor:
+    """A shape as a tensor."""
+    if not any(type(size) is Dim for size in shape):
+        return Tensor(np.array(shape, dtype.np_dtype))
+    return moving.stack(*[convert_to_tensor(size, dtype) for size in shape], axis=0)
+
+
+def _of_atom(atom: Atom) -> Tensor:
+    if isinstance(atom, Compound):
+        return _COMPOUNDS[atom.kind](
+            *[convert_to_tensor(x, dtypes.int64) for x in (atom.a, atom.b)]
+        )
+    tensor, axis, position = atom.origin
+    if axis is not None:
+        return picking.getitem(moving.shape_of(tensor, dtype=dtypes.int64), index=(axis,))
+    if tensor._array.ndim:
+        tensor = picking.getitem(moving.reshape(tensor, shape=(-1,)), index=(position,))
+    return _cast(tensor, dtypes.int64)
+
+
+def _with(a: Tensor, b: Tensor) -> Tensor:
+    return moving.select(binary.equal(a, convert_to_tensor(1, dtypes.int64)), b, a)
+
+
+_COMPOUNDS: dict[str, Callable[[Any, Any], Tensor]] = {
+    "//": binary.floor_divide,
+    "%": binary.floor_mod,
+    "min": binary.minimum,
+    "max": binary.maximum,
+    "with": _with,
+}
+
+
+def _cast(x: Tensor, dtype: DType) -> Tensor:
+    if x.dtype is dtype:
+        return x
+    return (moving.cast if dtype.is_differentiable else moving.cast_to_discrete)(x, dtype=dtype)
+
+
+# Kernels that compute with sizes while a function is traced.
+
+
+def _each(choose: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    pairwise = np.frompyfunc(choose, 2, 1)
+    return lambda x, y: pairwise(x, y)
+
+
+def _reduced(choose: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+        if len(axis) != x.ndim:
+            return x
+        out = np.empty((1,) * x.ndim if keepdims else (), object)
+        out[...] = reduce(choose, x.reshape(-1).tolist())
+        return out
+
+    return kernel
+
+
+EXTREMES: dict[str, Callable[..., Any]] = {
+    "minimum": _each(smaller),
+    "maximum": _each(larger),
+    "min": _reduced(smaller),
+    "max": _reduced(larger),
+    "floor_divide": _each(operator.floordiv),
+    "floor_mod": _each(operator.mod),
+}
+"""For primitives whose own kernels would ask which size is larger, or whether one is 0."""
+
+
+# What a trace has taken for granted of sizes that follow from values.
+
+
+def _check_kernel(*, comparison: str, a: int, b: int, answer: bool) -> tuple[()]:
+    if (a == b if comparison == "==" else a < b) != answer:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"tf.function: a size that follows from values is {a} here, and the function was traced for "
+            f"{Guard(comparison, 'a size', b, answer)}. Write the operation with tf.cond, or give the tensor a shape "
+            "(tf.ensure_shape).",
+        )
+    return ()
+
+
+primitive("size_check", "", _check_kernel, result=lambda **_: (), outputs=None)
+size_check = TABLE.pop("size_check")  # it computes nothing

@@ -1,0 +1,31 @@
+"""Batching rules for every primitive, and the batch that applies them."""
+
+from tapeflow._src.primitives.batching import (
+    indexing,
+    kinds,
+    linalg,
+    moving,
+    nn,
+    random,
+    segments,
+    windows,
+)
+from tapeflow._src.primitives.batching.batch import (
+    RULES as RULES,
+    Batch as Batch,
+    BatchedTensor as BatchedTensor,
+)
+
+__all__ = [
+    "RULES",
+    "Batch",
+    "BatchedTensor",
+    "indexing",
+    "kinds",
+    "linalg",
+    "moving",
+    "nn",
+    "random",
+    "segments",
+    "windows",
+]

@@ -1,0 +1,1 @@
+"""Primitives of functions of each element alone."""

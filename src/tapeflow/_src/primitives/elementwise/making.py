@@ -1,0 +1,275 @@
+"""How elementwise primitives are made: the hot path of eager execution.
+
+Everything a small op costs is spent in the three `call` functions below, so they are written out rather than shared:
+read two arrays, run a ufunc, wrap the result, tell the recorders. Checks that NumPy makes anyway are not made twice;
+when it fails, `retold` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core import dtypes
+from tapeflow._src.core.context import context
+from tapeflow._src.core.convert import convert_to_tensor, scalar
+from tapeflow._src.core.errors import DTypeError
+from tapeflow._src.core.interpreter import innermost
+from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.primitives import rules
+from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.table import (
+    FAILURES,
+    Edge,
+    Primitive,
+    named,
+    parameters,
+    rescued,
+    retold,
+)
+
+
+def unary(
+    name: str,
+    kernel: Callable[..., Any],
+    *,
+    accepts: frozenset[str] = rules.INEXACT,
+    derivative: Callable[..., Any] | None = None,
+    gradient: Callable[..., Any] | None = None,
+) -> Callable[[Any], Tensor]:
+    """A primitive that works on each element and keeps the dtype.
+
+    It states its `derivative` as a function of `x` or of `y`, whichever is to be kept, or where it is not
+    a product with a number (negation, conjugation) its `gradient` as a function of `g` and one of them.
+    """
+    if derivative is not None:
+        gradient = _product_rule(derivative)
+    gradients = {}
+    if gradient is not None:
+        gradients["x"] = _unary_edge(gradient, parameters(derivative or gradient)[-1])
+    row = Primitive(name, "x", kernel, rules.same(name, accepts), gradients)
+    edge = gradients.get("x")
+
+    def edges(tracked: set[int], inputs: tuple[Tensor], output: Tensor, attrs: Any) -> Any:
+        identity = inputs[0]._id
+        if edge is not None and identity in tracked:
+            return ((identity, *edge(0, inputs, output, attrs)),)
+        return ()
+
+    row.edges = edges
+    row.elementwise = True
+
+    def call(x: Any) -> Tensor:
+        if type(x) is not Tensor:
+            x = convert_to_tensor(x)
+            if type(x) is not Tensor and x.interpreter is not None:
+                return x.interpreter.interpret(row, (x,), {})
+        run, recorders = context.hot
+        array = x._array
+        try:
+            result = run(kernel, array)
+        except FAILURES as error:
+            result = rescued(row, (x,), {}, run, error)
+        # NumPy turns integers into floats, and bools into integers; TensorFlow refuses them.
+        if result.dtype is not array.dtype and result.dtype != array.dtype:
+            raise retold(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
+        output = Tensor(result)
+        for recorder in recorders:
+            recorder.record(row, (x,), output, None)
+        return output
+
+    return named(call, row)
+
+
+def _unary_edge(rule: Callable[..., Any], needs: str) -> Edge:
+    if needs == "x":
+        return lambda i, ins, out, attrs: (rule, ins)
+    if needs == "y":
+        return lambda i, ins, out, attrs: (rule, (out,))
+    return lambda i, ins, out, attrs: (rule, ())
+
+
+def _product_rule(derivative: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The gradient is a product with the derivative: conjugated if complex, by TensorFlow's convention."""
+
+    def gradient(g: Tensor, kept: Tensor) -> Tensor:
+        return g * conj(derivative(kept))
+
+    return gradient
+
+
+def binary(
+    name: str,
+    kernel: Callable[..., Any],
+    *,
+    accepts: frozenset[str] = rules.NUMERIC,
+    a: Callable[..., Any] | None = None,
+    b: Callable[..., Any] | None = None,
+) -> Callable[[Any, Any], Tensor]:
+    """A primitive on two tensors of one dtype, which broadcast. `a` and `b` are its gradients.
+
+    The gradients may ignore broadcasting: they are summed back to the shape of their operand.
+    """
+    gradients = {
+        side: _binary_edge(rule) for side, rule in (("a", a), ("b", b)) if rule is not None
+    }
+    row = Primitive(name, "a b", kernel, rules.broadcast(name, accepts), gradients)
+    left, right = gradients.get("a"), gradients.get("b")
+
+    def edges(tracked: set[int], inputs: tuple[Tensor, ...], output: Tensor, attrs: Any) -> Any:
+        a, b = inputs[0]._id, inputs[1]._id
+        if a in tracked and left is not None:
+            first = (a, *left(0, inputs, output, attrs))
+            if b in tracked and right is not None:
+                return (first, (b, *right(1, inputs, output, attrs)))
+            return (first,)
+        if b in tracked and right is not None:
+            return ((b, *right(1, inputs, output, attrs)),)
+        return ()
+
+    row.edges = edges
+    row.elementwise = True
+    refuse_bool = "bool" not in accepts
+    keeps_dtype = "int" in accepts
+
+    def call(a: Any, b: Any) -> Tensor:
+        if type(a) is not Tensor or type(b) is not Tensor:
+            a, b = coerce(a, b)
+            if type(a) is not Tensor or type(b) is not Tensor:
+                interpreter = innermost((a, b))
+                if interpreter is not None:
+                    return interpreter.interpret(row, (a, b), {})
+        run, recorders = context.hot
+        x = a._array
+        y = b._array
+        dtype = x.dtype
+        if dtype is not y.dtype and dtype != y.dtype:
+            raise retold(row, (a, b), {}, TypeError("different dtypes"))
+        if refuse_bool and dtype.kind in "bO":
+            raise retold(row, (a, b), {}, TypeError("not numbers"))
+        try:
+            result = run(kernel, x, y)
+        except FAILURES as error:
+            result = rescued(row, (a, b), {}, run, error)
+        if not keeps_dtype and result.dtype is not dtype and result.dtype != dtype:
+            raise retold(row, (a, b), {}, TypeError(f"no kernel for {dtype}"))
+        output = Tensor(result)
+        for recorder in recorders:
+            recorder.record(row, (a, b), output, None)
+        return output
+
+    return named(call, row)
+
+
+def _binary_edge(rule: Callable[..., Any]) -> Edge:
+    """The rule as it is where the operand has the shape of the output, and summed where it was broadcast."""
+    positions = [{"a": 0, "b": 1, "y": 2}[p] for p in parameters(rule)[1:]]
+    nothing = not positions
+    only = positions[0] if len(positions) == 1 else None
+
+    def summed(g: Tensor, shape: tuple[int, ...], *kept: Any) -> Tensor:
+        return reducing.sum_to(rule(g, *kept), shape)
+
+    def edge(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        shape = ins[i]._array.shape
+        if nothing:
+            kept = ()
+        elif only is not None and only < 2:
+            kept = (ins[only],)
+        else:
+            frame = (*ins, out)
+            kept = tuple([frame[p] for p in positions])
+        # Sizes that are not known yet are compared by `sum_to`, which asks no more than it must.
+        same = type(out) is Tensor and shape == out._array.shape
+        return (rule, kept) if same else (summed, (shape, *kept))
+
+    return edge
+
+
+def comparison(
+    name: str, kernel: Callable[..., Any], *, accepts: frozenset[str] = rules.REAL
+) -> Callable[[Any, Any], Tensor]:
+    """A primitive that compares two tensors of one dtype. It has no gradient."""
+    row = Primitive(name, "a b", kernel, rules.broadcast(name, accepts, dtypes.bool_), {})
+    row.elementwise = True
+
+    def call(a: Any, b: Any) -> Tensor:
+        if type(a) is not Tensor or type(b) is not Tensor:
+            a, b = coerce(a, b)
+            if type(a) is not Tensor or type(b) is not Tensor:
+                interpreter = innermost((a, b))
+                if interpreter is not None:
+                    return interpreter.interpret(row, (a, b), {})
+        run, recorders = context.hot
+        x = a._array
+        y = b._array
+        if x.dtype is not y.dtype and x.dtype != y.dtype:
+            raise retold(row, (a, b), {}, TypeError("different dtypes"))
+        try:
+            output = Tensor(run(kernel, x, y))
+        except FAILURES as error:
+            output = Tensor(rescued(row, (a, b), {}, run, error))
+        for recorder in recorders:
+            recorder.record(row, (a, b), output, None)
+        return output
+
+    return named(call, row)
+
+
+def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Makes two operands tensors. A tensor or variable decides the dtype for what is neither."""
+    if (
+        type(a) is float and type(b) is Tensor and b._array.dtype.kind == "f"
+    ):  # as in `lr * gradient`
+        return scalar(a, b._array.dtype), b
+    if type(a) is Variable:
+        a = a._read()
+    elif type(a) is not Tensor:
+        a = _read(a)
+    if type(b) is Variable:
+        b = b._read()
+    elif type(b) is not Tensor:
+        b = _read(b)
+    if type(a) is Tensor and type(b) is Tensor:
+        return a, b
+    if isinstance(a, Tensor):
+        return a, _like(b, a)
+    if isinstance(b, Tensor):
+        return _like(a, b), b
+    a = convert_to_tensor(a)
+    return a, _like(b, a)
+
+
+def _read(value: Any) -> Any:
+    """What can turn itself into a tensor as one; all else as it is."""
+    kind = type(value)
+    if kind is float or kind is int or kind is Dim:
+        return value
+    return convert_to_tensor(value) if hasattr(value, "__tf_tensor__") else value
+
+
+def _like(value: Any, tensor: Tensor) -> Tensor:
+    """What is not a tensor as one of the dtype of `tensor`."""
+    kind = type(value)
+    try:
+        if kind is float or kind is int:
+            return scalar(value, tensor._array.dtype)
+        return value if isinstance(value, Tensor) else convert_to_tensor(value, tensor.dtype)
+    except TypeError as error:
+        message = f"{error}, the dtype of the other operand. Use tf.cast to change that."
+        raise DTypeError(None, None, message) from None
+
+
+# Complex numbers, in nearly every gradient.
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; a real tensor is returned as it is."""
+    return conjugate(x) if x._array.dtype.kind == "c" else x
+
+
+conjugate = unary("conj", np.conj, accepts=rules.NUMERIC, gradient=lambda g: conj(g))

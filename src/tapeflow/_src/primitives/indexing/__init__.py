@@ -1,0 +1,1 @@
+"""Primitives of picking and placing elements and rows."""

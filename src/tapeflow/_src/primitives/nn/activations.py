@@ -1,0 +1,258 @@
+"""Primitives of neural networks: activations, moments, dropout, ranking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core import dtypes
+from tapeflow._src.core.sizes.extremes import larger, surely_less
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.elementwise import binary, unary
+from tapeflow._src.primitives.elementwise.making import unary as elementwise
+from tapeflow._src.primitives.nn.softmax import narrow, wide
+from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.rules import (
+    BOOL,
+    FLOAT,
+    NUMERIC,
+    REAL,
+    broadcast_or_raise,
+    check_dtype,
+    invalid,
+)
+from tapeflow._src.primitives.table import TABLE, ArraySpec, primitive
+
+Axes = tuple[int, ...]
+
+# Activations. Those whose output tells the slope keep the output, which the next layer keeps
+# anyway.
+
+
+_SELU_SCALE = 1.0507009873554805
+_SELU_FLOOR = _SELU_SCALE * 1.6732632423543772  # minus the limit of selu at minus infinity
+
+
+def _elu_kernel(x: Any) -> Any:
+    return np.where(x > 0, x, np.expm1(np.minimum(x, x.dtype.type(0))))
+
+
+def _selu_kernel(x: Any) -> Any:
+    negative = np.expm1(np.minimum(x, x.dtype.type(0))) * x.dtype.type(_SELU_FLOOR)
+    return np.where(x > 0, x * x.dtype.type(_SELU_SCALE), negative)
+
+
+def _silu_kernel(x: Any) -> Any:
+    return x / (x.dtype.type(1) + np.exp(-x))
+
+
+def _silu_derivative(x: Any) -> Any:
+    s = unary.sigmoid(x)
+    return s * (x * (1 - s) + 1)
+
+
+relu6 = elementwise(
+    "relu6",
+    unary.refusing("bc", lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6))),
+    accepts=REAL,
+    gradient=lambda g, y: binary.relu_gradient(binary.relu_gradient(g, y), 6 - y),
+)
+elu = elementwise(
+    "elu",
+    unary.refusing("c", _elu_kernel),
+    accepts=FLOAT,
+    gradient=lambda g, y: moving.select(binary.less(y, 0.0), g * (y + 1), g),
+)
+selu = elementwise(
+    "selu",
+    unary.refusing("c", _selu_kernel),
+    accepts=FLOAT,
+    gradient=lambda g, y: moving.select(
+        binary.less(y, 0.0), g * (y + _SELU_FLOOR), g * _SELU_SCALE
+    ),
+)
+silu = elementwise("silu", _silu_kernel, derivative=_silu_derivative)
+
+_GELU_SCALE = 0.7978845608028654  # sqrt(2 / pi)
+_GELU_CUBIC = 0.044715
+
+
+def _gelu_tanh_kernel(x: Any) -> Any:
+    t = x.dtype.type
+    return x * t(0.5) * (t(1) + np.tanh(x * t(_GELU_SCALE) * (t(1) + t(_GELU_CUBIC) * x * x)))
+
+
+def _gelu_tanh_derivative(x: Any) -> Any:
+    square = x * x
+    t = unary.tanh(x * (square * _GELU_CUBIC + 1) * _GELU_SCALE)
+    inner = (square * (3 * _GELU_CUBIC) + 1) * _GELU_SCALE
+    return (t + 1) * 0.5 + x * (1 - t * t) * inner * 0.5
+
+
+gelu_tanh = elementwise(
+    "gelu_tanh",
+    unary.refusing("c", _gelu_tanh_kernel),
+    accepts=FLOAT,
+    derivative=_gelu_tanh_derivative,
+)
+
+
+def _leaky_relu_result(x: ArraySpec, *, alpha: float) -> ArraySpec:
+    check_dtype("leaky_relu", "features", x, FLOAT)
+    return x
+
+
+def _leaky_relu_kernel(x: Any, *, alpha: float) -> Any:
+    wide(x)  # refuses what is not a float
+    return np.where(x > 0, x, x * x.dtype.type(alpha))
+
+
+def _leaky_relu_gradient(g: Tensor, y: Tensor, alpha: float) -> Tensor:
+    rising = binary.relu_gradient(g, y)
+    return rising + (g - rising) * alpha
+
+
+# The sign of the output is that of the input only for alpha >= 0.
+leaky_relu = primitive(
+    "leaky_relu",
+    "x",
+    _leaky_relu_kernel,
+    result=_leaky_relu_result,
+    gradients={"x": _leaky_relu_gradient},
+)
+
+# Sums of squares.
+
+
+def _l2_loss_kernel(x: Any) -> Any:
+    flat = wide(x).reshape(-1)
+    return narrow(np.vdot(flat, flat) * flat.dtype.type(0.5), x)
+
+
+def _l2_loss_result(x: ArraySpec) -> ArraySpec:
+    check_dtype("l2_loss", "t", x, FLOAT)
+    return ArraySpec((), x.dtype)
+
+
+l2_loss = primitive(
+    "l2_loss",
+    "x",
+    _l2_loss_kernel,
+    result=_l2_loss_result,
+    gradients={"x": lambda g, x: g * x},
+)
+
+
+def _variance_kernel(x: Any, mean: Any, *, axis: Axes, keepdims: bool) -> Any:
+    d = x - mean
+    d = d * np.conj(d) if d.dtype.kind == "c" else np.square(d)
+    return TABLE["mean"].kernel(d, axis=axis, keepdims=keepdims)
+
+
+def _variance_result(x: ArraySpec, mean: ArraySpec, *, axis: Axes, keepdims: bool) -> ArraySpec:
+    check_dtype("moments", "x", x, NUMERIC)
+    return ArraySpec(reducing.reduced_shape(x.shape, axis, keepdims), x.dtype)
+
+
+def _variance_gradient(g: Tensor, x: Tensor, mean: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    shape = x._array.shape
+    size = 1
+    for i in axis:
+        size *= shape[i]
+    if not keepdims:
+        g = moving.reshape(g, shape=reducing.reduced_shape(shape, axis, True))
+    return (x - mean) * (g * (2.0 / patterns.scalar(larger(size, 1), x.dtype)))
+
+
+# The variance has no slope in its own mean, so there is no rule for it; what the rule for x says of
+# the mean is what second derivatives need.
+variance = primitive(
+    "variance_about_mean",
+    "x mean",
+    _variance_kernel,
+    result=_variance_result,
+    gradients={"x": _variance_gradient},
+)
+
+# Dropout: a mask of bools is all it keeps.
+
+
+def _dropout_kernel(x: Any, keep: Any, *, scale: float) -> Any:
+    wide(x)  # refuses what is not a float
+    if keep.dtype != np.bool_:
+        raise TypeError("keep is not a mask")
+    return np.where(keep, x * x.dtype.type(scale), x.dtype.type(0))
+
+
+def _dropout_result(x: ArraySpec, keep: ArraySpec, *, scale: float) -> ArraySpec:
+    check_dtype("dropout", "x", x, FLOAT)
+    check_dtype("dropout", "keep", keep, BOOL)
+    return ArraySpec(broadcast_or_raise("dropout", x, keep), x.dtype)
+
+
+dropout = primitive(
+    "dropout",
+    "x keep",
+    _dropout_kernel,
+    result=_dropout_result,
+    gradients={
+        "x": lambda g, keep, x_shape, scale: reducing.sum_to(dropout(g, keep, scale=scale), x_shape)
+    },
+)
+
+# Ranking.
+
+
+def _top_k_kernel(x: Any, *, k: int, dtype: dtypes.DType) -> Any:
+    if not x.ndim or not 0 <= k <= x.shape[-1] or x.dtype.kind in "bcO":
+        raise ValueError("k or the dtype does not fit")
+    # Sorting the reversed row up and reading it from its end puts the first of equal elements
+    # first.
+    order = np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1][..., :k]
+    return (x.shape[-1] - 1 - order).astype(dtype.np_dtype)
+
+
+def _top_k_result(x: ArraySpec, *, k: int, dtype: dtypes.DType) -> ArraySpec:
+    check_dtype("top_k", "input", x, REAL)
+    if not x.shape:
+        raise invalid("top_k: input must have at least one dimension, got a scalar")
+    if surely_less(k, 0) or surely_less(x.shape[-1], k):
+        raise invalid(f"top_k: input must have at least k columns. Had {x.shape[-1]}, needed {k}")
+    return ArraySpec((*x.shape[:-1], k), dtype)
+
+
+top_k_indices = primitive("top_k_indices", "x", _top_k_kernel, result=_top_k_result)
+
+
+def _in_top_k_kernel(targets: Any, predictions: Any, *, k: int) -> Any:
+    if predictions.ndim != 2 or targets.shape != predictions.shape[:1]:
+        raise ValueError("targets do not fit")
+    if predictions.dtype != np.float32 or targets.dtype not in (np.int32, np.int64):
+        raise TypeError("dtypes do not fit")
+    classes = predictions.shape[1]
+    known = (targets >= 0) & (targets < classes) & np.isfinite(predictions).all(1)
+    if not classes:
+        return known
+    chosen = predictions[np.arange(targets.size), np.where(known, targets, 0)]
+    return known & ((predictions > chosen[:, None]).sum(1) < k)
+
+
+def _in_top_k_result(targets: ArraySpec, predictions: ArraySpec, *, k: int) -> ArraySpec:
+    if len(predictions.shape) != 2:
+        raise invalid(f"in_top_k: predictions must be 2-dimensional, got {predictions}")
+    if targets.shape != predictions.shape[:1]:
+        raise invalid(
+            f"in_top_k: the first dimension of predictions {predictions} must match the length of "
+            f"targets {targets}"
+        )
+    if predictions.dtype is not dtypes.float32 or targets.dtype not in (dtypes.int32, dtypes.int64):
+        raise invalid(
+            "in_top_k: takes float32 predictions and int32 or int64 targets, "
+            f"got {predictions} and {targets}"
+        )
+    return ArraySpec(targets.shape, dtypes.bool_)
+
+
+in_top_k = primitive("in_top_k", "targets predictions", _in_top_k_kernel, result=_in_top_k_result)

@@ -1,0 +1,276 @@
+"""Attention as one primitive: nothing as large as queries times keys is kept for the backward pass.
+
+The weights are computed again there, as fused attention on a GPU does, which the XLA engine calls for this primitive.
+There are two of them, without and with a bias, which is added to the scores: a mask is a bias, too.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core.dtypes import float32
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.linalg.products import matmul
+from tapeflow._src.primitives.nn.softmax import (
+    narrow,
+    softmax,
+    softmax_gradient,
+    softmax_gradient_in_p,
+    wide,
+)
+from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.rules import FLOAT, check_dtype, check_same_dtype, invalid
+from tapeflow._src.primitives.table import ArraySpec, primitive
+
+
+def _result(q: ArraySpec, k: ArraySpec, v: ArraySpec, *, scale: float, causal: bool) -> ArraySpec:
+    op = "scaled_dot_product_attention"
+    check_dtype(op, "query", q, FLOAT)
+    check_same_dtype(op, q, k)
+    check_same_dtype(op, q, v)
+    fits = (
+        len(q.shape) == len(k.shape) == len(v.shape) >= 2
+        and q.shape[:-2] == k.shape[:-2] == v.shape[:-2]
+        and q.shape[-1] == k.shape[-1]
+        and k.shape[-2] == v.shape[-2]
+    )
+    if not fits:
+        raise invalid(
+            f"{op}: query [..., queries, width], key [..., keys, width] and value [..., keys, width] do not fit "
+            f"together, got {q}, {k} and {v}"
+        )
+    return ArraySpec((*q.shape[:-1], v.shape[-1]), q.dtype)
+
+
+def _biased_result(
+    q: ArraySpec, k: ArraySpec, v: ArraySpec, b: ArraySpec, *, scale: float, causal: bool
+) -> ArraySpec:
+    result = _result(q, k, v, scale=scale, causal=causal)
+    op = "scaled_dot_product_attention"
+    check_same_dtype(op, q, b)
+    scores = (*q.shape[:-1], k.shape[-2])
+    missing = len(scores) - len(b.shape)
+    if missing < 0 or any(m not in (1, n) for m, n in zip(b.shape, scores[missing:], strict=True)):
+        raise invalid(
+            f"{op}: a mask or bias of shape {list(b.shape)} does not broadcast to the scores {list(scores)}, one for "
+            f"each query and key (query: {q}, key: {k})"
+        )
+    return result
+
+
+def _gradient_result(
+    u: ArraySpec, q: ArraySpec, k: ArraySpec, v: ArraySpec, *, scale: float, causal: bool
+) -> tuple[ArraySpec, ...]:
+    _result(q, k, v, scale=scale, causal=causal)
+    return q, k, v
+
+
+def _biased_gradient_result(
+    u: ArraySpec, q: ArraySpec, k: ArraySpec, v: ArraySpec, b: ArraySpec, **attrs: Any
+) -> tuple[ArraySpec, ...]:
+    _biased_result(q, k, v, b, **attrs)
+    return q, k, v
+
+
+# The kernels. `bias` is one array or none.
+
+
+def _weights(q: Any, k: Any, bias: Any, scale: float, causal: bool) -> Any:
+    scores = np.matmul(q * q.dtype.type(scale), k.swapaxes(-1, -2))
+    for b in bias:
+        scores += b
+    if causal:
+        rows, columns = scores.shape[-2:]
+        hidden = np.arange(columns) > np.arange(rows)[:, None]
+        scores[..., hidden] = -np.inf
+    if scores.shape[-1]:
+        scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
+    np.exp(scores, scores)
+    scores /= np.add.reduce(scores, axis=-1, keepdims=True)
+    return scores
+
+
+def _kernel(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
+    operands = (q, k, v, *bias)
+    if any(x.dtype != q.dtype for x in operands):
+        raise TypeError("different dtypes")
+    check = _biased_result if bias else _result
+    check(*[ArraySpec(x.shape, float32) for x in operands], scale=scale, causal=causal)
+    p = _weights(wide(q), wide(k), map(wide, bias), scale, causal)
+    return narrow(np.matmul(p, wide(v)), q)
+
+
+def _gradient_kernel(u: Any, q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
+    like = q
+    u, q, k, v = (wide(x) for x in (u, q, k, v))
+    p = _weights(q, k, map(wide, bias), scale, causal)
+    of_v = np.matmul(p.swapaxes(-1, -2), u)
+    s = np.matmul(u, v.swapaxes(-1, -2))
+    s -= np.add.reduce(s * p, axis=-1, keepdims=True)
+    s *= p
+    s *= s.dtype.type(scale)
+    of_q, of_k = np.matmul(s, k), np.matmul(s.swapaxes(-1, -2), q)
+    return narrow(of_q, like), narrow(of_k, like), narrow(of_v, like)
+
+
+# Gradients, for which `weights` is written with primitives.
+
+
+def _product(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    return matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+def _soft(q: Tensor, k: Tensor, bias: tuple[Tensor, ...], scale: float, causal: bool) -> Tensor:
+    scores = _product(q * scale, k, transpose_b=True)
+    for b in bias:
+        scores = scores + b
+    rows, columns = scores._array.shape[-2:]
+    if causal:
+        seen = patterns.triangle(rows, columns)
+        scores = moving.select(seen, scores, Tensor(np.array(-np.inf, scores._array.dtype)))
+    return softmax(scores, axis=scores._array.ndim - 1)
+
+
+class _Second:
+    """The derivative of the gradient: what its inputs and the weights give by the rules for products and softmax.
+
+    With P the weights, D = u vᵀ and S = softmax_gradient(D, P), the gradient is
+    (scale S k, scale Sᵀ q, Pᵀ u); a, b and c are the gradients of these three.
+    """
+
+    def __init__(
+        self,
+        g: Any,
+        u: Tensor,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        scale: float,
+        causal: bool,
+        *bias: Tensor,
+    ) -> None:
+        a, b, c = g
+        self.a, self.b, self.c, self.u, self.q, self.k, self.scale = a, b, c, u, q, k, scale
+        self.p = _soft(q, k, bias, scale, causal)
+        axis = self.axis = self.p._array.ndim - 1
+        self.d = _product(u, v, transpose_b=True)
+        self.of_s = (_product(a, k, transpose_b=True) + _product(q, b, transpose_b=True)) * scale
+        self.of_d = softmax_gradient(self.of_s, self.p, axis=axis)
+
+    def in_u(self, v: Tensor) -> Tensor:
+        return _product(self.of_d, v) + _product(self.p, self.c)
+
+    def in_v(self) -> Tensor:
+        return _product(self.of_d, self.u, transpose_a=True)
+
+    def _of_scores(self) -> Tensor:
+        of_p = softmax_gradient_in_p(self.of_s, self.d, self.p, self.axis)
+        of_p = of_p + _product(self.u, self.c, transpose_b=True)
+        return softmax_gradient(of_p, self.p, axis=self.axis)
+
+    def in_q(self) -> Tensor:
+        s = softmax_gradient(self.d, self.p, axis=self.axis)
+        return (_product(self._of_scores(), self.k) + _product(s, self.b)) * self.scale
+
+    def in_k(self) -> Tensor:
+        s = softmax_gradient(self.d, self.p, axis=self.axis)
+        both = _product(self._of_scores(), self.q, transpose_a=True)
+        return (both + _product(s, self.a, transpose_a=True)) * self.scale
+
+    def in_b(self, b: Tensor) -> Tensor:
+        return reducing.sum_to(self._of_scores(), b._array.shape)
+
+
+# A rule says with the names of its parameters what is kept, so there is one for each part, without a bias and with it.
+_SECOND: dict[str, Any] = {
+    "u": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_u(v),
+    "q": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_q(),
+    "k": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_k(),
+    "v": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_v(),
+}
+_BIASED_SECOND: dict[str, Any] = {
+    "u": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_u(v),
+    "q": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_q(),
+    "k": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_k(),
+    "v": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_v(),
+    "b": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_b(b),
+}
+
+attention_gradient = primitive(
+    "attention_gradient",
+    "u q k v",
+    _gradient_kernel,
+    result=_gradient_result,
+    gradients=_SECOND,
+    outputs=3,
+)
+biased_attention_gradient = primitive(
+    "biased_attention_gradient",
+    "u q k v b",
+    _gradient_kernel,
+    result=_biased_gradient_result,
+    gradients=_BIASED_SECOND,
+    outputs=3,
+)
+
+
+def _part(
+    position: int,
+    g: Tensor,
+    y: Tensor,
+    operands: tuple[Tensor, ...],
+    scale: float,
+    causal: bool,
+) -> Tensor:
+    """One of the gradients of q, k and v: a backward pass asks for them in turn, and they are computed together."""
+    compute = attention_gradient if len(operands) == 3 else biased_attention_gradient
+    key = (id(g), id(y))
+    parts = _computed.get(key)
+    if parts is None:
+        parts = dict(enumerate(compute(g, *operands, scale=scale, causal=causal)))
+        _computed[key] = parts
+        weakref.finalize(g, _computed.pop, key, None)
+    if position not in parts:  # asked for again
+        return compute(g, *operands, scale=scale, causal=causal)[position]
+    return parts.pop(position)
+
+
+_computed: dict[tuple[int, int], dict[int, Tensor]] = {}
+
+
+def _in_bias(
+    g: Tensor, q: Tensor, k: Tensor, v: Tensor, b: Tensor, scale: float, causal: bool
+) -> Tensor:
+    p = _soft(q, k, (b,), scale, causal)
+    of_p = _product(g, v, transpose_b=True)
+    of_scores = softmax_gradient(of_p, p, axis=p._array.ndim - 1)
+    return reducing.sum_to(of_scores, b._array.shape)
+
+
+attention = primitive(
+    "attention",
+    "q k v",
+    _kernel,
+    result=_result,
+    gradients={
+        "q": lambda g, q, k, v, y, scale, causal: _part(0, g, y, (q, k, v), scale, causal),
+        "k": lambda g, q, k, v, y, scale, causal: _part(1, g, y, (q, k, v), scale, causal),
+        "v": lambda g, q, k, v, y, scale, causal: _part(2, g, y, (q, k, v), scale, causal),
+    },
+)
+biased_attention = primitive(
+    "biased_attention",
+    "q k v b",
+    _kernel,
+    result=_biased_result,
+    gradients={
+        "q": lambda g, q, k, v, b, y, scale, causal: _part(0, g, y, (q, k, v, b), scale, causal),
+        "k": lambda g, q, k, v, b, y, scale, causal: _part(1, g, y, (q, k, v, b), scale, causal),
+        "v": lambda g, q, k, v, b, y, scale, causal: _part(2, g, y, (q, k, v, b), scale, causal),
+        "b": _in_bias,
+    },
+)

@@ -1,0 +1,1 @@
+"""Primitives of reducing and ordering along axes."""

@@ -1,0 +1,484 @@
+"""Primitives that reduce or accumulate along axes.
+
+`axis` is always a tuple of non-negative ints here (one int for the cumulative ones and for arg-
+reductions): the public ops bring what the user gave into that form.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.sizes.dims import Dim, same_size
+from tapeflow._src.core.sizes.extremes import bounds, larger
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.array.storage import of_sizes
+from tapeflow._src.primitives.elementwise import binary, unary
+from tapeflow._src.primitives.indexing import picking
+from tapeflow._src.primitives.rules import (
+    BOOL,
+    FLOAT,
+    NUMERIC,
+    REAL,
+    broadcasts,
+    check_dtype,
+    invalid,
+)
+from tapeflow._src.primitives.table import ArraySpec, primitive
+
+Axes = tuple[int, ...]
+
+
+def _reduced(
+    op: str, accepts: frozenset[str], dtype: DType | None = None
+) -> Callable[..., ArraySpec]:
+    def rule(x: ArraySpec, *, axis: Axes, keepdims: bool) -> ArraySpec:
+        check_dtype(op, "input_tensor", x, accepts)
+        return ArraySpec(reduced_shape(x.shape, axis, keepdims), dtype or x.dtype)
+
+    return rule
+
+
+def reduced_shape(shape: tuple[Any, ...], axis: Axes, keepdims: bool) -> tuple[Any, ...]:
+    """The shape that is left of `shape` when `axis` is reduced."""
+    if keepdims:
+        return tuple(1 if i in axis else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in axis)
+
+
+def spread(g: Tensor, shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
+    """Stretches the gradient of a reduction over the axes that were reduced."""
+    if not keepdims and g._array.ndim:  # a scalar needs no dimensions to be stretched
+        g = moving.reshape(g, shape=reduced_shape(shape, axis, True))
+    return moving.broadcast_to(g, shape=shape)
+
+
+def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Undoes broadcasting: sums `g` over the dimensions that were stretched from `shape`."""
+    have = g._array.shape
+    lead = len(have) - len(shape)
+    if type(g) is Tensor:  # sizes are numbers, and quickly compared
+        if have == shape:
+            return g
+        if have[lead:] == shape:  # a bias, say
+            return sum_(g, axis=tuple(range(lead)), keepdims=False)
+    if any(map(_perhaps_stretched, shape, have[lead:])):
+        return sum_like(g, shape=shape)
+    axes = tuple([i for i in range(len(have)) if i < lead or _stretched(shape[i - lead], have[i])])
+    if axes:
+        g = sum_(g, axis=axes, keepdims=False)
+    return g if g._array.ndim == len(shape) else moving.reshape(g, shape=shape)
+
+
+def _stretched(before: Any, after: Any) -> bool:
+    """Whether a size was 1 and is more. What met a 1 may be one, too: then the sum is over one element."""
+    return type(before) is int and before == 1 and not (type(after) is int and after == 1)
+
+
+def _perhaps_stretched(before: Any, after: Any) -> bool:
+    """Whether only numbers can tell if a size was stretched."""
+    if not isinstance(before, Dim) or same_size(before, after):
+        return False
+    low, high = bounds(before)
+    return low <= 1 <= high
+
+
+def _sum_like_kernel(x: Any, *, shape: tuple[int, ...]) -> Any:
+    if x.shape == shape:
+        return x
+    lead = x.ndim - len(shape)
+    axes = [i for i, d in enumerate(x.shape) if i < lead or (shape[i - lead] == 1 and d != 1)]
+    return _sum_kernel(x, axis=tuple(axes), keepdims=False).reshape(shape)
+
+
+def _sum_like_result(x: ArraySpec, *, shape: tuple[Any, ...]) -> ArraySpec:
+    check_dtype("sum_like", "x", x, NUMERIC)
+    broadcasts("sum_like", shape, x.shape)
+    return ArraySpec(shape, x.dtype)
+
+
+def refuse(x: Any, kinds: str) -> None:
+    """Fails for dtypes that NumPy would reduce and TensorFlow does not: the shape rule says so."""
+    if x.dtype.kind in kinds and not of_sizes(x):
+        raise TypeError(f"no kernel for {x.dtype}")
+
+
+def _size(shape: tuple[int, ...], axis: Axes) -> int:
+    size = 1
+    for i in axis:
+        size *= shape[i]
+    return size
+
+
+_ROWS = (0,)
+
+
+@functools.cache
+def _ones(count: int, char: str) -> np.ndarray:
+    return np.ones(count, char)
+
+
+def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    if x.dtype.char in "fd":  # nothing to check for float32 and float64
+        if axis == _ROWS and x.ndim == 2 and not keepdims and 1 < x.shape[0] <= 1024:
+            return _ones(x.shape[0], x.dtype.char).dot(x)  # BLAS adds up rows faster
+        return np.add.reduce(x, axis=axis, keepdims=keepdims)
+    refuse(x, "bO")
+    # float16 is added up in float32: a thousand terms would already lose it.
+    if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
+        return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=np.float32).astype(x.dtype)
+    return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    size = _size(x.shape, axis)
+    if x.dtype.char in "fd":  # nothing to check for float32 and float64
+        return np.add.reduce(x, axis=axis, keepdims=keepdims) / size
+    refuse(x, "bO")
+    kind = x.dtype.kind
+    if kind in "iu":
+        total = np.add.reduce(
+            x, axis=axis, keepdims=keepdims, dtype=np.int64 if kind == "i" else np.uint64
+        )
+        mean = np.abs(total) // max(size, 1)  # towards zero, as in C
+        return (np.sign(total) * mean).astype(x.dtype)
+    if x.dtype.itemsize == 2:
+        total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=np.float32)
+        return (total / np.float32(size)).astype(x.dtype)
+    return np.add.reduce(x, axis=axis, keepdims=keepdims) / x.real.dtype.type(size)
+
+
+def _mean_gradient(g: Tensor, x_shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
+    size = larger(_size(x_shape, axis), 1)
+    number = patterns.scalar(size, g.dtype) if patterns.unknown(size) else float(size)
+    return spread(binary.divide(g, number), x_shape, axis, keepdims)
+
+
+def _prod_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    refuse(x, "bO")
+    return np.multiply.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def _prod_gradient(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """The product of all the others, without dividing: elements may be zero.
+
+    The reduced axes are brought to the end and laid flat, so that the others are those to the left
+    and to the right.
+    """
+    shape = x._array.shape
+    kept = tuple(i for i in range(len(shape)) if i not in axis)
+    order = kept + axis
+    moved = moving.transpose(x, perm=order)
+    flat = moving.reshape(moved, shape=(*(shape[i] for i in kept), _size(shape, axis)))
+    last = len(kept)
+    left = cumprod(flat, axis=last, exclusive=True, reverse=False)
+    right = cumprod(flat, axis=last, exclusive=True, reverse=True)
+    others = moving.reshape(left * right, shape=moved._array.shape)
+    back = moving.transpose(others, perm=tuple(np.argsort(order).tolist()))
+    return spread(g, shape, axis, keepdims) * binary.conj(back)
+
+
+def _extreme_kernel(ufunc: Any, empty: Callable[[np.dtype], Any]) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+        refuse(x, "bcO")
+        if not x.size:
+            return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=empty(x.dtype))
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+    return kernel
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else dtype.type(-np.inf)
+
+
+def _highest(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).max if dtype.kind in "iu" else dtype.type(np.inf)
+
+
+def _extreme_gradient(g: Tensor, x: Tensor, y: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """Equal extremes share the gradient evenly."""
+    shape = x._array.shape
+    chosen = moving.cast(binary.equal(spread(y, shape, axis, keepdims), x), dtype=g.dtype)
+    count = sum_(chosen, axis=axis, keepdims=True)
+    if not keepdims:
+        g = moving.reshape(g, shape=reduced_shape(shape, axis, True))
+    return chosen * (g / count)
+
+
+sum_ = primitive(
+    "sum",
+    "x",
+    _sum_kernel,
+    result=_reduced("reduce_sum", NUMERIC),
+    gradients={"x": lambda g, x_shape, axis, keepdims: spread(g, x_shape, axis, keepdims)},
+)
+# The sum over all that was stretched from a shape of which some sizes were unknown while tracing.
+sum_like = primitive(
+    "sum_like",
+    "x",
+    _sum_like_kernel,
+    result=_sum_like_result,
+    gradients={"x": lambda g, x_shape: moving.broadcast_to(g, shape=x_shape)},
+)
+mean = primitive(
+    "mean",
+    "x",
+    _mean_kernel,
+    result=_reduced("reduce_mean", NUMERIC),
+    gradients={"x": _mean_gradient},
+)
+prod = primitive(
+    "prod",
+    "x",
+    _prod_kernel,
+    result=_reduced("reduce_prod", NUMERIC),
+    gradients={"x": _prod_gradient},
+)
+max_ = primitive(
+    "max",
+    "x",
+    _extreme_kernel(np.maximum, _lowest),
+    result=_reduced("reduce_max", REAL),
+    gradients={"x": _extreme_gradient},
+)
+min_ = primitive(
+    "min",
+    "x",
+    _extreme_kernel(np.minimum, _highest),
+    result=_reduced("reduce_min", REAL),
+    gradients={"x": _extreme_gradient},
+)
+
+
+def _logical_kernel(ufunc: Any) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+        refuse(x, "iufcVO")
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+    return kernel
+
+
+any_ = primitive(
+    "any",
+    "x",
+    _logical_kernel(np.logical_or),
+    result=_reduced("reduce_any", BOOL),
+)
+all_ = primitive(
+    "all",
+    "x",
+    _logical_kernel(np.logical_and),
+    result=_reduced("reduce_all", BOOL),
+)
+
+
+def _logsumexp_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    """log(sum(exp(x))), with the maximum taken out so that exp cannot overflow."""
+    refuse(x, "iubcO")
+    if x.dtype.itemsize == 2:
+        return _logsumexp_kernel(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(x.dtype)
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    total = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return total if keepdims else total.reshape(reduced_shape(x.shape, axis, False))
+
+
+def _logsumexp_gradient(g: Tensor, x: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """The share of each term in the sum. From `x` alone: `y` has lost digits where it is large."""
+    top = moving.stop_gradient(max_(x, axis=axis, keepdims=True))
+    top = moving.select(unary.is_finite(top), top, moving.zeros_like(top))
+    terms = unary.exp(x - top)
+    if not keepdims:
+        g = moving.reshape(g, shape=reduced_shape(x._array.shape, axis, True))
+    return terms * (g / sum_(terms, axis=axis, keepdims=True))
+
+
+logsumexp = primitive(
+    "logsumexp",
+    "x",
+    _logsumexp_kernel,
+    result=_reduced("reduce_logsumexp", FLOAT),
+    gradients={"x": _logsumexp_gradient},
+)
+
+
+def _euclidean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    refuse(x, "bO")
+    if x.dtype.kind in "iu":
+        total = np.add.reduce(np.square(x), axis=axis, keepdims=keepdims, dtype=x.dtype)
+        return np.sqrt(total).astype(x.dtype)
+    return np.sqrt(_sum_kernel(x * np.conj(x), axis=axis, keepdims=keepdims))
+
+
+euclidean_norm = primitive(
+    "euclidean_norm",
+    "x",
+    _euclidean_kernel,
+    result=_reduced("reduce_euclidean_norm", NUMERIC),
+    gradients={
+        "x": lambda g, x, y, axis, keepdims: x * spread(g / y, x._array.shape, axis, keepdims)
+    },
+)
+
+
+def _count_result(x: ArraySpec, *, axis: Axes, keepdims: bool, dtype: DType) -> ArraySpec:
+    return ArraySpec(reduced_shape(x.shape, axis, keepdims), dtype)
+
+
+count_nonzero = primitive(
+    "count_nonzero",
+    "x",
+    lambda x, *, axis, keepdims, dtype: np.add.reduce(
+        x.astype(np.bool_), axis=axis, keepdims=keepdims, dtype=np.int64
+    ).astype(dtype.np_dtype),
+    result=_count_result,
+)
+
+# Where the extremes are.
+
+
+def _arg_kernel(find: Any, worst: float) -> Callable[..., Any]:
+    """Finds the first extreme. NumPy stops at a NaN; here it never wins, as in TensorFlow."""
+
+    def kernel(x: Any, *, axis: int, dtype: DType) -> Any:
+        refuse(x, "cO")
+        if x.dtype.kind not in "iub" and np.isnan(
+            np.add.reduce(x, axis=None)
+        ):  # a NaN, or infinities of both signs
+            x = np.where(np.isnan(x), x.dtype.type(worst), x)
+        return find(x, axis=axis).astype(dtype.np_dtype)
+
+    return kernel
+
+
+def _arg_result(op: str) -> Callable[..., ArraySpec]:
+    def rule(x: ArraySpec, *, axis: int, dtype: DType) -> ArraySpec:
+        check_dtype(op, "input", x, REAL | BOOL)
+        if x.shape[axis] == 0:
+            raise invalid(f"{op}: Reduction axis {axis} is empty in shape {list(x.shape)}")
+        return ArraySpec(reduced_shape(x.shape, (axis,), False), dtype)
+
+    return rule
+
+
+argmax = primitive(
+    "argmax",
+    "x",
+    _arg_kernel(np.argmax, -np.inf),
+    result=_arg_result("argmax"),
+)
+argmin = primitive(
+    "argmin",
+    "x",
+    _arg_kernel(np.argmin, np.inf),
+    result=_arg_result("argmin"),
+)
+
+# Running sums and products.
+
+
+def _cumulative_kernel(ufunc: Any, neutral: int) -> Callable[..., Any]:
+    def kernel(x: Any, *, axis: int, exclusive: bool, reverse: bool) -> Any:
+        refuse(x, "bO")
+        if reverse:
+            x = np.flip(x, axis)
+        out = ufunc.accumulate(x, axis=axis, dtype=x.dtype)
+        if exclusive:
+            shifted = np.full_like(out, neutral)
+            to = [slice(None)] * x.ndim
+            source = list(to)
+            to[axis], source[axis] = slice(1, None), slice(None, -1)
+            shifted[tuple(to)] = out[tuple(source)]
+            out = shifted
+        return np.flip(out, axis) if reverse else out
+
+    return kernel
+
+
+def _cumulative_result(op: str) -> Callable[..., ArraySpec]:
+    def rule(x: ArraySpec, *, axis: int, exclusive: bool, reverse: bool) -> ArraySpec:
+        check_dtype(op, "x", x, NUMERIC)
+        return x
+
+    return rule
+
+
+def _recurrence_kernel(x: Any, a: Any, *, axis: int, reverse: bool) -> Any:
+    out = np.empty_like(x)
+    steps = range(x.shape[axis])
+    rows, factors, results = (np.moveaxis(each, axis, 0) for each in (x, a, out))
+    last: Any = x.dtype.type(0)
+    for i in reversed(steps) if reverse else steps:
+        last = results[i] = rows[i] + factors[i] * last
+    return out
+
+
+def _shifted(x: Tensor, axis: int, reverse: bool) -> Tensor:
+    """Each element is the one before it (after it, if `reverse`), and the first is 0."""
+    shape = x._array.shape
+    n = shape[axis]
+    sides = tuple(
+        (0, 0) if i != axis else ((0, 1) if reverse else (1, 0)) for i in range(len(shape))
+    )
+    longer = moving.pad(x, Tensor(x._array.dtype.type(0)), paddings=sides)
+    part = slice(1, n + 1) if reverse else slice(0, n)
+    return picking.getitem(longer, index=(*(slice(None),) * axis, part))
+
+
+def _recurrence_terms_gradient(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:
+    factors = binary.conj(_shifted(a, axis, not reverse))
+    return recurrence(g, factors, axis=axis, reverse=not reverse)
+
+
+def _recurrence_factors_gradient(
+    g: Tensor, a: Tensor, y: Tensor, axis: int, reverse: bool
+) -> Tensor:
+    return _recurrence_terms_gradient(g, a, axis, reverse) * binary.conj(_shifted(y, axis, reverse))
+
+
+# y[i] = x[i] + a[i] * y[i - 1] along an axis (i + 1, if `reverse`): what running products need.
+recurrence = primitive(
+    "recurrence",
+    "x a",
+    _recurrence_kernel,
+    result=lambda x, a, *, axis, reverse: x,
+    gradients={"x": _recurrence_terms_gradient, "a": _recurrence_factors_gradient},
+)
+
+
+def _cumprod_gradient(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor:
+    """The products that an element is in, without dividing by it: it may be zero.
+
+    They all begin with the product up to it, and go on with a run of what comes after it.
+    """
+    x = binary.conj(x)
+    if exclusive:
+        g = _shifted(g, axis, not reverse)
+    after = recurrence(g, _shifted(x, axis, not reverse), axis=axis, reverse=not reverse)
+    return cumprod(x, axis=axis, exclusive=True, reverse=reverse) * after
+
+
+cumsum = primitive(
+    "cumsum",
+    "x",
+    _cumulative_kernel(np.add, 0),
+    result=_cumulative_result("cumsum"),
+    gradients={
+        "x": lambda g, axis, exclusive, reverse: cumsum(
+            g, axis=axis, exclusive=exclusive, reverse=not reverse
+        )
+    },
+)
+cumprod = primitive(
+    "cumprod",
+    "x",
+    _cumulative_kernel(np.multiply, 1),
+    result=_cumulative_result("cumprod"),
+    gradients={"x": _cumprod_gradient},
+)

@@ -1,0 +1,1 @@
+"""`tf.saved_model`: models that are loaded and served without the Python code that made them."""

@@ -1,0 +1,1 @@
+"""`tf.summary`: what a training run is like, written to event files that TensorBoard shows."""

@@ -1,0 +1,1 @@
+"""The command line, progress bars, test cases, and scripts written for TensorFlow."""

@@ -1,0 +1,251 @@
+"""The `tapeflow` command.
+
+    tapeflow run script.py [arguments]      run a script written for TensorFlow as it stands
+    tapeflow run -m module [arguments]
+    tapeflow run -c code [arguments]
+    tapeflow demo                           list the examples
+    tapeflow demo name|all [--quick] [--output folder]
+
+What runs should not notice us: the arguments, `__main__`, the import path, the exit status and the
+traceback are those of `python script.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import difflib
+import importlib.util
+import io
+import os
+import runpy
+import sys
+import textwrap
+import time
+import traceback
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, NoReturn
+
+from tapeflow._src.core import missing
+from tapeflow._src.core.versions import __version__
+from tapeflow._src.tools import redirect
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command with `arguments`, by default those of the process."""
+    options = _parser().parse_args(arguments)
+    options.command(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    # The program's name is given, because `python -m tapeflow` would call itself __main__.py.
+    parser = argparse.ArgumentParser(
+        "tapeflow",
+        description="TensorFlow's GradientTape as a small, readable, fast library on NumPy.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"tapeflow {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="command", required=True)
+
+    run = commands.add_parser(
+        "run",
+        usage="tapeflow run [-h] (script.py | -m module | -c code) [arguments ...]",
+        help="run a script written for TensorFlow as it stands",
+        description="Runs a script in which `import tensorflow` gives tapeflow.",
+        allow_abbrev=False,
+    )
+    kind = run.add_mutually_exclusive_group()
+    kind.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
+    kind.add_argument("-c", dest="code", action="store_true", help="run Python code")
+    run.add_argument(
+        "what",
+        nargs=argparse.REMAINDER,
+        metavar="script.py [arguments ...]",
+        help="what to run, and the arguments it gets",
+    )
+    run.set_defaults(command=_run, error=run.error)
+
+    demo = commands.add_parser(
+        "demo",
+        help="list the examples, or run one and look at its picture",
+        description="Lists the examples, or runs one of them, or all.",
+        allow_abbrev=False,
+    )
+    demo.add_argument("name", nargs="?", help="an example, or `all`")
+    demo.add_argument("--quick", action="store_true", help="a small version, of a few seconds")
+    demo.add_argument(
+        "--output", type=Path, default=Path("demo-output"), help="the folder for pictures"
+    )
+    demo.set_defaults(command=_demo, error=demo.error)
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    if not options.what:
+        options.error("name a script, or give -m module or -c code")
+    try:
+        redirect.install()
+    except ImportError as error:
+        _stop(str(error), 2)
+    run = _run_module if options.module else _run_code if options.code else _run_script
+    what, *arguments = options.what
+    try:
+        run(what, arguments)
+    except BaseException as error:
+        _hide_our_frames(error)
+        raise
+
+
+def _run_script(path: str, arguments: list[str]) -> None:
+    try:
+        with io.open_code(os.path.abspath(path)) as file:
+            source = file.read()
+    except OSError as error:
+        _stop(f"can't open {path!r}: {error.strerror}", 2)
+    _set_up([path, *arguments], os.path.dirname(os.path.realpath(path)))
+    file = os.path.abspath(path)
+    _run_as_main(source, file, __file__=file, __loader__=SourceFileLoader("__main__", file))
+
+
+def _run_code(code: str, arguments: list[str]) -> None:
+    _set_up(["-c", *arguments], "")
+    _run_as_main(code, "<string>")
+
+
+def _run_module(name: str, arguments: list[str]) -> None:
+    _set_up(["-m", *arguments], os.getcwd())
+    try:
+        found = importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        # A package on the way may be missing; or it is there, and misses something itself.
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        found = None
+    if found is None:
+        _stop(f"no module named {name!r}", 1)
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _set_up(argv: list[str], path0: str) -> None:
+    sys.argv = argv
+    if not sys.flags.safe_path:  # else Python puts nothing of its own first
+        sys.path[0] = path0
+
+
+def _run_as_main(source: str | bytes, file: str, **attributes: Any) -> None:
+    # The module stays in place when the script ends: what runs at exit still uses its names.
+    module = ModuleType("__main__")
+    vars(module).update(attributes, __builtins__=builtins)
+    sys.modules["__main__"] = module
+    exec(compile(source, file, "exec", dont_inherit=True), vars(module))
+
+
+def _demo(options: argparse.Namespace) -> None:
+    examples = _examples()
+    if not examples:
+        _stop("the examples are not here; they come with the package and with its repository", 2)
+    if options.name is None:
+        _list_examples(examples)
+        return
+    if options.name != "all" and options.name not in examples:
+        near = difflib.get_close_matches(options.name, [*examples, "all"], n=1, cutoff=0.4)
+        advice = f"did you mean {near[0]!r}?" if near else "`tapeflow demo` lists them"
+        options.error(f"there is no example {options.name!r}; {advice}")
+    names = list(examples) if options.name == "all" else [options.name]
+    failed: list[str] = []
+    for number, name in enumerate(names, 1):
+        print(f"{name} ({number} of {len(names)})" if len(names) > 1 else name, flush=True)
+        began = time.monotonic()
+        try:
+            _run_example(examples[name], options.output, options.quick)
+        except Exception:
+            if len(names) == 1:
+                raise
+            traceback.print_exc()
+            failed.append(name)
+        else:
+            print(f"picture: {options.output / f'{name}.png'}", end=" ")
+            print(f"({time.monotonic() - began:.0f} s)\n", flush=True)
+    if failed:
+        _stop(f"{len(failed)} of {len(names)} failed: {', '.join(failed)}", 1)
+
+
+def _examples() -> dict[str, Path]:
+    """The examples by name: those of the package, or of the repository that it is run from."""
+    here = Path(__file__).resolve()
+    for folder in (here.parents[2] / "_examples", here.parents[4] / "examples"):
+        found = {path.stem: path for path in sorted(folder.glob("*.py")) if _has_main(path)}
+        if found:
+            return found
+    return {}
+
+
+def _has_main(path: Path) -> bool:
+    """Whether a file has the `main(output, quick)` of an example. Nothing of it is run."""
+    functions = (node for node in _tree(path).body if isinstance(node, ast.FunctionDef))
+    return any(
+        function.name == "main" and [a.arg for a in function.args.args] == ["output", "quick"]
+        for function in functions
+    )
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _list_examples(examples: dict[str, Path]) -> None:
+    width = max(map(len, examples)) + 2
+    room = max(40, os.get_terminal_size().columns if sys.stdout.isatty() else 120) - width
+    for name, path in examples.items():
+        first = (ast.get_docstring(_tree(path)) or "").partition("\n")[0]
+        lines = textwrap.wrap(first, room) or [""]
+        print(f"{name:<{width}}" + f"\n{'':<{width}}".join(lines))
+    print("\nRun one with `tapeflow demo NAME`, or all with `tapeflow demo all`.")
+
+
+def _run_example(path: Path, output: Path, quick: bool) -> None:
+    name = f"tapeflow._examples.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        _stop("the examples draw with matplotlib: pip install 'tapeflow[plot]'", 1)
+    module.main(output, quick)
+
+
+def _stop(message: str, status: int) -> NoReturn:
+    print(f"tapeflow: {message}", file=sys.stderr)
+    raise SystemExit(status)
+
+
+def _hide_our_frames(error: BaseException) -> None:
+    """Lets the traceback that Python is about to print begin, and end, in the user's code."""
+    ours = {function.__code__.co_filename for function in _OURS}
+    frames: list[TracebackType] = []
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename not in ours:
+            frames.append(step)
+        step = step.tb_next
+    theirs = None
+    for step in reversed(frames):
+        theirs = TracebackType(theirs, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    hook = sys.excepthook  # the script may have put its own there
+
+    def show(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+        # By now the way out through our frames has been added once more, so it is set only here.
+        hook(kind, error.with_traceback(theirs), theirs)
+
+    sys.excepthook = show
+
+
+_OURS = (main, missing.Missing.__call__, redirect.install, runpy.run_module)
+"""A function of each file whose frames tell the user nothing."""

@@ -1,0 +1,80 @@
+"""Makes `import tensorflow` give tapeflow, for scripts that are run as they stand.
+
+>>> from tapeflow import redirect
+>>> redirect.install()
+>>> import tensorflow
+>>> tensorflow is tf
+True
+>>> redirect.uninstall()
+"""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from tapeflow._src.core.missing import message, namespace_of
+
+
+class _Redirect(MetaPathFinder, Loader):
+    """Finds `tensorflow.x` where `tapeflow.x` is: one module under two names, not a copy."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] != "tensorflow":
+            return None
+        # None would let Python go on, and look for a file of that name among ours.
+        if _find(fullname) is None:
+            name = "tf" + fullname.removeprefix("tensorflow")
+            raise ModuleNotFoundError(message(name), name=fullname)
+        return ModuleSpec(fullname, self)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # Python takes what is in sys.modules after this call, so another may be put in its place.
+        found = _find(module.__name__)
+        assert found is not None
+        sys.modules[module.__name__] = found
+
+
+def _find(fullname: str) -> ModuleType | None:
+    """Our module for `tensorflow` or `tensorflow.x`, if there is one."""
+    parent, _, name = fullname.rpartition(".")
+    if not parent:
+        return importlib.import_module("tapeflow")
+    if fullname.startswith("tensorflow.keras"):
+        return importlib.import_module(fullname.replace("tensorflow", "tapeflow", 1))
+    # Namespaces are attributes. Where their files are, and what else there is, is our business.
+    inside = vars(sys.modules[parent])
+    if name in getattr(inside.get("__getattr__"), "later", ()):
+        return getattr(sys.modules[parent], name)
+    found = inside.get(name)
+    return found if isinstance(found, ModuleType) and namespace_of(found) else None
+
+
+_redirect = _Redirect()
+
+
+def install() -> None:
+    """From now on `import tensorflow` gives tapeflow in this process."""
+    real = sys.modules.get("tensorflow")
+    if real is not None and real is not sys.modules["tapeflow"]:
+        raise ImportError(
+            f"the real TensorFlow ({getattr(real, '__file__', None) or real!r}) is imported "
+            "already, and modules that hold it would go on using it. Start a fresh process."
+        )
+    if _redirect not in sys.meta_path:
+        sys.meta_path.insert(0, _redirect)
+
+
+def uninstall() -> None:
+    """Gives the name `tensorflow` back."""
+    if _redirect in sys.meta_path:
+        sys.meta_path.remove(_redirect)
+    for name in [n for n in sys.modules if n.partition(".")[0] == "tensorflow"]:
+        del sys.modules[name]

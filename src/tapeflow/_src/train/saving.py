@@ -1,0 +1,159 @@
+"""Writing a checkpoint, and reading what kind of objects one holds."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow._src.core.context import context, no_recorders
+from tapeflow._src.core.errors import NotFoundError
+from tapeflow._src.core.system.files import remove_leftovers
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.train import tensor_file
+from tapeflow._src.train.iterator_state import arrays_of
+from tapeflow._src.train.object_graph import (
+    ITERATOR,
+    VARIABLE,
+    is_iterator,
+    key_of,
+    path_text,
+    variable_of,
+    walk,
+)
+from tapeflow._src.train.tensor_file import SUFFIX, TensorFile
+
+
+class Node(NamedTuple):
+    """An object in a checkpoint."""
+
+    children: dict[str, int]
+    values: dict[str, str]  # kinds of value, and the names of the tensors
+    path: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """How it was reached."""
+        return path_text(self.path)
+
+
+def write(prefix: str, root: Any, more: dict[str, Any]) -> str:
+    """Saves what can be reached from an object. Returns the prefix."""
+    if context.tracer is not None:
+        raise NotImplementedError(
+            "A checkpoint cannot be saved inside tf.function, where variables have no values. Call save() outside."
+        )
+    tensors: dict[str, np.ndarray] = {}
+    nodes: list[Node] = []
+    for found, named in walk(root, more):
+        values: dict[str, str] = {}
+        variable = variable_of(found.value)
+        if variable is not None:
+            values[VARIABLE] = key_of(found.path, VARIABLE)
+            tensors[values[VARIABLE]] = snapshot(variable)
+        elif is_iterator(found.value):
+            values[ITERATOR] = key_of(found.path, ITERATOR)
+            tensors |= arrays_of(values[ITERATOR], found.value._checkpoint_state())
+        nodes.append(Node(named, values, found.path))
+    graph = json.dumps([[n.children, n.values, n.path] for n in _with_values(nodes)])
+    remove_leftovers(_family(prefix))
+    tensor_file.write(prefix + SUFFIX, tensors, {"objects": graph})
+    return prefix
+
+
+def snapshot(variable: Variable) -> np.ndarray:
+    """What a variable holds at this moment, read once: training may go on in another thread while it is written."""
+    with no_recorders():
+        return np.asarray(variable.value()._array)
+
+
+def _family(prefix: str) -> str:
+    """What the names of all checkpoints with this one's name begin with: `ckpt-` for `ckpt-7`."""
+    stem, dash, number = prefix.rpartition("-")
+    return stem + dash if number.isdigit() else prefix
+
+
+def _with_values(nodes: list[Node]) -> list[Node]:
+    """Leaves out the objects that have no value and lead to none. The first one stays."""
+    parents: dict[int, list[int]] = {}
+    for number, node in enumerate(nodes):
+        for inner in node.children.values():
+            parents.setdefault(inner, []).append(number)
+    wanted = {0, *(i for i, node in enumerate(nodes) if node.values)}
+    waiting = list(wanted)
+    while waiting:
+        for parent in parents.get(waiting.pop(), ()):
+            if parent not in wanted:
+                wanted.add(parent)
+                waiting.append(parent)
+    numbers = {old: new for new, old in enumerate(sorted(wanted))}
+    return [
+        Node(
+            {k: numbers[i] for k, i in node.children.items() if i in wanted}, node.values, node.path
+        )
+        for number, node in enumerate(nodes)
+        if number in wanted
+    ]
+
+
+def prefix_of(path: Any) -> str:
+    """The prefix that a user means: the file's own name does as well."""
+    return os.fspath(path).removesuffix(SUFFIX)
+
+
+def opened(prefix: str) -> tuple[TensorFile, list[Node]]:
+    """A checkpoint's file, checked, and its objects."""
+    path = prefix + SUFFIX
+    try:
+        file = tensor_file.opened(path)
+    except NotFoundError:
+        raise NotFoundError(
+            None, None, f"There is no checkpoint {prefix}: {_advice(prefix)}"
+        ) from None
+    try:
+        nodes = [Node(dict(c), dict(v), tuple(p)) for c, v, p in json.loads(file.texts["objects"])]
+        sound = _is_sound(nodes, file)
+    except (KeyError, ValueError, TypeError, RecursionError):
+        nodes, sound = [], False
+    if not sound:
+        file.refuse(
+            "it does not say which objects it holds: it has tensors, but is not a checkpoint"
+        )
+    return file, nodes
+
+
+def _is_sound(nodes: list[Node], file: TensorFile) -> bool:
+    """Whether everything that the objects refer to is there."""
+    return bool(nodes) and all(
+        all(
+            isinstance(number, int) and 0 <= number < len(nodes)
+            for number in node.children.values()
+        )
+        and all(key in file.entries for key in node.values.values())
+        and all(isinstance(name, str) for name in (*node.children, *node.path))
+        for node in nodes
+    )
+
+
+def _advice(prefix: str) -> str:
+    """What may be meant."""
+    if os.path.isdir(prefix):
+        return f"this is a folder. tf.train.latest_checkpoint({prefix!r}) gives the newest checkpoint in it."
+    if os.path.exists(prefix + ".index"):
+        return "it was written by TensorFlow, in its own format. Load it there, and save arrays with numpy.savez."
+    folder = os.path.dirname(prefix) or "."
+    if not os.path.isdir(folder):
+        return f"there is no folder {folder}."
+    stem = os.path.basename(prefix)
+    near = sorted(
+        f.removesuffix(SUFFIX)
+        for f in os.listdir(folder)
+        if f.startswith(stem) and f.endswith(SUFFIX)
+    )
+    if near:
+        return (
+            f"there is {', '.join(near[:5])} in that folder. The number at the end may be missing."
+        )
+    return f"there is no file {prefix}{SUFFIX}."

@@ -1,1 +1,0 @@
-"""What runs a graph: NumPy, XLA, or both."""

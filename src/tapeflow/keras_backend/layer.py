@@ -1,7 +1,0 @@
-"""What every Keras layer inherits from its backend."""
-
-from tapeflow.core.tracked import Tracked
-
-
-class TapeflowLayer(Tracked):
-    """What a checkpoint needs that is restored before a layer is built: the rest Keras's own `Layer` has."""

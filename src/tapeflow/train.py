@@ -1,0 +1,22 @@
+"""`tf.train`: checkpoints, and moving averages of variables."""
+
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.train.checkpoint import (
+    Checkpoint as Checkpoint,
+    CheckpointOptions as CheckpointOptions,
+)
+from tapeflow._src.train.manager import CheckpointManager as CheckpointManager
+from tapeflow._src.train.moving_average import ExponentialMovingAverage as ExponentialMovingAverage
+from tapeflow._src.train.reader import (
+    list_variables as list_variables,
+    load_checkpoint as load_checkpoint,
+    load_variable as load_variable,
+)
+from tapeflow._src.train.state_file import (
+    get_checkpoint_state as get_checkpoint_state,
+    latest_checkpoint as latest_checkpoint,
+)
+
+__getattr__ = _Missing("tf.train")

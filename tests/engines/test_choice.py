@@ -1,0 +1,217 @@
+"""Choosing a program: in several threads, after interruptions, failures and forks."""
+
+import multiprocessing
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from tests.common import in_threads
+
+import tapeflow as tf
+from tapeflow._src.core.system import loading
+from tapeflow._src.engines import choice, workers
+from tapeflow._src.engines.xla import loading as xla
+
+pytest.importorskip("jax")
+
+
+@pytest.fixture
+def cheap(monkeypatch):
+    """XLA is tried at once."""
+    monkeypatch.setattr(choice, "_COMPILE_SECONDS", 0.0)
+    monkeypatch.setattr(choice, "_COMPILE_SECONDS_A_NODE", 0.0)
+    monkeypatch.setattr(choice, "_IMPORT_SECONDS", 0.0)
+
+
+def measured():
+    v = tf.Variable(np.zeros(10, np.float32))
+
+    @tf.function
+    def step(x):
+        v.assign_add(tf.sin(x))
+        return tf.reduce_sum(v)
+
+    return v, step, tf.ones([10])
+
+
+def test_all_are_measured_in_threads(cheap):
+    _, step, x = measured()
+
+    def run():
+        for _ in range(200):
+            step(x)
+
+    in_threads(8, run)
+    report = step.get_concrete_function(x).report()
+    assert "chosen" in report and "not measured" not in report
+
+
+def test_what_cannot_run_it_is_given_up(cheap, monkeypatch, caplog):
+    def broken(graph, checked=True):
+        raise NotImplementedError("no such thing")
+
+    monkeypatch.setattr(choice, "_xla", broken)
+    v, step, x = measured()
+    for _ in range(30):
+        step(x)
+    np.testing.assert_allclose(v, np.full(10, 30 * np.sin(1.0)), rtol=1e-5)
+    report = step.get_concrete_function(x).report()
+    assert "given up: NotImplementedError: no such thing" in report
+    assert sum("goes on without it" in r.getMessage() for r in caplog.records) == 1
+
+
+def test_an_interruption_does_not_end_the_choice(cheap, monkeypatch):
+    made = choice._xla
+    turns = []
+
+    def interrupted(graph, checked=True):
+        turns.append(None)
+        if len(turns) == 1:
+            raise KeyboardInterrupt
+        return made(graph, checked)
+
+    monkeypatch.setattr(choice, "_xla", interrupted)
+    v, step, x = measured()
+    count = 0
+    for _ in range(60):
+        try:
+            step(x)
+            count += 1
+        except KeyboardInterrupt:
+            pass
+    assert len(turns) == 2 and count == 59
+    np.testing.assert_allclose(v, np.full(10, count * np.sin(1.0)), rtol=1e-5)
+    assert "not measured" not in step.get_concrete_function(x).report()
+
+
+def test_errors_of_the_user_are_not_failures_of_a_program(cheap):
+    v, _, _ = measured()
+
+    @tf.function
+    def rows(i):
+        return tf.gather(v, i)
+
+    for _ in range(40):
+        rows(tf.constant([1, 2]))
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            rows(tf.constant([1, 200]))
+    assert "given up" not in rows.get_concrete_function(tf.constant([1, 2])).report()
+
+
+class TestLoading:
+    @pytest.fixture
+    def slow(self, tmp_path, monkeypatch):
+        """A module that takes a while to be imported."""
+        (tmp_path / "slow_module.py").write_text("import time\ntime.sleep(0.3)\nvalue = 1\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        yield "slow_module"
+        loading._loaders.pop("slow_module", None)
+
+    def test_an_interruption_ends_the_waiting_and_not_the_import(self, slow):
+        def interrupt(signum, frame):
+            raise KeyboardInterrupt
+
+        previous = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(KeyboardInterrupt):
+                loading.loaded(slow)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+        assert loading.loaded(slow).value == 1
+
+    def test_one_import_for_all_threads(self, slow):
+        found = []
+        in_threads(8, lambda: found.append(loading.loaded(slow)))
+        assert len(found) == 8 and len(set(map(id, found))) == 1
+
+    def test_what_is_missing_is_told_each_time(self):
+        for _ in range(2):
+            with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+                loading.loaded("no_such_module")
+
+
+class TestWorkers:
+    def test_an_interruption_waits_for_what_others_write(self):
+        pool = workers.Workers(2)
+        begun, written = threading.Event(), []
+
+        def slowly():
+            begun.set()
+            threading.Event().wait(0.2)
+            written.append(True)
+
+        def interrupted():
+            begun.wait()
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            pool.run([slowly, interrupted])
+        assert written
+        done = []
+        pool.run([lambda: done.append(1), lambda: done.append(2)])
+        assert sorted(done) == [1, 2]
+
+    def test_errors_are_raised_where_the_work_was_given(self):
+        def fail():
+            raise ValueError("no")
+
+        with pytest.raises(ValueError, match="no"):
+            workers.Workers(2).run([fail, lambda: None])
+
+    def test_blas_gets_its_threads_back(self):
+        def counts():
+            return [library.get_num_threads() for library in workers._blas.libraries]
+
+        before = counts()
+        first, second = workers.one_blas_thread(), workers.one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert set(counts()) <= {1}
+        first.__exit__()
+        assert set(counts()) <= {1}
+        second.__exit__()
+        assert counts() == before
+
+        def many():
+            for _ in range(50):
+                with workers.one_blas_thread():
+                    pass
+
+        in_threads(8, many)
+        assert counts() == before
+
+    def test_what_was_never_left_is_left_when_it_goes(self):
+        before = [library.get_num_threads() for library in workers._blas.libraries]
+        scope = workers.one_blas_thread()
+        scope.__enter__()
+        del scope
+        assert [library.get_num_threads() for library in workers._blas.libraries] == before
+
+
+def _in_child(queue):
+    v, step, x = measured()
+    for _ in range(5):
+        step(x)
+    try:
+        tf.function(lambda x: x * 2.0, jit_compile=True, autograph=False)(x)
+    except tf.errors.FailedPreconditionError as error:
+        queue.put((float(v[0]), str(error)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:RuntimeWarning", "ignore:.*fork:DeprecationWarning")
+def test_after_a_fork_numpy_goes_on():
+    xla.load()
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    child = context.Process(target=_in_child, args=(queue,))
+    child.start()
+    child.join(120)
+    assert child.exitcode == 0
+    value, message = queue.get()
+    assert value == pytest.approx(5 * np.sin(1.0), rel=1e-5)
+    assert "spawn" in message

@@ -1,0 +1,158 @@
+"""How Keras comes to use tapeflow: in processes of their own, because a process has one backend."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[2] / "src"
+
+
+def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"} | variables
+    environment["PYTHONPATH"] = str(SOURCES)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+
+
+def printed(code: str, **variables: str) -> str:
+    finished = run(code, **variables)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout.strip()
+
+
+def test_importing_tapeflow_does_not_import_keras():
+    assert printed("import sys, tapeflow; print('keras' in sys.modules)") == "False"
+
+
+def test_nothing_has_to_be_set():
+    code = "import tapeflow as tf; print(tf.keras.config.backend())"
+    assert printed(code) == "tapeflow"
+
+
+def test_keras_alone_is_told_by_the_variable():
+    # What the .pth file of an installation does at the start.
+    start = (SOURCES / "tapeflow_keras.pth").read_text()
+    code = f"{start}\nimport keras; print(keras.config.backend())"
+    assert printed(code, KERAS_BACKEND="tapeflow") == "tapeflow"
+
+
+def test_the_file_of_an_installation_does_nothing_for_others():
+    start = (SOURCES / "tapeflow_keras.pth").read_text()
+    assert printed(f"{start}\nimport sys; print('tapeflow' in sys.modules)") == "False"
+
+
+def test_keras_imported_after_tapeflow_uses_it():
+    code = "import tapeflow, keras; print(keras.config.backend())"
+    assert printed(code) == "tapeflow"
+
+
+def test_settings_on_the_disk_keep_another_backend(tmp_path):
+    (tmp_path / "keras.json").write_text('{"backend": "numpy"}')
+    code = "import tapeflow._src.keras.hook as hook; print(hook._is_chosen())"
+    assert printed(code, KERAS_HOME=str(tmp_path)) == "False"
+
+
+def test_settings_on_the_disk_do_not_name_tapeflow(tmp_path):
+    printed("import tapeflow as tf; tf.keras", KERAS_HOME=str(tmp_path))
+    assert "tapeflow" not in (tmp_path / "keras.json").read_text()
+
+
+def test_programs_started_from_here_decide_for_themselves():
+    code = "import os, tapeflow as tf; tf.keras; print(os.environ.get('KERAS_BACKEND'))"
+    assert printed(code) == "None"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from tapeflow.keras import layers",
+        "from tapeflow.keras.layers import Dense",
+        "import tapeflow.keras.layers as layers",
+        "import tapeflow.keras",
+    ],
+)
+@pytest.mark.sample(4)
+def test_modules_below_can_be_imported(statement):
+    code = f"import tapeflow as tf\n{statement}\nimport keras\nprint(tf.keras.layers.Dense is keras.layers.Dense)"
+    assert printed(code) == "True"
+
+
+def test_a_module_that_is_not_there():
+    error = run("import tapeflow.keras.nothing").stderr
+    assert "ModuleNotFoundError: Keras has no tf.keras.nothing" in error
+
+
+def test_scripts_written_for_tensorflow(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os; os.environ['KERAS_BACKEND'] = 'tensorflow'\n"
+        "from tensorflow.keras.layers import Dense\n"
+        "import tensorflow.keras.backend as K\n"
+        "from tensorflow import keras\n"
+        "print(keras.config.backend(), Dense(2)(keras.ops.ones((1, 3))).shape)\n"
+    )
+    code = f"import sys; from tapeflow._src.tools.cli import main; main(['run', {str(script)!r}])"
+    assert printed(code) == "tapeflow (1, 2)"
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("tensorflow") is not None,
+    reason="TensorFlow is installed, so that its name means TensorFlow",
+)
+@pytest.mark.parametrize("use", ["import keras", "keras = tf.keras"])
+def test_where_there_is_no_tensorflow_its_name_means_tapeflow(use):
+    code = f"import tapeflow as tf; {use}; print(keras.config.backend())"
+    assert printed(code, KERAS_BACKEND="tensorflow") == "tapeflow"
+
+
+def test_the_variable_names_another_backend():
+    error = run("import tapeflow as tf; tf.keras", KERAS_BACKEND="jax").stderr
+    assert "KERAS_BACKEND asks for 'jax'. Unset it, or set KERAS_BACKEND=tapeflow." in error
+
+
+def test_another_backend_is_loaded_already():
+    code = (
+        "import sys, types, tapeflow as tf\n"
+        "other = types.ModuleType('keras.src.backend.config')\n"
+        "other.backend = lambda: 'jax'\n"
+        "sys.modules['keras.src.backend.config'] = other\n"
+        "tf.keras\n"
+    )
+    error = run(code).stderr
+    assert "Keras is loaded already, with 'jax' as its backend" in error
+    assert "KERAS_BACKEND=tapeflow" in error
+
+
+def test_a_version_of_keras_that_is_not_supported():
+    code = (
+        "import importlib.metadata as metadata, tapeflow as tf\n"
+        "metadata.version = lambda name: '3.99.0'\n"
+        "tf.keras\n"
+    )
+    error = run(code).stderr
+    assert "tapeflow is a backend for Keras 3.15, and Keras 3.99.0 is installed" in error
+
+
+def test_keras_is_not_installed():
+    code = (
+        "import sys, tapeflow as tf\n"
+        "class Hide:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'keras': raise ModuleNotFoundError('No module named keras', name='keras')\n"
+        "sys.meta_path.insert(0, Hide())\n"
+        "tf.keras\n"
+    )
+    error = run(code).stderr
+    assert "ImportError: tf.keras needs Keras: pip install 'tapeflow[keras]'" in error
+
+
+def test_libraries_that_keras_hardly_uses_wait():
+    code = "import sys, tapeflow as tf; tf.keras; print({'jax', 'matplotlib'} & set(sys.modules))"
+    assert printed(code) == "set()"

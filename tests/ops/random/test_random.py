@@ -1,0 +1,323 @@
+"""Random ops: where the bits come from, what they become, and what seeds mean."""
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import tapeflow as tf
+from tapeflow._src.ops.random import numbers
+from tapeflow._src.primitives.random import numbers as primitives
+
+
+@pytest.fixture(autouse=True)
+def _no_seed_left_behind():
+    yield
+    numbers.set_seed(None)
+
+
+# Bits.
+
+
+def philox(key, counter):
+    """Philox4x64-10 as published, in Python's integers."""
+    mask = 2**64 - 1
+    k0, k1 = key
+    c = list(counter)
+    for _ in range(10):
+        a, b = 0xD2E7470EE14C6C93 * c[0], 0xCA5A826395121157 * c[2]
+        c = [(b >> 64) ^ c[1] ^ k0, b & mask, (a >> 64) ^ c[3] ^ k1, a & mask]
+        k0, k1 = (k0 + 0x9E3779B97F4A7C15) & mask, (k1 + 0xBB67AE8584CAA73B) & mask
+    return c
+
+
+@pytest.mark.parametrize(
+    ("key", "counter"),
+    [
+        ((0, 0), (0, 0, 0, 0)),
+        ((1, 2), (3, 4, 5, 6)),
+        ((2**64 - 1, 7), (0, 0, 9, 0)),
+        ((5, 6), (0, 1, 0, 0)),
+        ((5, 6), (2**64 - 1, 2**64 - 1, 1, 0)),
+    ],
+)
+def test_bits_are_philox(key, counter):
+    low, *rest = counter
+    following = (low + 1, *rest) if low < 2**64 - 1 else (0, 0, rest[1] + 1, 0)
+    expected = philox(key, counter) + philox(key, following)
+    assert primitives.random_bits(key, counter, 8).tolist() == expected
+
+
+def test_philox_known_answer():
+    # The published test vector for the zero key and counter.
+    bits = primitives.random_bits((0, 0), (0, 0, 0, 0), 1)
+    assert bits.tolist() == [0x16554D9ECA36314C]
+
+
+def test_the_quantile_polynomial():
+    q = np.linspace(-0.4772498680518208, 0.4772498680518208, 1001)
+    w = -np.log1p(-4 * q * q)
+    x = q * np.polynomial.polynomial.polyval(w, primitives._QUANTILE)
+    np.testing.assert_allclose(x, scipy.stats.norm.ppf(0.5 + q), rtol=1e-12, atol=1e-14)
+
+
+# Distributions.
+
+FLOATS = [tf.float16, tf.bfloat16, tf.float32, tf.float64]
+
+
+def draw(f, n=40000, seed=(2, 3), **kwargs):
+    return f([n], seed=seed, **kwargs).numpy()
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
+def test_kolmogorov_smirnov(dtype):
+    x = draw(numbers.stateless_normal, dtype=dtype)
+    assert scipy.stats.kstest(x, "norm").pvalue > 0.01
+    x = draw(numbers.stateless_uniform, dtype=dtype)
+    assert scipy.stats.kstest(x, "uniform").pvalue > 0.01
+    x = draw(numbers.stateless_truncated_normal, dtype=dtype)
+    assert scipy.stats.kstest(x, scipy.stats.truncnorm(-2, 2).cdf).pvalue > 0.01
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_moments_bounds_and_dtypes(dtype):
+    x = draw(numbers.stateless_uniform, dtype=dtype).astype(np.float64)
+    assert x.min() >= 0 and x.max() < 1
+    assert abs(x.mean() - 0.5) < 0.01 and abs(x.var() - 1 / 12) < 0.005
+    x = draw(numbers.stateless_normal, dtype=dtype).astype(np.float64)
+    assert np.isfinite(x).all()
+    assert abs(x.mean()) < 0.03 and abs(x.std() - 1) < 0.02
+    assert abs(scipy.stats.kurtosis(x)) < 0.15
+    x = draw(numbers.stateless_truncated_normal, dtype=dtype).astype(np.float64)
+    assert np.abs(x).max() <= 2
+    assert abs(x.std() - scipy.stats.truncnorm(-2, 2).std()) < 0.02
+    assert numbers.normal([2], dtype=dtype).dtype is dtype
+
+
+def test_normal_pairs_are_uncorrelated():
+    x = draw(numbers.stateless_normal, n=40000)
+    half = x.reshape(2, -1)
+    assert abs(np.corrcoef(half)[0, 1]) < 0.03
+    assert abs(np.corrcoef(x[:-1], x[1:])[0, 1]) < 0.02
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
+def test_integers_are_equally_likely(dtype):
+    x = draw(numbers.stateless_uniform, minval=-3, maxval=4, dtype=dtype)
+    values, counts = np.unique(x, return_counts=True)
+    assert values.tolist() == list(range(-3, 4))
+    assert scipy.stats.chisquare(counts).pvalue > 0.01
+
+
+def test_integers_of_the_whole_range():
+    low, high = -(2**63), 2**63 - 1
+    x = draw(numbers.stateless_uniform, minval=low, maxval=high, dtype=tf.int64)
+    assert abs((x < 0).mean() - 0.5) < 0.02
+    full = numbers.stateless_uniform([1000], (1, 2), None, None, tf.int32).numpy()
+    assert abs((full < 0).mean() - 0.5) < 0.1
+
+
+def test_categorical_follows_the_logits():
+    logits = np.log([[0.1, 0.2, 0.7], [0.5, 0.5, 1e-30]])
+    x = numbers.stateless_categorical(logits, 20000, seed=(4, 4)).numpy()
+    for row, p in zip(x, [[0.1, 0.2, 0.7], [0.5, 0.5, 0.0]], strict=True):
+        np.testing.assert_allclose(np.bincount(row, minlength=3) / 20000, p, atol=0.015)
+    impossible = numbers.categorical([[0.0, -np.inf], [-np.inf, 0.0]], 50).numpy()
+    assert (impossible == [[0], [1]]).all()
+    assert numbers.categorical([[0.0]], 2).dtype is tf.int64
+    assert numbers.categorical([[0.0]], 2, dtype=tf.int32).dtype is tf.int32
+    assert numbers.categorical(np.zeros((0, 3)), 2).shape == [0, 2]
+
+
+def test_categorical_searches_rows_in_parts(monkeypatch):
+    logits = np.random.default_rng(0).normal(size=(7, 3))
+    whole = numbers.stateless_categorical(logits, 9, seed=(1, 1)).numpy()
+    monkeypatch.setattr(primitives, "_ROWS_AT_ONCE", 2)
+    assert (numbers.stateless_categorical(logits, 9, seed=(1, 1)).numpy() == whole).all()
+
+
+def test_shuffle():
+    x = np.arange(60).reshape(20, 3)
+    y = numbers.shuffle(x, seed=1).numpy()
+    assert (y != x).any()
+    assert sorted(y.tolist()) == x.tolist()
+    firsts = [numbers.shuffle(np.arange(4), seed=8).numpy()[0] for _ in range(400)]
+    assert scipy.stats.chisquare(np.bincount(firsts, minlength=4)).pvalue > 0.01
+    assert numbers.shuffle(3).numpy() == 3
+    assert numbers.shuffle(np.zeros((0, 2))).shape == [0, 2]
+
+
+# Arguments.
+
+
+@pytest.mark.parametrize(
+    "shape", [[2, 3], (2, 3), np.array([2, 3]), tf.TensorShape([2, 3]), [tf.constant(2), 3]]
+)
+def test_shapes(shape):
+    for f in (numbers.normal, numbers.uniform, numbers.truncated_normal):
+        assert f(shape).shape == [2, 3]
+    assert numbers.normal([]).shape == []
+    assert numbers.uniform([0, 2]).shape == [0, 2]
+    assert numbers.normal(tf.constant([2, 1])).shape == [2, 1]
+
+
+def test_parameters_broadcast():
+    assert numbers.normal([3, 2], [0.0, 100.0], 1.0).shape == [3, 2]
+    assert (numbers.normal([3, 2], [0.0, 100.0]).numpy()[:, 1] > 50).all()
+    low = numbers.uniform([2, 2], [0.0, 5.0], [4.0, 9.0]).numpy()
+    assert (low[:, 1] >= 5).all() and (low[:, 0] < 4).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: numbers.uniform([2], dtype=tf.int32), ValueError),
+        (lambda: numbers.uniform([2], dtype=tf.uint8), ValueError),
+        (lambda: numbers.uniform([2], 5, 5, tf.int32), tf.errors.InvalidArgumentError),
+        (lambda: numbers.uniform([2], [0, 1], 5, tf.int32), tf.errors.InvalidArgumentError),
+        (lambda: numbers.uniform([2], 0, 4.5, tf.int32), TypeError),
+        (lambda: numbers.uniform(3), tf.errors.InvalidArgumentError),
+        (lambda: numbers.uniform([-1]), tf.errors.InvalidArgumentError),
+        (lambda: numbers.uniform([1.0]), tf.errors.InvalidArgumentError),
+        (lambda: numbers.uniform(None), ValueError),
+        (lambda: numbers.uniform([1], seed="a"), TypeError),
+        (lambda: numbers.normal([1], dtype=tf.int32), TypeError),
+        (lambda: numbers.normal([1], dtype=tf.complex64), tf.errors.InvalidArgumentError),
+        (lambda: numbers.categorical([0.0], 1), tf.errors.InvalidArgumentError),
+        (lambda: numbers.categorical([[0.0]], -1), tf.errors.InvalidArgumentError),
+        (lambda: numbers.categorical(np.zeros((1, 0)), 1), tf.errors.InvalidArgumentError),
+        (lambda: numbers.categorical([[0.0]], 1, tf.float32), ValueError),
+        (lambda: numbers.stateless_uniform([1], seed=[1]), tf.errors.InvalidArgumentError),
+        (lambda: numbers.stateless_uniform([1], seed=[1.0, 2.0]), tf.errors.InvalidArgumentError),
+        (lambda: numbers.stateless_uniform([1], [1, 2], dtype=tf.int32), ValueError),
+    ],
+)
+def test_mistakes(call, error):
+    with pytest.raises(error):
+        call()
+
+
+# Gradients.
+
+
+def test_gradients_flow_to_the_parameters():
+    mean, stddev = tf.Variable(1.0), tf.Variable([2.0, 3.0])
+    with tf.GradientTape() as tape:
+        x = numbers.normal([8, 2], mean, stddev)
+    g_mean, g_stddev = tape.gradient(x, [mean, stddev])
+    noise = (x.numpy() - 1.0) / [2.0, 3.0]
+    assert float(g_mean) == pytest.approx(16.0)
+    np.testing.assert_allclose(g_stddev.numpy(), noise.sum(0), rtol=1e-4, atol=1e-5)
+
+
+def test_no_gradient_through_a_shuffle():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = numbers.shuffle(x)
+    assert tape.gradient(y, x) is None
+
+
+# Seeds.
+
+
+def sequence(n=3, op=numbers.uniform, **kwargs):
+    return [float(op([], **kwargs)) for _ in range(n)]
+
+
+def test_no_seed_gives_other_numbers():
+    a = sequence()
+    numbers.set_seed(None)
+    assert a != sequence()
+    assert len(set(a)) == 3
+
+
+def test_the_global_seed_repeats_a_sequence():
+    numbers.set_seed(7)
+    a = sequence()
+    numbers.set_seed(7)
+    assert a == sequence()
+    numbers.set_seed(8)
+    assert a != sequence()
+    assert len(set(a)) == 3
+
+
+def test_the_place_in_the_sequence_counts_and_not_the_size():
+    numbers.set_seed(7)
+    numbers.normal([1])
+    a = sequence()
+    numbers.set_seed(7)
+    numbers.normal([1000])
+    assert a == sequence()
+
+
+def test_an_op_seed_alone_fixes_a_sequence():
+    numbers.set_seed(None)
+    a = sequence(seed=1)
+    numbers.set_seed(None)
+    assert a == sequence(seed=1)
+    assert len(set(a)) == 3
+    assert a != sequence(seed=2)
+
+
+def test_both_seeds():
+    numbers.set_seed(7)
+    a, b = sequence(seed=1), sequence(seed=1)
+    assert a != b
+    numbers.set_seed(7)
+    assert a == sequence(seed=1)
+    numbers.set_seed(8)
+    assert a != sequence(seed=1)
+
+
+def test_ops_with_one_seed_have_sequences_of_their_own():
+    numbers.set_seed(7)
+    a = sequence(seed=1)
+    numbers.set_seed(7)
+    b = []
+    for _ in range(3):
+        b.append(float(numbers.uniform([], seed=1)))
+        numbers.normal([], seed=1)
+        numbers.uniform([])
+    assert a == b
+
+
+@pytest.mark.parametrize("seed", [0, -5, 2**70, np.int64(3), "a", 1.5])
+def test_what_may_be_a_global_seed(seed):
+    assert numbers.set_seed(seed) is None
+    a = sequence()
+    numbers.set_seed(seed)
+    assert a == sequence()
+
+
+def test_stateless_ops_are_functions_of_their_seed():
+    for f in (numbers.stateless_normal, numbers.stateless_uniform):
+        a = f([4], seed=[1, 2]).numpy()
+        assert (a == f([4], seed=tf.constant([1, 2])).numpy()).all()
+        assert (a != f([4], seed=[1, 3]).numpy()).all()
+        assert (a != f([4], seed=[2, 1]).numpy()).all()
+        assert (f([4], seed=[-1, 2]).numpy() != a).all()
+
+
+def test_threads_never_share_a_state():
+    numbers.set_seed(3)
+    drawn = []
+
+    def work():
+        drawn.extend([float(numbers.uniform([], dtype=tf.float64)) for _ in range(200)])
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    numbers.set_seed(3)
+    assert sorted(drawn) == sorted(sequence(800, dtype=tf.float64))
+
+
+def test_global_state_of_numpy_is_left_alone():
+    before = np.random.get_state()[1].copy()
+    numbers.set_seed(1)
+    numbers.normal([10])
+    assert (np.random.get_state()[1] == before).all()
