@@ -57,7 +57,7 @@ NAMESPACES = {
             "version",
         ),
         elsewhere=(("keras", "tapeflow.keras"), *((n, f"tapeflow.keras.{n}") for n in KERAS)),
-        setup=("ops.operators", "keras.hook"),
+        setup=("ops.methods", "keras.hook"),
     ),
     "autodiff": Namespace(
         "`tf.autodiff`: forward mode, products with Hessians, and checks of gradients."

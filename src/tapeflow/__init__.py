@@ -77,7 +77,7 @@ from tapeflow._src.core.variables.variable import Variable as Variable
 from tapeflow._src.core.versions import __version__ as __version__
 from tapeflow._src.function.decorator import function as function
 from tapeflow._src.keras import hook as _hook
-from tapeflow._src.ops import operators as _operators
+from tapeflow._src.ops import methods as _methods
 from tapeflow._src.ops.array.blocks import (
     batch_to_space as batch_to_space,
     space_to_batch as space_to_batch,

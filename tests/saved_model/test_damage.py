@@ -16,8 +16,8 @@ import tapeflow as tf
 import tapeflow.saved_model
 from tapeflow._src.core.dtypes import float32
 from tapeflow._src.engines.numpy.program import NumpyProgram
-from tapeflow._src.function.control_flow.stacks import UNLISTED
 from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.primitives.array.stacks import UNLISTED
 from tapeflow._src.primitives.table import TABLE
 from tapeflow._src.saved_model import attributes
 from tapeflow._src.saved_model.damage import Damage

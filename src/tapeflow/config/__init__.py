@@ -19,7 +19,7 @@ from tapeflow._src.core.devices import (
     PhysicalDevice as PhysicalDevice,
 )
 from tapeflow._src.core.missing import Missing as _Missing
-from tapeflow._src.function.settings import (
+from tapeflow._src.core.settings import (
     functions_run_eagerly as experimental_functions_run_eagerly,
     functions_run_eagerly as functions_run_eagerly,
     run_functions_eagerly as experimental_run_functions_eagerly,

@@ -24,6 +24,6 @@ from tapeflow._src.config.placement import (
     set_visible_devices as set_visible_devices,
 )
 from tapeflow._src.core.missing import Missing as _Missing
-from tapeflow._src.function.settings import enable_op_determinism as enable_op_determinism
+from tapeflow._src.core.settings import enable_op_determinism as enable_op_determinism
 
 __getattr__ = _Missing("tf.config.experimental")

@@ -17,7 +17,7 @@ from tapeflow._src.core.devices import (
     devices as _devices,
 )
 from tapeflow._src.core.export import export
-from tapeflow._src.function.settings import enable_op_determinism as enable_op_determinism
+from tapeflow._src.core.settings import enable_op_determinism as enable_op_determinism
 
 _growth: dict[_PhysicalDevice, bool] = {}
 _tensor_float_32 = True

@@ -15,6 +15,7 @@ from tapeflow._src.core.context import apart, context
 from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.late import late
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import check_room, copied
 from tapeflow._src.core.tensor import Tensor
@@ -71,9 +72,9 @@ def _convert(value: Any, dtype: DType | None) -> Tensor:
     if to_tensor is not None:
         return to_tensor(dtype)
     if isinstance(value, (list, tuple)):
-        leaves, kinds = _leaves(value)
-        if any(map(_makes_tensors, kinds)):
-            return _pack(value, leaves, dtype)
+        leaves, kinds = leaves_of(value)
+        if any(map(makes_tensors, kinds)):
+            return late.packed(value, leaves, dtype)
         return Tensor(_from_sequence(value, leaves, kinds, dtype))
     return Tensor(to_array(value, dtype))
 
@@ -85,7 +86,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
     if isinstance(value, (list, tuple)):
-        return _from_sequence(value, *_leaves(value), dtype)
+        return _from_sequence(value, *leaves_of(value), dtype)
     if isinstance(value, range):
         return _from_range(value, dtype)
     if isinstance(value, (bool, numbers.Number, str, bytes, bytearray)):
@@ -200,7 +201,7 @@ def _check_representable(value: Any, dtype: DType) -> None:
         )
 
 
-def _leaves(value: Any, depth: int = 1) -> tuple[list[Any], set[type]]:
+def leaves_of(value: Any, depth: int = 1) -> tuple[list[Any], set[type]]:
     """What a nested list holds at its ends, and the types of that.
 
     Level by level, so that a list of a million numbers is walked by C and not by Python.
@@ -214,7 +215,7 @@ def _leaves(value: Any, depth: int = 1) -> tuple[list[Any], set[type]]:
         kinds = set(map(type, level))
     if any(issubclass(kind, (list, tuple)) for kind in kinds):  # beside what is neither
         _check_depth(depth + 1)
-        parts = [_leaves(x, depth + 1)[0] if isinstance(x, (list, tuple)) else [x] for x in level]
+        parts = [leaves_of(x, depth + 1)[0] if isinstance(x, (list, tuple)) else [x] for x in level]
         level = list(itertools.chain.from_iterable(parts))
         kinds = set(map(type, level))
     return level, kinds
@@ -324,36 +325,12 @@ def _not_rectangular(value: Any, why: Any) -> ValueError:
     )
 
 
-def _holds_tensor(value: Any) -> bool:
+def holds_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "__tf_tensor__")
 
 
-def _makes_tensors(kind: type) -> bool:
+def makes_tensors(kind: type) -> bool:
     return issubclass(kind, Tensor) or hasattr(kind, "__tf_tensor__")
-
-
-def _pack(value: Any, leaves: list[Any], dtype: DType | None) -> Tensor:
-    """Stacks a (nested) list that holds tensors, which are cast if a dtype is asked for."""
-    # Packing is made of ops, so that gradients flow.
-    from tapeflow._src.primitives.array.moving import cast, cast_to_discrete, stack
-
-    asked = dtype is not None
-    if dtype is None:
-        # Sizes that are known only at run time become tensors, too, and have no dtype before.
-        held = [getattr(x, "dtype", None) for x in leaves if _holds_tensor(x)]
-        dtype = next((as_dtype(d) for d in held if d is not None), dtypes.int32)
-
-    def packed(x: Any) -> Tensor:
-        if _holds_tensor(x):
-            x = convert_to_tensor(x)
-            if not asked or x.dtype is dtype:
-                return x
-            return (cast if dtype.is_differentiable else cast_to_discrete)(x, dtype=dtype)
-        if isinstance(x, (list, tuple)) and any(map(_makes_tensors, _leaves(x)[1])):
-            return stack(*map(packed, x), axis=0)
-        return convert_to_tensor(x, dtype)
-
-    return stack(*map(packed, value), axis=0)
 
 
 _scalars: dict[tuple[Any, type, np.dtype], Tensor] = {}
@@ -403,7 +380,7 @@ def constant(
       name: accepted for compatibility.
     """
     wanted = None if dtype is None else as_dtype(dtype)
-    if wanted is not None and _holds_tensor(value) and as_dtype(value.dtype) is not wanted:
+    if wanted is not None and holds_tensor(value) and as_dtype(value.dtype) is not wanted:
         raise TypeError(
             f"Expected a tensor with dtype {wanted!r}, but got dtype {value.dtype!r}. Use tf.cast to change it."
         )

@@ -8,6 +8,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.late import late
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 
@@ -73,13 +74,11 @@ class IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Tensor:
-        from tapeflow._src.primitives.indexing.picking import dense_from_slices
-
         if self._dense_shape is None:
             raise ValueError(
                 f"Tensor conversion requested for IndexedSlices without dense_shape: {self}"
             )
-        dense = dense_from_slices(self)
+        dense = late.dense(self)
         if dtype is not None and dense.dtype is not as_dtype(dtype):
             raise ValueError(
                 f"Tensor conversion requested dtype {as_dtype(dtype).name} for IndexedSlices with dtype "

@@ -1,6 +1,6 @@
 """`tf.Tensor`: an immutable array with TensorFlow's interface.
 
-The operators (`x + y`, `x[1:]`, ...) are ops, and ops live above this layer: `ops/operators.py` puts them on the class.
+The operators (`x + y`, `x[1:]`, ...) are ops, and ops live above this layer: `ops/methods.py` puts them on the class.
 They are declared here so that readers and type checkers see them.
 """
 
@@ -21,7 +21,7 @@ DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 class Operators:
-    """The operators of tensors and variables, for readers and type checkers: `ops/operators.py` defines them."""
+    """The operators of tensors and variables, for readers and type checkers: `ops/methods.py` defines them."""
 
     __slots__ = ()
 

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow._src.core import settings
 from tapeflow._src.core.errors import FailedPreconditionError, OpError
 from tapeflow._src.core.log import logger
 from tapeflow._src.core.system.loading import loaded
@@ -27,7 +28,6 @@ from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.hybrid.shared_work import is_large
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla import loading
-from tapeflow._src.function import settings
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.graph.passes import optimized
 

@@ -9,14 +9,13 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from tapeflow._src.core import nest
+from tapeflow._src.core import nest, settings
 from tapeflow._src.core.context import new_id
 from tapeflow._src.core.device_tensor import DeviceTensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function import settings
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.retracing import RetracingWatch, watch_for
 from tapeflow._src.function.signature import Signature, flattened, form_of, key_of, keys_of

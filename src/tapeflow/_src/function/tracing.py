@@ -364,6 +364,26 @@ class Tracer(Interpreter):
             )
             return Tensor(computed(self.value_of(tensor), self.graph, known))
 
+    # Control flow, for ops that cannot decide while they are traced. It is built on this file.
+
+    def choose(self, *arguments: Any) -> Any:
+        """The result of one of several functions: see `control_flow.statements.choose`."""
+        from tapeflow._src.function.control_flow.statements import choose
+
+        return choose(*arguments)
+
+    def repeat(self, *arguments: Any) -> Any:
+        """A loop: see `control_flow.statements.repeat`."""
+        from tapeflow._src.function.control_flow.statements import repeat
+
+        return repeat(*arguments)
+
+    def sweep(self, *arguments: Any) -> Any:
+        """A loop over the rows of tensors: see `control_flow.statements.sweep`."""
+        from tapeflow._src.function.control_flow.statements import sweep
+
+        return sweep(*arguments)
+
     def assignable(self, x: Tensor, assign: Callable[[Any], Variable]) -> Tensor:
         """The same tensor with a method `assign`, if it is one of a trace."""
         if not isinstance(x, SymbolicTensor):

@@ -7,10 +7,10 @@ from typing import Any
 from tapeflow._src.core.log import logger
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.sizes.extremes import hint_of
-from tapeflow._src.function.control_flow.stacks import StackShape
 from tapeflow._src.function.python_calls import PythonCall
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes.dead_code import without_dead_code
+from tapeflow._src.primitives.array.stacks import StackShape
 from tapeflow._src.saved_model.encoding import Arrays, CannotEncode, encoded, encoded_size
 
 _DISPENSABLE = ("print", "assert")

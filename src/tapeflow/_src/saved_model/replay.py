@@ -19,11 +19,11 @@ from tapeflow._src.function.control_flow.cond import COND, conditional
 from tapeflow._src.function.control_flow.loop_kernel import WHILE
 from tapeflow._src.function.control_flow.loops import Loop
 from tapeflow._src.function.control_flow.rows import spec_from
-from tapeflow._src.function.control_flow.stacks import UNLISTED
 from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.routine import Routine
 from tapeflow._src.function.tracing import UnknownRank
 from tapeflow._src.primitives.array.sizes import size_check
+from tapeflow._src.primitives.array.stacks import UNLISTED
 from tapeflow._src.primitives.table import TABLE
 from tapeflow._src.saved_model import blocks
 from tapeflow._src.saved_model.attributes import checked

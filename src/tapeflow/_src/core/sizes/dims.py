@@ -20,6 +20,8 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+from tapeflow._src.core.late import late
+
 _numbers = itertools.count()
 
 
@@ -196,9 +198,7 @@ class Dim:
     # As something else.
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
-        from tapeflow._src.primitives.array.sizes import tensor_of  # a tensor is made of it by ops
-
-        return tensor_of(self, dtype)
+        return late.size(self, dtype)
 
     def __repr__(self) -> str:
         parts = []

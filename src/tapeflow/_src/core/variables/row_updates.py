@@ -11,6 +11,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import invalid, shown, wrong_object
 from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.core.late import late
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.rows import INDEX_DTYPES, add_rows, places
 
@@ -49,23 +50,8 @@ class RowUpdates:
 
     def _scatter_traced(self: Any, op: str, indices: Any, updates: Any) -> Variable:
         """Updates rows or elements inside `tf.function`, by the ops for tensors."""
-        from tapeflow._src.ops.indexing import gathering, scattering
-
-        kind = op.rsplit("_", 1)[1]
         indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, self.dtype)
-        now = self._read()
-        if kind in ("mul", "div"):
-            rows = gathering.gather_nd(now, indices)
-            updates = rows * updates if kind == "mul" else rows / updates
-            kind = "update"
-        elif not updates.ndim:  # one number for all the rows
-            updates = gathering.gather_nd(now, indices) * 0 + updates
-        named = (
-            scattering.tensor_scatter_nd_update
-            if kind == "update"
-            else getattr(scattering, f"tensor_scatter_nd_{kind}")
-        )
-        context.tracer.assign(self, named(now, indices, updates))
+        context.tracer.assign(self, late.scattered(op, self._read(), indices, updates))
         return self
 
     def _scatter_nd(self, op: str, combine: Any, indices: Any, updates: Any) -> Variable:
@@ -167,24 +153,18 @@ class RowUpdates:
             raise wrong_object(
                 "batch_scatter_update", "sparse_delta", "tf.IndexedSlices", sparse_delta
             )
-        from tapeflow._src.ops.indexing.scattering import batch_coordinates
-
-        coordinates = batch_coordinates(sparse_delta.indices)
+        coordinates = late.batch_coordinates(sparse_delta.indices)
         return self._scatter_nd(
             "batch_scatter_update", _replace_rows, coordinates, sparse_delta.values
         )
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows at `indices`, as `tf.gather` gives them."""
-        from tapeflow._src.ops.indexing.gathering import gather
-
-        return gather(self, indices)
+        return late.gather(self, indices)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements at `indices`, as `tf.gather_nd` gives them."""
-        from tapeflow._src.ops.indexing.gathering import gather_nd
-
-        return gather_nd(self, indices)
+        return late.gather_nd(self, indices)
 
 
 def _subtract_rows(out: Any, rows: Any, values: Any) -> None:

@@ -20,8 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from tapeflow._src.engines.xla.checked import Unwatched, Watch
-from tapeflow._src.function.control_flow.stacks import Stack
 from tapeflow._src.graph.graph import Value
+from tapeflow._src.primitives.array.stacks import Stack
 
 REFUSED = object()
 """What a stage gives that has met values about which NumPy has to decide."""

@@ -16,13 +16,13 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
 from tapeflow._src.function.control_flow.rows import outside
-from tapeflow._src.function.control_flow.stacks import is_stack
 from tapeflow._src.function.routine import Routine, replay
 from tapeflow._src.function.tracing import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.ops.elementwise.logic import logical_not
 from tapeflow._src.ops.indexing.gathering import where
 from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array.stacks import is_stack
 from tapeflow._src.primitives.batching import Batch
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import picking

@@ -37,12 +37,12 @@ from tapeflow._src.function.control_flow.rows import (
     program,
     told,
 )
-from tapeflow._src.function.control_flow.stacks import is_stack
 from tapeflow._src.function.control_flow.structures import joined
 from tapeflow._src.function.routine import Routine
 from tapeflow._src.function.tracing import SymbolicTensor
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array import patterns
+from tapeflow._src.primitives.array.stacks import is_stack
 from tapeflow._src.primitives.table import KERNEL_FAILURES
 
 Places = tuple[tuple[int, ...], ...]

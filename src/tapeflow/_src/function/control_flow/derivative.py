@@ -10,11 +10,11 @@ from tapeflow._src.autodiff.backprop import Call
 from tapeflow._src.core.context import context, identify, recorders
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.function.control_flow.stacks import is_stack, stack_zeros_like
 from tapeflow._src.function.foreign_sizes import own_sizes
 from tapeflow._src.function.routine import Routine, _symbol
 from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
 from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array.stacks import is_stack, stack_zeros_like
 from tapeflow._src.primitives.table import ArraySpec
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow._src.function.control_flow.rows import ControlFlow, Described, program, told
-from tapeflow._src.function.control_flow.stacks import Stack, stack_of
 from tapeflow._src.graph.graph import Graph
+from tapeflow._src.primitives.array.stacks import Stack, stack_of
 from tapeflow._src.primitives.table import KERNEL_FAILURES
 
 

@@ -40,10 +40,10 @@ from tapeflow._src.function.control_flow.rows import (
     has_effect,
     outside,
 )
-from tapeflow._src.function.control_flow.stacks import is_stack
 from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.routine import Routine
 from tapeflow._src.function.tracing import SymbolicTensor
+from tapeflow._src.primitives.array.stacks import is_stack
 from tapeflow._src.primitives.indexing import picking
 
 

@@ -14,12 +14,12 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.numpy.program import NumpyProgram
-from tapeflow._src.function.control_flow.stacks import Stack, StackShape
 from tapeflow._src.function.foreign_sizes import owned, visible
 from tapeflow._src.function.tracing import SymbolicTensor, Tracer, user_line
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes import optimized
 from tapeflow._src.graph.sizes import mapped
+from tapeflow._src.primitives.array.stacks import Stack, StackShape
 from tapeflow._src.primitives.table import ArraySpec
 
 

@@ -18,11 +18,11 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, reread
 from tapeflow._src.function.control_flow.cond import conditional
 from tapeflow._src.function.control_flow.loops import Loop
-from tapeflow._src.function.control_flow.stacks import StackShape
 from tapeflow._src.function.control_flow.structures import Flat, check_branches
 from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.elementwise.logic import logical_and
 from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array.stacks import StackShape
 from tapeflow._src.primitives.indexing import picking
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.graph.passes.pruning import pruned
 from tapeflow._src.graph.sizes import needs
 
 
@@ -14,8 +15,6 @@ def without_dead_code(graph: Graph) -> Graph:
     for node in reversed(graph.nodes):
         if not needed.isdisjoint(node.outputs) or node.has_effect:
             if node.primitive.name in ("cond", "while"):
-                from tapeflow._src.function.control_flow.pruning import pruned  # which is above
-
                 whole, node = node, pruned(node, needed, without_dead_code)
                 changed = changed or node is not whole
             nodes.append(node)

@@ -13,8 +13,8 @@ from keras.src.optimizers import base_optimizer
 import tapeflow as tf
 from tapeflow._src.core.context import context
 from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.core.settings import functions_run_eagerly
 from tapeflow._src.core.tracked import Tracked
-from tapeflow._src.function.settings import functions_run_eagerly
 
 _SETTINGS = (float, int, bool, str, type(None))
 

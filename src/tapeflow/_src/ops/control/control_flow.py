@@ -61,15 +61,8 @@ def cond(
                 raise invalid(
                     f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
                 )
-            return _choose("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
+            return context.tracer.choose("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
     return true_fn() if pred else false_fn()
-
-
-def _choose(op: str, index: Tensor, functions: list[Branch], names: list[str]) -> Any:
-    """One of several branches, where Python cannot decide: they become parts of the traced function."""
-    from tapeflow._src.function.control_flow.statements import choose  # functions are above ops
-
-    return choose(op, index, functions, names)
 
 
 @export("case")
@@ -131,7 +124,7 @@ def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
                 return function()
             names = [f"function {total - len(rest)}", "the functions after it"]
             others = [function, partial(_first_true, rest, default, total)]
-            return _choose("case", predicate, others, names)
+            return context.tracer.choose("case", predicate, others, names)
         if predicate:
             return function()
     if default is None:
@@ -178,7 +171,7 @@ def switch_case(
             )
         last = [] if default is None else [default]
         names = [f"branch {i}" for i in range(len(branches))] + ["default"] * len(last)
-        return _choose("switch_case", branch_index, branches + last, names)
+        return context.tracer.choose("switch_case", branch_index, branches + last, names)
     index = integer("switch_case", "branch_index", branch_index)
     if not 0 <= index < len(branches):
         return branches[-1]() if default is None else default()
@@ -260,14 +253,11 @@ def while_loop(
     scope = contextlib.nullcontext() if back_prop else no_recorders()
     with scope:
         if context.tracer is not None:
-            from tapeflow._src.function.control_flow.statements import (
-                repeat,  # functions are above ops
-            )
 
             def checked(values: Any) -> Any:
                 return _next_values(values, loop_vars)
 
-            return repeat(cond, body, loop_vars, shape_invariants, limit, checked)
+            return context.tracer.repeat(cond, body, loop_vars, shape_invariants, limit, checked)
         assert not isinstance(limit, Tensor)
         values, done = loop_vars, 0
         while (limit is None or done < limit) and cond(*values):

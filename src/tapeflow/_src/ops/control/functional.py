@@ -86,7 +86,7 @@ def map_fn(
                 pairs = zip(results(row), wanted, strict=True)
                 return [], [_checked("map_fn", value, spec, spec.shape) for value, spec in pairs]
 
-            stacked = _sweep()(step, [], flat)[1]
+            stacked = context.tracer.sweep(step, [], flat)[1]
         else:
             rows = [results(row) for row in _rows(flat)]
             stacked = [
@@ -264,12 +264,6 @@ def _same_length(flat: list[Tensor]) -> bool:
     return all(size == sizes[0] for size in sizes[1:])
 
 
-def _sweep() -> Any:
-    from tapeflow._src.function.control_flow.statements import sweep  # functions are above ops
-
-    return sweep
-
-
 def _swept(
     op: str, fn: Callable[..., Any], elems: Any, flat: list[Tensor], initializer: Any, reverse: bool
 ) -> tuple[Any, Any]:
@@ -291,7 +285,7 @@ def _swept(
         new = [_checked(op, each, spec, spec.shape) for each, spec in pairs]
         return new, new if op == "scan" else []
 
-    last, stacked = _sweep()(step, start, rest, reverse)
+    last, stacked = context.tracer.sweep(step, start, rest, reverse)
     if op == "scan" and initializer is None:
         firsts = [picking.getitem(x, index=(None,)) for x in start]
         pairs = zip(stacked, firsts, strict=True) if reverse else zip(firsts, stacked, strict=True)

@@ -24,7 +24,7 @@ from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints, vector
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, stacks
 from tapeflow._src.primitives.indexing import picking
 
 
@@ -84,7 +84,7 @@ class TensorArray:
         self._read: set[int] = set()
         length = integer("TensorArray", "size", size)
         if type(length) is Dim:
-            self._held = stack_ops().stack_empty(
+            self._held = stacks.stack_empty(
                 length=length, element=self._element(), dtype=self._dtype
             )
         else:
@@ -121,8 +121,8 @@ class TensorArray:
         """How many elements there are."""
         if self._held is None:
             return convert_to_tensor(len(self._values))
-        if stack_ops().is_stack(self._held):
-            return stack_ops().stack_length(self._held)
+        if stacks.is_stack(self._held):
+            return stacks.stack_length(self._held)
         return picking.getitem(moving.shape_of(self._held, dtype=dtypes.int32), index=(0,))
 
     def identity(self) -> TensorArray:
@@ -185,8 +185,8 @@ class TensorArray:
                [5, 6]], dtype=int32)
         """
         if self._held is not None:
-            if stack_ops().is_stack(self._held):
-                return stack_ops().stack_rows(self._held, element=self._element())
+            if stacks.is_stack(self._held):
+                return stacks.stack_rows(self._held, element=self._element())
             return self._held
         if not self._values:
             inner = self._known_shape() if self._element_shape.is_fully_defined() else ()
@@ -210,7 +210,7 @@ class TensorArray:
     def concat(self, name: str | None = None) -> Tensor:
         """All elements joined along their first dimension."""
         if self._held is not None:
-            return stack_ops().stack_concat(self._as_stack())
+            return stacks.stack_concat(self._as_stack())
         if not self._values:
             raise invalid("TensorArray.concat: the array has no elements")
         parts = [self._value(i) for i in range(len(self._values))]
@@ -250,7 +250,7 @@ class TensorArray:
             new = self._copy()
             new._merge(tensor.shape[1:])
             new._held, new._values = (
-                stack_ops().stack_scatter(
+                stacks.stack_scatter(
                     self._as_stack(), tensor, convert_to_tensor(indices), grow=self._dynamic_size
                 ),
                 [],
@@ -268,9 +268,7 @@ class TensorArray:
         if _symbolic(lengths):
             new = self._copy()
             new._merge(TensorShape([None, *tensor.shape[1:]]))
-            pieces = stack_ops().stack_split(
-                tensor, vector("TensorArray.split", "lengths", lengths)
-            )
+            pieces = stacks.stack_split(tensor, vector("TensorArray.split", "lengths", lengths))
             new._held, new._values = pieces, []
             return new
         sizes = ints("TensorArray.split", "lengths", lengths)
@@ -307,15 +305,14 @@ class TensorArray:
 
     def _as_stack(self) -> Tensor:
         """The array as a value of the traced function."""
-        ops = stack_ops()
         if self._held is not None:
-            return self._held if ops.is_stack(self._held) else ops.stack_from(self._held)
-        stack = ops.stack_empty(
+            return self._held if stacks.is_stack(self._held) else stacks.stack_from(self._held)
+        stack = stacks.stack_empty(
             length=len(self._values), element=self._element(), dtype=self._dtype
         )
         for i, value in enumerate(self._values):
             if value is not None:
-                stack = ops.stack_set(stack, value, i, grow=False)
+                stack = stacks.stack_set(stack, value, i, grow=False)
         return stack
 
     def _with_stack(self, stack: Tensor) -> TensorArray:
@@ -334,18 +331,16 @@ class TensorArray:
                 )
             return self._value(number)
         index = self._index_tensor(index)
-        if self._held is not None and not stack_ops().is_stack(self._held):
+        if self._held is not None and not stacks.is_stack(self._held):
             return picking.gather(self._held, index, axis=0, batch_dims=0)
-        return stack_ops().stack_get(self._as_stack(), index, element=self._element())
+        return stacks.stack_get(self._as_stack(), index, element=self._element())
 
     def _write_traced(self, index: Any, value: Any) -> TensorArray:
         new = self._copy()
         tensor = new._checked(value)
         if self._held is not None or _symbolic(index):
             index = self._index_tensor(index)
-            new._held = stack_ops().stack_set(
-                self._as_stack(), tensor, index, grow=self._dynamic_size
-            )
+            new._held = stacks.stack_set(self._as_stack(), tensor, index, grow=self._dynamic_size)
             new._values = []
             return new
         number = self._index(index)
@@ -364,7 +359,7 @@ class TensorArray:
 
     def _element(self) -> tuple[Any, ...] | None:
         """The shape of the elements, with None for unknown sizes; None if not even the rank is known."""
-        if self._held is not None and stack_ops().is_stack(self._held):
+        if self._held is not None and stacks.is_stack(self._held):
             known = self._held._array.shape.element
             if known is not None:
                 return known
@@ -446,10 +441,3 @@ def _symbolic(value: Any) -> bool:
         or (isinstance(value, Tensor) and value.interpreter is not None)
         or (isinstance(value, (list, tuple)) and any(map(_symbolic, nest.flatten(value))))
     )
-
-
-def stack_ops() -> Any:
-    """The ops on stacks, which belong to traced functions: a layer above this one."""
-    from tapeflow._src.function.control_flow import stacks
-
-    return stacks

@@ -13,7 +13,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export, export_value
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.ops.operators import QUOTIENT, true_divide
+from tapeflow._src.ops.methods import QUOTIENT, true_divide
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.making import coerce, conj as conjugated

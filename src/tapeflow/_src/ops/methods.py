@@ -1,4 +1,4 @@
-"""Puts the operators on `Tensor` and `Variable`."""
+"""The one place that binds late: operators of `Tensor` and `Variable`, and what core needs of the layers above it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.late import late
 from tapeflow._src.core.shapes import broadcast_shapes
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.ops.indexing import slicing
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.ops.indexing import gathering, scattering, slicing, variable_rows
+from tapeflow._src.primitives.array import moving, packing, sizes
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.linalg import products
 
 QUOTIENT: dict[DType, DType] = {
@@ -119,3 +121,11 @@ for _class in (Tensor, Variable):
 setattr(Tensor, "__getitem__", slicing.getitem)  # noqa: B010
 setattr(Variable, "__getitem__", slicing.variable_getitem)  # noqa: B010
 setattr(Variable, "_apart", staticmethod(moving.identity))  # noqa: B010
+
+late.packed = packing.packed
+late.dense = picking.dense_from_slices
+late.size = sizes.tensor_of
+late.scattered = variable_rows.scattered
+late.batch_coordinates = scattering.batch_coordinates
+late.gather = gathering.gather
+late.gather_nd = gathering.gather_nd
