@@ -93,3 +93,16 @@ def test_init_scope_ends():
             pass
         y = x * x
     assert tape.gradient(y, x).numpy() == 4.0
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        lambda i: tf.cond(i > 0, lambda: 1.0, lambda: 2.0),
+        lambda i: tf.case([(i > 0, lambda: 1.0)], default=lambda: 2.0),
+        lambda i: tf.switch_case(i, [lambda: 1.0, lambda: 2.0]),
+    ],
+)
+def test_many_examples_at_once_cannot_decide(choose):
+    with pytest.raises(TypeError, match="vectorized_map"):
+        tf.vectorized_map(choose, tf.constant([0, 1]))

@@ -117,7 +117,7 @@ def case(
 
 def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
     for position, (predicate, function) in enumerate(pairs):
-        if predicate.interpreter is not None:  # inside tf.function: the rest is a branch
+        if context.tracer is not None and predicate.interpreter is not None:  # the rest is a branch
             rest = pairs[position + 1 :]
             if default is None and not rest:
                 Assert(predicate, [_none_true(total)])
@@ -163,7 +163,7 @@ def switch_case(
         )
     if default is not None:
         _check_callable("switch_case", "default", default)
-    if branch_index.interpreter is not None:
+    if context.tracer is not None and branch_index.interpreter is not None:
         if branch_index.dtype is not int32:
             raise TypeError(
                 f"tf.switch_case: inside tf.function branch_index must be int32, got {branch_index.dtype.name}. Use "
