@@ -13,8 +13,8 @@ from tapeflow._src.config.placement import (
 )
 from tapeflow._src.core.devices import (
     PhysicalDevice as _PhysicalDevice,
-    _parts,
     devices as _devices,
+    parts_of,
 )
 from tapeflow._src.core.export import export
 from tapeflow._src.core.settings import enable_op_determinism as enable_op_determinism
@@ -90,7 +90,7 @@ def get_memory_info(device: str) -> dict[str, int]:
     Args:
       device: the name of a device, such as `"GPU:0"`.
     """
-    wanted = _parts(device).get("device", "")
+    wanted = parts_of(device).get("device", "")
     physical = {d.name.removeprefix("/physical_device:"): d for d in _devices.physical()}
     if wanted not in physical:
         raise ValueError(f"No matching devices found for {device!r}. There are {list(physical)}")

@@ -120,7 +120,7 @@ def device(device_name: Any) -> contextlib.AbstractContextManager[None]:
             f"tf.device: expected a device name such as 'CPU:0', got {shown(device_name)} of type "
             f"{type(device_name).__name__}"
         )
-    return _scope(_parts(device_name or ""), device_name)
+    return _scope(parts_of(device_name or ""), device_name)
 
 
 _PART = re.compile(
@@ -130,7 +130,7 @@ _PART = re.compile(
 )
 
 
-def _parts(device_name: str) -> dict[str, str]:
+def parts_of(device_name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in device_name.split("/"):
         match = _PART.fullmatch(part)

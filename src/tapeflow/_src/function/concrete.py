@@ -85,7 +85,7 @@ class ConcreteFunction:
         around = contextlib.nullcontext() if outside is None else outside.suspended()
         with tracing_lock, around, tracer.whole():
             for i in self._positions:
-                given[i] = _symbol(tracer, keys[i], leaves[i])
+                given[i] = argument_symbol(tracer, keys[i], leaves[i])
             args, kwargs = packed(structure, given)
             before = _parameters(signature, args, kwargs)
             result = function(*args, **kwargs)
@@ -343,7 +343,7 @@ def _check_unchanged(signature: Signature, before: Any, after: Any) -> None:
         )
 
 
-def _symbol(tracer: Tracer, key: TensorKey, actual: Any) -> Tensor:
+def argument_symbol(tracer: Tracer, key: TensorKey, actual: Any) -> Tensor:
     if key.shape is None:
         if not isinstance(actual, Tensor):
             raise ValueError(

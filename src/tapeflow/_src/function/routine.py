@@ -61,7 +61,7 @@ class Routine:
         self.tracers = [tracer]  # and those of the passes that it is a derivative of
         self.jit_compile = jit_compile
         self.arguments = list(tracer.arguments)
-        self.symbols = [_symbol(tracer, x) for x in outputs]
+        self.symbols = [symbol_of(tracer, x) for x in outputs]
         self.variables: list[Variable] = [c.variable for c in tracer.variables.values()]
         self.captured: list[Tensor] = [x for x, _ in tracer.captures.values()]
         graph = tracer.graph
@@ -352,7 +352,7 @@ class _Backward:
             )
             sums = [_sum([next(found) for _ in group]) for group in groups]
             self.template = [_parts(g) for g in sums]
-            outputs = [_symbol(tracer, part) for group in self.template for part in group.tensors]
+            outputs = [symbol_of(tracer, part) for group in self.template for part in group.tensors]
         own_sizes(tracer, of_results=True)
         # What comes from the forward trace is an argument; the rest is captured from further outside.
         self.kept: list[SymbolicTensor] = []
@@ -424,7 +424,7 @@ def replay(
     return values
 
 
-def _symbol(tracer: Tracer, x: Any) -> SymbolicTensor:
+def symbol_of(tracer: Tracer, x: Any) -> SymbolicTensor:
     """A tensor as one of this trace."""
     x = convert_to_tensor(x)
     if isinstance(x, SymbolicTensor) and x.interpreter is tracer:

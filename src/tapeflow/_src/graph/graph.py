@@ -188,7 +188,7 @@ class _Printer:
 
     def _node(self, node: Node) -> list[str]:
         arguments = [self.name(v) for v in node.inputs]
-        arguments += [f"{k}={_attribute(v)}" for k, v in node.attrs.items() if not _is_graph(v)]
+        arguments += [f"{k}={attribute_text(v)}" for k, v in node.attrs.items() if not _is_graph(v)]
         line = f"{node.primitive.name}({', '.join(arguments)})"
         if node.outputs:
             left = ", ".join(map(self.name, node.outputs))
@@ -209,21 +209,23 @@ def _is_graph(value: Any) -> bool:
     )
 
 
-def _attribute(value: Any) -> str:
+def attribute_text(value: Any) -> str:
     """An attribute as text, which is the same in every run: no addresses, no order of a set."""
     if isinstance(value, DType):
         return value.name
     if isinstance(value, (tuple, list)):
-        inner = ", ".join(map(_attribute, value))
+        inner = ", ".join(map(attribute_text, value))
         inner = _shortened(f"{inner}," if len(value) == 1 and type(value) is not list else inner)
         return f"[{inner}]" if type(value) is list else f"({inner})"
     if isinstance(value, slice):
-        parts = ["" if p is None else _attribute(p) for p in (value.start, value.stop, value.step)]
+        parts = [
+            "" if p is None else attribute_text(p) for p in (value.start, value.stop, value.step)
+        ]
         return ":".join(parts if parts[2] else parts[:2])
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{k}: {_attribute(v)}' for k, v in value.items())}}}"
+        return f"{{{', '.join(f'{k}: {attribute_text(v)}' for k, v in value.items())}}}"
     if isinstance(value, (set, frozenset)):
-        return f"{{{', '.join(sorted(map(_attribute, value)))}}}"
+        return f"{{{', '.join(sorted(map(attribute_text, value)))}}}"
     if isinstance(value, (np.ndarray, np.generic)):
         return _constant(value)
     if value is Ellipsis:

@@ -17,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 from typing import IO, Any
 
 from tapeflow._src.core.system.files import Replacement, replacing
-from tapeflow._src.keras.hook import NAME, _Library
+from tapeflow._src.keras.hook import NAME, Library
 
 
 def change(module: ModuleType) -> None:
@@ -27,7 +27,7 @@ def change(module: ModuleType) -> None:
 
 def _legacy(module: Any) -> None:
     """Lets the functions of Keras 2's `tf.keras.backend` use tapeflow's ops."""
-    library: Any = _Library(lambda: sys.modules[NAME])
+    library: Any = Library(lambda: sys.modules[NAME])
     library.compat = SimpleNamespace(v1=library)
     library.RaggedTensor = type("RaggedTensor", (), {})  # asked about; there are none
     module.tf = library

@@ -241,7 +241,7 @@ class _TensorFlowLoader(_EditingLoader):
                         node.module, alias.name = "tapeflow._src.keras.hook", name
 
 
-class _Library:
+class Library:
     """Stands for a library, as Keras's own lazy modules do."""
 
     available = True
@@ -253,8 +253,8 @@ class _Library:
         return getattr(self._find(), name)
 
 
-ours = _Library(lambda: sys.modules[NAME])
-either = _Library(lambda: sys.modules.get("tensorflow") or sys.modules[NAME])
+ours = Library(lambda: sys.modules[NAME])
+either = Library(lambda: sys.modules.get("tensorflow") or sys.modules[NAME])
 """TensorFlow in programs that use it beside tapeflow, and may give its datasets to Keras."""
 
 

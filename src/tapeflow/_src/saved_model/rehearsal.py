@@ -18,7 +18,7 @@ from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function.concrete import _symbol
+from tapeflow._src.function.concrete import argument_symbol
 from tapeflow._src.function.signature import TensorKey
 from tapeflow._src.function.tracing import SymbolicTensor, Tracer, contents_of, tracing_lock
 from tapeflow._src.graph.graph import Value
@@ -96,4 +96,4 @@ def _input(tracer: Tracer, spec: TensorSpec, hints: Any) -> Any:
         index(size, 2**48, "a size that a graph was traced for")
     # A tensor of the sizes that the graph was traced for, which takes no memory.
     stand_in = Tensor(np.broadcast_to(np.zeros((), spec.dtype.np_dtype), sizes))
-    return _symbol(tracer, TensorKey(dims, spec.dtype), stand_in)
+    return argument_symbol(tracer, TensorKey(dims, spec.dtype), stand_in)

@@ -12,7 +12,7 @@ import numpy as np
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.graph.graph import Graph, Node, Value, _attribute, subgraphs
+from tapeflow._src.graph.graph import Graph, Node, Value, attribute_text, subgraphs
 from tapeflow._src.io import wire
 from tapeflow._src.io.tensor_proto import tensor_proto
 from tapeflow._src.summary.state import state
@@ -86,7 +86,7 @@ class _Nodes:
 
     def _add_node(self, node: Node, scope: str) -> None:
         attrs = {
-            key: wire.text(2, _attribute(value))
+            key: wire.text(2, attribute_text(value))
             for key, value in node.attrs.items()
             if not any(
                 isinstance(x, Graph) for x in (value if isinstance(value, tuple) else [value])

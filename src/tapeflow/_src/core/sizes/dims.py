@@ -59,7 +59,7 @@ class Compound(Atom):
         infix = kind in ("//", "%")
         self.name = f"({a} {kind} {b})" if infix else f"{kind}({a}, {b})"
         self.order = (max(atom.order[0] for x in (a, b) for atom in atoms_of(x)), self.name)
-        self._key = (kind, _key(a), _key(b))
+        self._key = (kind, key_of_size(a), key_of_size(b))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Compound) and self._key == other._key
@@ -238,7 +238,7 @@ def _simplest(terms: Terms) -> Any:
     return Dim(terms)
 
 
-def _key(size: Any) -> Any:
+def key_of_size(size: Any) -> Any:
     return size._key if isinstance(size, Dim) else size
 
 

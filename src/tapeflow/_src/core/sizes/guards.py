@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tapeflow._src.core.context import context
 from tapeflow._src.core.scopes import setting
-from tapeflow._src.core.sizes.dims import Atom, Dim, _key, atoms_of
+from tapeflow._src.core.sizes.dims import Atom, Dim, atoms_of, key_of_size
 from tapeflow._src.core.sizes.extremes import bounds, evaluated, hint_of, never_more
 
 
@@ -136,12 +136,12 @@ def _note(guard: Guard) -> None:
     atoms = [*atoms_of(guard.a), *atoms_of(guard.b)]
     for book, known in notes.books:
         if all(map(known, atoms)):
-            book.setdefault((guard.comparison, _key(guard.a), _key(guard.b)), guard)
+            book.setdefault((guard.comparison, key_of_size(guard.a), key_of_size(guard.b)), guard)
 
 
 def _known(comparison: str, a: Any, b: Any) -> bool | None:
     """What was answered before."""
-    key = (comparison, _key(a), _key(b))
+    key = (comparison, key_of_size(a), key_of_size(b))
     return next((book[key].answer for book, _ in reversed(notes.books) if key in book), None)
 
 

@@ -26,7 +26,7 @@ Update = Callable[[Any, Any, Any, float], None]
 @functools.cache
 def product_update(dtype: np.dtype) -> Update | None:
     """A function that adds `scale * a @ b` to `c`, in place, for matrices of a dtype; None if there is none."""
-    library = _library()
+    library = blas_library()
     if library is None or dtype not in _LETTERS:
         return None
     letter, number = _LETTERS[dtype]
@@ -71,7 +71,7 @@ def _order(x: Any) -> tuple[int, int]:
 
 
 @functools.cache
-def _library() -> ctypes.CDLL | None:
+def blas_library() -> ctypes.CDLL | None:
     numpy = pathlib.Path(np.__file__).parent
     for folder in (numpy.parent / "numpy.libs", numpy / ".dylibs"):
         for path in folder.glob("*scipy_openblas64*"):

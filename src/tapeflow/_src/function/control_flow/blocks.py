@@ -14,7 +14,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.foreign_sizes import own_sizes
-from tapeflow._src.function.routine import Routine, _symbol
+from tapeflow._src.function.routine import Routine, symbol_of
 from tapeflow._src.function.tracing import SymbolicTensor, Tracer
 from tapeflow._src.graph.graph import Value
 
@@ -79,7 +79,7 @@ class Block(Tracer):
 
     def routine(self, outputs: Sequence[Tensor]) -> Routine:
         """The finished block, whose graph stands by itself: whatever is from outside is an input."""
-        symbols = [_symbol(self, x) for x in outputs]
+        symbols = [symbol_of(self, x) for x in outputs]
         own_sizes(self)
         self.graph.constants.clear()
         return Routine(self, symbols)

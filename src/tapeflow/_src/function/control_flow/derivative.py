@@ -11,7 +11,7 @@ from tapeflow._src.core.context import context, identify, recorders
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.foreign_sizes import own_sizes
-from tapeflow._src.function.routine import Routine, _symbol
+from tapeflow._src.function.routine import Routine, symbol_of
 from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.array.stacks import is_stack, stack_zeros_like
@@ -51,7 +51,7 @@ class BlockGradient:
             wanted = [x for x in sources if x.dtype.is_differentiable]
             parts = iter(routine.tracer.tape._backward(seeds, wanted, release=False))
             found = [next(parts) if x.dtype.is_differentiable else None for x in sources]
-            self._outputs = [_symbol(tracer, x) for x in finish(found)]
+            self._outputs = [symbol_of(tracer, x) for x in finish(found)]
         own_sizes(tracer)
         tracer.graph.constants.clear()
         self.given = list(tracer.arguments)

@@ -16,7 +16,7 @@ from tapeflow._src.function.control_flow.batching import batch_of, unsupported
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow._src.function.control_flow.derivative import zeros_like
 from tapeflow._src.function.control_flow.rows import described, spec_from
-from tapeflow._src.function.routine import Routine, _symbol
+from tapeflow._src.function.routine import Routine, symbol_of
 from tapeflow._src.function.tracing import SymbolicTensor
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class _Pushed:
 
         found = block.run(turn)
         count = len(found) - len(kept)
-        self.kept = [_symbol(block, x) for x in found[count:]]
+        self.kept = [symbol_of(block, x) for x in found[count:]]
         return block.routine(found[:count])
 
     def _traced_condition(self) -> Routine | None:
@@ -207,5 +207,5 @@ def _branch(
         ]
 
     found = block.run(run)
-    own = [_symbol(block, x) for x in found[len(moving) :]]
+    own = [symbol_of(block, x) for x in found[len(moving) :]]
     return block.routine(found[: len(moving)]), own

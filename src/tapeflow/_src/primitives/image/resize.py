@@ -121,7 +121,7 @@ class Taps(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def _taps(method: str, source: int, target: int, antialias: bool, adjoint: bool) -> Taps | None:
+def taps_of(method: str, source: int, target: int, antialias: bool, adjoint: bool) -> Taps | None:
     """The matrix as taps, if that saves work over a matrix product."""
     dense = matrix(method, source, target, antialias)
     dense = dense.T if adjoint else dense
@@ -140,7 +140,7 @@ def _kernel(x: Any, *, axis: int, size: int, method: str, antialias: bool, adjoi
         raise ValueError("nothing to resize")
     work = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     check_room("resize", (*x.shape[:axis], size, *x.shape[axis + 1 :]), work.dtype)
-    taps = _taps(method, source, target, antialias, adjoint)
+    taps = taps_of(method, source, target, antialias, adjoint)
     if taps is None:
         dense = matrix(method, source, target, antialias)
         dense = (dense.T if adjoint else dense).astype(work.dtype)

@@ -51,7 +51,7 @@ def _wide(kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 # The exponential: a rational function that is right near zero, squared until it is right at x.
 
-_PADE = [
+PADE = [
     64764752532480000.0,
     32382376266240000.0,
     7771770303897600.0,
@@ -67,15 +67,15 @@ _PADE = [
     182.0,
     1.0,
 ]
-_PADE_RADIUS = 5.371920351148152  # the norm up to which degree 13 is exact in double precision
+PADE_RADIUS = 5.371920351148152  # the norm up to which degree 13 is exact in double precision
 
 
 def _expm(x: Any) -> Any:
     norm = np.abs(x).sum(-2).max(-1)
-    halvings = np.ceil(np.log2(np.maximum(norm / _PADE_RADIUS, 1)))
+    halvings = np.ceil(np.log2(np.maximum(norm / PADE_RADIUS, 1)))
     halvings = np.where(np.isfinite(halvings), halvings, 0)[..., None, None]
     x = x / 2.0**halvings
-    b, one = _PADE, np.eye(x.shape[-1])
+    b, one = PADE, np.eye(x.shape[-1])
     x2 = x @ x
     x4 = x2 @ x2
     x6 = x4 @ x2
@@ -91,7 +91,7 @@ def _expm(x: Any) -> Any:
 
 # Roots and logarithms: of the eigenvalues, where there are enough eigenvectors; otherwise by iteration.
 
-_TRUSTED = 1e5  # eigenvectors that are worse conditioned than this lose too many digits
+TRUSTED = 1e5  # eigenvectors that are worse conditioned than this lose too many digits
 
 
 def _by_eigenvalues(function: Callable[[Any], Any], x: Any) -> Any:
@@ -103,7 +103,7 @@ def _by_eigenvalues(function: Callable[[Any], Any], x: Any) -> Any:
         values = np.where(np.abs(values) <= noise, 0.0, values)
     else:
         values, vectors = np.linalg.eig(x)
-        if np.linalg.cond(vectors) > _TRUSTED:
+        if np.linalg.cond(vectors) > TRUSTED:
             return None
         inverse = np.linalg.inv(vectors)
     y = (vectors * function(values.astype(np.complex128))) @ inverse

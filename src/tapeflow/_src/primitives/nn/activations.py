@@ -31,8 +31,8 @@ Axes = tuple[int, ...]
 # anyway.
 
 
-_SELU_SCALE = 1.0507009873554805
-_SELU_FLOOR = _SELU_SCALE * 1.6732632423543772  # minus the limit of selu at minus infinity
+SELU_SCALE = 1.0507009873554805
+SELU_FLOOR = SELU_SCALE * 1.6732632423543772  # minus the limit of selu at minus infinity
 
 
 def _elu_kernel(x: Any) -> Any:
@@ -40,8 +40,8 @@ def _elu_kernel(x: Any) -> Any:
 
 
 def _selu_kernel(x: Any) -> Any:
-    negative = np.expm1(np.minimum(x, x.dtype.type(0))) * x.dtype.type(_SELU_FLOOR)
-    return np.where(x > 0, x * x.dtype.type(_SELU_SCALE), negative)
+    negative = np.expm1(np.minimum(x, x.dtype.type(0))) * x.dtype.type(SELU_FLOOR)
+    return np.where(x > 0, x * x.dtype.type(SELU_SCALE), negative)
 
 
 def _silu_kernel(x: Any) -> Any:
@@ -69,25 +69,23 @@ selu = elementwise(
     "selu",
     unary.refusing("c", _selu_kernel),
     accepts=FLOAT,
-    gradient=lambda g, y: moving.select(
-        binary.less(y, 0.0), g * (y + _SELU_FLOOR), g * _SELU_SCALE
-    ),
+    gradient=lambda g, y: moving.select(binary.less(y, 0.0), g * (y + SELU_FLOOR), g * SELU_SCALE),
 )
 silu = elementwise("silu", _silu_kernel, derivative=_silu_derivative)
 
-_GELU_SCALE = 0.7978845608028654  # sqrt(2 / pi)
-_GELU_CUBIC = 0.044715
+GELU_SCALE = 0.7978845608028654  # sqrt(2 / pi)
+GELU_CUBIC = 0.044715
 
 
 def _gelu_tanh_kernel(x: Any) -> Any:
     t = x.dtype.type
-    return x * t(0.5) * (t(1) + np.tanh(x * t(_GELU_SCALE) * (t(1) + t(_GELU_CUBIC) * x * x)))
+    return x * t(0.5) * (t(1) + np.tanh(x * t(GELU_SCALE) * (t(1) + t(GELU_CUBIC) * x * x)))
 
 
 def _gelu_tanh_derivative(x: Any) -> Any:
     square = x * x
-    t = unary.tanh(x * (square * _GELU_CUBIC + 1) * _GELU_SCALE)
-    inner = (square * (3 * _GELU_CUBIC) + 1) * _GELU_SCALE
+    t = unary.tanh(x * (square * GELU_CUBIC + 1) * GELU_SCALE)
+    inner = (square * (3 * GELU_CUBIC) + 1) * GELU_SCALE
     return (t + 1) * 0.5 + x * (1 - t * t) * inner * 0.5
 
 

@@ -16,7 +16,7 @@ from tapeflow._src.primitives.reduction.reducing import refuse
 from tapeflow._src.primitives.rules import REAL, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.table import ArraySpec, primitive
 
-_OP = "dilation2d"
+OP = "dilation2d"
 
 
 def _kernel(x: Any, w: Any, *, strides: Sizes, dilations: Sizes, padding: Pairs) -> Any:
@@ -24,10 +24,10 @@ def _kernel(x: Any, w: Any, *, strides: Sizes, dilations: Sizes, padding: Pairs)
     if x.ndim != 4 or w.ndim != 3 or x.shape[-1] != w.shape[-1] or x.dtype != w.dtype:
         raise ValueError("operands do not fit")
     window = w.shape[:-1]
-    space = output_space(_OP, x.shape[1:-1], window, strides, dilations, padding)
+    space = output_space(OP, x.shape[1:-1], window, strides, dilations, padding)
     shape = (x.shape[0], *space, x.shape[-1])
     cells = np.full(shape, -1, np.int32)
-    best = np.full(shape, _lowest(x.dtype), x.dtype)
+    best = np.full(shape, lowest_of(x.dtype), x.dtype)
     places = taps(x.shape[1:-1], window, strides, dilations, padding, space)
     for number, (cell, seen, belong) in enumerate(places):
         values = x[seen] + w[cell]
@@ -37,26 +37,26 @@ def _kernel(x: Any, w: Any, *, strides: Sizes, dilations: Sizes, padding: Pairs)
     return cells
 
 
-def _lowest(dtype: np.dtype) -> Any:
+def lowest_of(dtype: np.dtype) -> Any:
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
 def _result(
     x: ArraySpec, w: ArraySpec, *, strides: Sizes, dilations: Sizes, padding: Pairs
 ) -> ArraySpec:
-    check_same_dtype(_OP, x, w)
-    check_dtype(_OP, "input", x, REAL)
+    check_same_dtype(OP, x, w)
+    check_dtype(OP, "input", x, REAL)
     if len(x.shape) != 4 or len(w.shape) != 3:
         raise invalid(
-            f"{_OP}: input must be 4-dimensional (batch, height, width, channels) and filters "
+            f"{OP}: input must be 4-dimensional (batch, height, width, channels) and filters "
             f"3-dimensional (height, width, channels), got {x} and {w}"
         )
     if x.shape[-1] != w.shape[-1]:
         raise invalid(
-            f"{_OP}: input and filters must have the same depth: {x.shape[-1]} vs {w.shape[-1]} "
+            f"{OP}: input and filters must have the same depth: {x.shape[-1]} vs {w.shape[-1]} "
             f"(input: {list(x.shape)}, filters: {list(w.shape)})"
         )
-    space = output_space(_OP, x.shape[1:-1], w.shape[:-1], strides, dilations, padding)
+    space = output_space(OP, x.shape[1:-1], w.shape[:-1], strides, dilations, padding)
     return ArraySpec((x.shape[0], *space, x.shape[-1]), dtypes.int32)
 
 

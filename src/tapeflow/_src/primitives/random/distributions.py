@@ -30,11 +30,11 @@ from tapeflow._src.primitives.random.numbers import Shape, random_bits
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.special import gamma as special
-from tapeflow._src.primitives.special.incomplete import _density, igamma
-from tapeflow._src.primitives.special.integrals import _erfcinv
+from tapeflow._src.primitives.special.incomplete import gamma_density, igamma
+from tapeflow._src.primitives.special.integrals import erfcinv_kernel
 from tapeflow._src.primitives.table import ArraySpec, primitive
 
-_ROOT_TWO = math.sqrt(2.0)
+ROOT_TWO = math.sqrt(2.0)
 
 
 def _unit(state: Any, number: int, rows: int, n: int) -> np.ndarray:
@@ -129,7 +129,7 @@ def _gamma_gradient(g: Tensor, alpha: Tensor, y: Tensor) -> Tensor:
     """Minus the derivative of the distribution function by alpha, over the density."""
     a = moving.broadcast_to(moving.cast(alpha, dtype=dtypes.float64), shape=y._array.shape)
     x = moving.cast(y, dtype=dtypes.float64)
-    derivative = -igamma(a, x, n=1) / _density(a, x)
+    derivative = -igamma(a, x, n=1) / gamma_density(a, x)
     return reducing.sum_to(g * moving.cast(derivative, dtype=y.dtype), alpha._array.shape)
 
 
@@ -145,7 +145,7 @@ gamma = primitive(
 # transformed rejection ("The transformed rejection method for generating Poisson random variables"
 # and "The generation of binomial random variates", both 1993).
 
-_FEW = 10.0
+FEW = 10.0
 
 
 def _counted(u: np.ndarray, first: np.ndarray, factor: Callable[..., Any]) -> np.ndarray:
@@ -166,9 +166,9 @@ def _poisson_kernel(state: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
     _refuse("bcO", lam)
     _check_shape("random_poisson", shape, lam)
     mean = _spread(lam, shape)
-    few = (mean > 0) & (mean < _FEW)
-    many = (mean >= _FEW) & np.isfinite(mean)
-    m = np.where(many, mean, _FEW)
+    few = (mean > 0) & (mean < FEW)
+    many = (mean >= FEW) & np.isfinite(mean)
+    m = np.where(many, mean, FEW)
     b = 0.931 + 2.53 * np.sqrt(m)
     a = -0.059 + 0.02483 * b
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
@@ -208,9 +208,9 @@ def _binomial_kernel(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype
     p = np.clip(_spread(probs, shape), 0.0, 1.0)
     flipped = p > 0.5
     q = np.where(flipped, 1 - p, p)
-    few = (n * q > 0) & (n * q < _FEW)
-    many = n * q >= _FEW
-    size, rate = np.where(many, n, 4 * _FEW), np.where(many, q, 0.5)
+    few = (n * q > 0) & (n * q < FEW)
+    many = n * q >= FEW
+    size, rate = np.where(many, n, 4 * FEW), np.where(many, q, 0.5)
     spread = np.sqrt(size * rate * (1 - rate))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * rate
@@ -267,8 +267,8 @@ def _bounded_kernel(state: Any, low: Any, high: Any, *, shape: Shape) -> Any:
     # The side away from zero is measured by erfc, which is precise where it is tiny.
     mirrored = a <= 0
     near, far = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
-    top, bottom = special._erfc(near / _ROOT_TWO), special._erfc(far / _ROOT_TWO)
-    z = _ROOT_TWO * _erfcinv(top - u * (top - bottom))
+    top, bottom = special._erfc(near / ROOT_TWO), special._erfc(far / ROOT_TWO)
+    z = ROOT_TWO * erfcinv_kernel(top - u * (top - bottom))
     # So far out that erfc is 0, the density falls like an exponential.
     rate = np.maximum(near, 1.0)
     tail = near - np.log1p(-u * -np.expm1(-rate * (far - near))) / rate
@@ -282,7 +282,7 @@ def _mass(a: Tensor, b: Tensor) -> Tensor:
     positive = a > 0.0
     one = moving.select(positive, a, -b)
     other = moving.select(positive, b, -a)
-    return special.erfc(one / _ROOT_TWO) - special.erfc(other / _ROOT_TWO)
+    return special.erfc(one / ROOT_TWO) - special.erfc(other / ROOT_TWO)
 
 
 def _bound_gradient(upper: bool) -> Callable[..., Tensor]:

@@ -31,15 +31,15 @@ _TINY = 1e-300
 _PRECISION = 1e-15
 
 
-def _times(f: Jet, g: Jet) -> Jet:
+def times(f: Jet, g: Jet) -> Jet:
     return [sum(f[i] * g[n - i] for i in range(n + 1)) for n in range(len(f))]  # type: ignore[misc]
 
 
-def _plus(f: Jet, g: Jet) -> Jet:
+def plus(f: Jet, g: Jet) -> Jet:
     return [a + b for a, b in zip(f, g, strict=True)]
 
 
-def _inverse(f: Jet) -> Jet:
+def inverse_of(f: Jet) -> Jet:
     out = [1 / f[0]]
     for n in range(1, len(f)):
         out.append(-sum(f[i] * out[n - i] for i in range(1, n + 1)) * out[0])
@@ -91,30 +91,30 @@ def _lower_series(a: np.ndarray, x: np.ndarray, length: int) -> Jet:
     one = _linear(np.ones_like(a), 0.0, length)
     term, total = one, one
     for k in range(1, _MOST_STEPS):
-        term = [t * x for t in _times(term, _inverse(_linear(a + k, 1.0, length)))]
-        total = _plus(total, term)
+        term = [t * x for t in times(term, inverse_of(_linear(a + k, 1.0, length)))]
+        total = plus(total, term)
         if _settled(term, total):
             break
-    return _times(_exp(_log_density(a, x, length)), total)
+    return times(_exp(_log_density(a, x, length)), total)
 
 
 def _upper_fraction(a: np.ndarray, x: np.ndarray, length: int) -> Jet:
     """Q(a, x) by its continued fraction, from the top down (Lentz's method)."""
     bottom = _linear(x + 1 - a, -1.0, length)
     c = [np.full_like(a, 1 / _TINY), *[np.zeros_like(a)] * (length - 1)]
-    d = _inverse(bottom)
+    d = inverse_of(bottom)
     total = d
     for i in range(1, _MOST_STEPS):
         top = _linear(i * (a - i), float(i), length)
         bottom = _linear(x + 2 * i + 1 - a, -1.0, length)
-        d = _inverse(_plus(_times(top, d), bottom))
-        c = _plus(bottom, _times(top, _inverse(c)))
-        factor = _times(c, d)
-        total = _times(total, factor)
+        d = inverse_of(plus(times(top, d), bottom))
+        c = plus(bottom, times(top, inverse_of(c)))
+        factor = times(c, d)
+        total = times(total, factor)
         if _settled([factor[0] - 1, *factor[1:]], [np.ones_like(a), *total[1:]]):
             break
     density = _exp(_log_density(a, x, length))
-    return _times(_times(density, _linear(a, 1.0, length)), total)
+    return times(times(density, _linear(a, 1.0, length)), total)
 
 
 def _incomplete_gamma(a: np.ndarray, x: np.ndarray, upper: bool, n: int) -> np.ndarray:
@@ -154,7 +154,7 @@ def _gamma_kernel(upper: bool) -> Callable[..., Any]:
     return kernel
 
 
-def _density(a: Tensor, x: Tensor) -> Tensor:
+def gamma_density(a: Tensor, x: Tensor) -> Tensor:
     """The derivative of P(a, x) by x, in logarithms because the factors may overflow."""
     return elementary.exp(arithmetic.xlogy(a - 1.0, x) - x - gamma.lgamma(a))
 
@@ -162,7 +162,7 @@ def _density(a: Tensor, x: Tensor) -> Tensor:
 def _density_derivative(a: Tensor, x: Tensor, n: int) -> Tensor:
     """The derivative `n` by a of the density: exp of a polynomial in its own derivatives."""
     if n == 0:
-        return _density(a, x)
+        return gamma_density(a, x)
     total: Any = _density_derivative(a, x, n - 1) * (elementary.log(x) - gamma.digamma(a))
     for k in range(1, n):
         factor = math.comb(n - 1, k)

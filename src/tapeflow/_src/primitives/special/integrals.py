@@ -234,7 +234,7 @@ def _erfcinv_right(x: np.ndarray) -> np.ndarray:
     return y
 
 
-def _erfcinv(x: np.ndarray) -> np.ndarray:
+def erfcinv_kernel(x: np.ndarray) -> np.ndarray:
     out = by_region(
         x,
         [
@@ -247,7 +247,7 @@ def _erfcinv(x: np.ndarray) -> np.ndarray:
 
 erfcinv = unary(
     "erfcinv",
-    in_double(_erfcinv),
+    in_double(erfcinv_kernel),
     accepts=FLOAT,
     derivative=lambda y: elementary.exp(y * y) * (-_ROOT_PI / 2),
 )

@@ -11,7 +11,7 @@ from jax import lax
 
 from tapeflow._src.engines.xla.indexing.picking import is_half
 from tapeflow._src.engines.xla.lowerings import lowering
-from tapeflow._src.primitives.image.resize import _taps, matrix
+from tapeflow._src.primitives.image.resize import matrix, taps_of
 
 
 @lowering("resample")
@@ -19,7 +19,7 @@ def _resample(x: Any, *, axis: int, size: int, method: str, antialias: bool, adj
     have = x.shape[axis]
     source, target = (size, have) if adjoint else (have, size)
     work = x.astype(np.float32) if is_half(x.dtype) else x
-    taps = _taps(method, source, target, antialias, adjoint)
+    taps = taps_of(method, source, target, antialias, adjoint)
     if taps is None:
         dense = matrix(method, source, target, antialias)
         dense = (dense.T if adjoint else dense).astype(work.dtype)

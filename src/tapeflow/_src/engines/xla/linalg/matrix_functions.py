@@ -14,7 +14,7 @@ from jax import lax
 from tapeflow._src.engines.xla.checking import tame
 from tapeflow._src.engines.xla.linalg.solvers import sign_and_log, solved, turned
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, check, lowering
-from tapeflow._src.primitives.linalg.matrix_functions import _PADE, _PADE_RADIUS, _TRUSTED
+from tapeflow._src.primitives.linalg.matrix_functions import PADE, PADE_RADIUS, TRUSTED
 
 
 def _wide(x: Any) -> Any:
@@ -28,10 +28,10 @@ def _expm(x: Any) -> Any:
         return x
     dtype, x = x.dtype, _wide(x)
     norm = jnp.max(jnp.sum(jnp.abs(x), -2), -1)
-    halvings = jnp.ceil(jnp.log2(jnp.maximum(norm / _PADE_RADIUS, 1)))
+    halvings = jnp.ceil(jnp.log2(jnp.maximum(norm / PADE_RADIUS, 1)))
     halvings = jnp.where(jnp.isfinite(halvings), halvings, 0)[..., None, None]
     x = x / 2.0**halvings
-    b, one = _PADE, jnp.eye(x.shape[-1])
+    b, one = PADE, jnp.eye(x.shape[-1])
     x2 = x @ x
     x4 = x2 @ x2
     x6 = x4 @ x2
@@ -73,7 +73,7 @@ def _function_of(function: Callable[[Any], Any], otherwise: Callable[[Any], Any]
         values, vectors = LOWERINGS["eig"](x)
         widths = LOWERINGS["singular_values"](vectors)
         return lax.cond(
-            widths[0] <= _TRUSTED * widths[-1],
+            widths[0] <= TRUSTED * widths[-1],
             lambda: _joined(vectors, function(values), LOWERINGS["inverse"](vectors), x),
             lambda: otherwise(x),
         )

@@ -10,10 +10,10 @@ from jax import lax
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, lowering
 from tapeflow._src.primitives.nn.activations import (
-    _GELU_CUBIC,
-    _GELU_SCALE,
-    _SELU_FLOOR,
-    _SELU_SCALE,
+    GELU_CUBIC,
+    GELU_SCALE,
+    SELU_FLOOR,
+    SELU_SCALE,
     Axes,
 )
 
@@ -32,7 +32,7 @@ def _elu(x: Any) -> Any:
 
 @lowering("selu")
 def _selu(x: Any) -> Any:
-    return jnp.where(x > 0, x * _SELU_SCALE, jnp.expm1(jnp.minimum(x, 0)) * _SELU_FLOOR)
+    return jnp.where(x > 0, x * SELU_SCALE, jnp.expm1(jnp.minimum(x, 0)) * SELU_FLOOR)
 
 
 @lowering("silu")
@@ -43,7 +43,7 @@ def _silu(x: Any) -> Any:
 @lowering("gelu_tanh")
 def _gelu_tanh(x: Any) -> Any:
     # Written as in the derivative, so that XLA computes the tanh once for both.
-    return x * 0.5 * (1 + jnp.tanh(x * (x * x * _GELU_CUBIC + 1) * _GELU_SCALE))
+    return x * 0.5 * (1 + jnp.tanh(x * (x * x * GELU_CUBIC + 1) * GELU_SCALE))
 
 
 @lowering("leaky_relu")

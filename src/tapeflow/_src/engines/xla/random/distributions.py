@@ -19,7 +19,7 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.engines.xla.lowerings import check, lowering
 from tapeflow._src.engines.xla.random.numbers import words64
 from tapeflow._src.engines.xla.special.gamma import erfcinv, lgamma
-from tapeflow._src.primitives.random.distributions import _FEW, _ROOT_TWO
+from tapeflow._src.primitives.random.distributions import FEW, ROOT_TWO
 
 Shape = tuple[int, ...]
 
@@ -88,9 +88,9 @@ def _counted(u: Any, first: Any, factor: Callable[[Any], Any]) -> Any:
 @lowering("random_poisson")
 def _poisson(state: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
     mean = _spread(lam, shape)
-    few = (mean > 0) & (mean < _FEW)
-    many = (mean >= _FEW) & jnp.isfinite(mean)
-    m = jnp.where(many, mean, _FEW)
+    few = (mean > 0) & (mean < FEW)
+    many = (mean >= FEW) & jnp.isfinite(mean)
+    m = jnp.where(many, mean, FEW)
     b = 0.931 + 2.53 * jnp.sqrt(m)
     a = -0.059 + 0.02483 * b
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
@@ -126,9 +126,9 @@ def _binomial(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype: DType
     p = jnp.clip(_spread(probs, shape), 0.0, 1.0)
     flipped = p > 0.5
     q = jnp.where(flipped, 1 - p, p)
-    few = (n * q > 0) & (n * q < _FEW)
-    many = n * q >= _FEW
-    size, rate = jnp.where(many, n, 4 * _FEW), jnp.where(many, q, 0.5)
+    few = (n * q > 0) & (n * q < FEW)
+    many = n * q >= FEW
+    size, rate = jnp.where(many, n, 4 * FEW), jnp.where(many, q, 0.5)
     spread = jnp.sqrt(size * rate * (1 - rate))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * rate
@@ -175,8 +175,8 @@ def _bounded_normal(state: Any, low: Any, high: Any, *, shape: Shape) -> Any:
     # The side away from zero is measured by erfc, which is precise where it is tiny.
     mirrored = a <= 0
     near, far = jnp.where(mirrored, -b, a), jnp.where(mirrored, -a, b)
-    top, bottom = jax.lax.erfc(near / _ROOT_TWO), jax.lax.erfc(far / _ROOT_TWO)
-    z = _ROOT_TWO * erfcinv(top - u * (top - bottom))
+    top, bottom = jax.lax.erfc(near / ROOT_TWO), jax.lax.erfc(far / ROOT_TWO)
+    z = ROOT_TWO * erfcinv(top - u * (top - bottom))
     # So far out that erfc is 0, the density falls like an exponential.
     rate = jnp.maximum(near, 1.0)
     tail = near - jnp.log1p(-u * -jnp.expm1(-rate * (far - near))) / rate

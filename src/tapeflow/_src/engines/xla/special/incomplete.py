@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, lowering
 from tapeflow._src.engines.xla.special.gamma import in_double, lgamma, polygamma
 from tapeflow._src.primitives.special import gamma as special_kernels, incomplete as kernels
-from tapeflow._src.primitives.special.incomplete import _inverse, _plus, _times
+from tapeflow._src.primitives.special.incomplete import inverse_of, plus, times
 
 Jet = list[Any]
 
@@ -81,13 +81,13 @@ def _lower_series(a: Any, x: Any, length: int) -> Jet:
 
     def step(k: Any, state: tuple[Jet, Jet]) -> tuple[tuple[Jet, Jet], Any]:
         term, total = state
-        term = [t * x for t in _times(term, _inverse(_linear(a + k, 1.0, length)))]
-        total = _plus(total, term)
+        term = [t * x for t in times(term, inverse_of(_linear(a + k, 1.0, length)))]
+        total = plus(total, term)
         return (term, total), _settled(term, total)
 
     one = _linear(jnp.ones_like(a), 0.0, length)
     _, total = _until_settled(step, (one, one))
-    return _times(_exp(_log_density(a, x, length)), total)
+    return times(_exp(_log_density(a, x, length)), total)
 
 
 def _upper_fraction(a: Any, x: Any, length: int) -> Jet:
@@ -97,18 +97,18 @@ def _upper_fraction(a: Any, x: Any, length: int) -> Jet:
         c, d, total = state
         top = [i * (a - i), *_linear(jnp.zeros_like(a) + i, 0.0, length - 1)][:length]
         bottom = _linear(x + 2 * i + 1 - a, -1.0, length)
-        d = _inverse(_plus(_times(top, d), bottom))
-        c = _plus(bottom, _times(top, _inverse(c)))
-        factor = _times(c, d)
-        total = _times(total, factor)
+        d = inverse_of(plus(times(top, d), bottom))
+        c = plus(bottom, times(top, inverse_of(c)))
+        factor = times(c, d)
+        total = times(total, factor)
         change = [factor[0] - 1, *factor[1:]]
         return (c, d, total), _settled(change, [jnp.ones_like(a), *total[1:]])
 
-    d = _inverse(_linear(x + 1 - a, -1.0, length))
+    d = inverse_of(_linear(x + 1 - a, -1.0, length))
     c = [jnp.full_like(a, 1 / kernels._TINY), *[jnp.zeros_like(a)] * (length - 1)]
     _, _, total = _until_settled(step, (c, d, d))
     density = _exp(_log_density(a, x, length))
-    return _times(_times(density, _linear(a, 1.0, length)), total)
+    return times(times(density, _linear(a, 1.0, length)), total)
 
 
 def _incomplete_gamma(a: Any, x: Any, upper: bool, n: int) -> Any:
