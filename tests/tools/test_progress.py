@@ -218,7 +218,7 @@ def test_a_metric_is_asked_only_in_the_thread_of_the_loop():
 
 def test_rich_is_not_loaded_where_nothing_is_drawn():
     code = (
-        "import sys, io; from tapeflow.progress import progress; list(progress(range(2)));"
+        "import sys, io; from tapeflow import progress; list(progress(range(2)));"
         "assert not any(name.partition('.')[0] == 'rich' for name in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -1,6 +1,6 @@
 """Makes `import tensorflow` give tapeflow, for scripts that are run as they stand.
 
->>> from tapeflow import redirect
+>>> from tapeflow._src.tools import redirect
 >>> redirect.install()
 >>> import tensorflow
 >>> tensorflow is tf

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import copy as _copy
-import tempfile as _tempfile
-import unittest as _unittest
+import copy
+import tempfile
+import unittest
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as _np
+import numpy as np
 
-import tapeflow as _tf
-from tapeflow._src.config.build import get_build_info as _get_build_info
-from tapeflow._src.core import nest as _nest
+from tapeflow._src.autodiff.tape import GradientTape
+from tapeflow._src.config.build import get_build_info
+from tapeflow._src.config.experimental import get_device_details
+from tapeflow._src.config.placement import (
+    get_visible_devices,
+    list_logical_devices,
+)
+from tapeflow._src.core import nest
+from tapeflow._src.core.convert import constant, convert_to_tensor
+from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.export import export
+from tapeflow._src.ops.random.numbers import set_seed
 
 
 @export("test.main")
@@ -26,20 +34,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     Args:
       argv: what the program was called with; by default `sys.argv`.
     """
-    _unittest.main(argv=None if argv is None else list(argv))
+    unittest.main(argv=None if argv is None else list(argv))
 
 
-def _array(value: Any) -> _np.ndarray:
-    array = _np.asarray(_tf.convert_to_tensor(value) if isinstance(value, (list, tuple)) else value)
-    return array.astype(_np.float32) if array.dtype.name in ("bfloat16", "float16") else array
+def _array(value: Any) -> np.ndarray:
+    array = np.asarray(convert_to_tensor(value) if isinstance(value, (list, tuple)) else value)
+    return array.astype(np.float32) if array.dtype.name in ("bfloat16", "float16") else array
 
 
 def _map(value: Any) -> Any:
-    return _nest.map_structure(_np.asarray, value)
+    return nest.map_structure(np.asarray, value)
 
 
 @export("test.TestCase")
-class TestCase(_unittest.TestCase):
+class TestCase(unittest.TestCase):
     """A `unittest.TestCase` with comparisons of tensors, arrays and structures of them.
 
     >>> class SquareTest(tf.test.TestCase):
@@ -57,8 +65,8 @@ class TestCase(_unittest.TestCase):
     def setUp(self) -> None:
         """Sets the seeds."""
         super().setUp()
-        _tf.random.set_seed(1234)
-        _np.random.seed(1234)
+        set_seed(1234)
+        np.random.seed(1234)
 
     def evaluate(self, tensors: Any) -> Any:
         """The tensors of a structure as NumPy arrays."""
@@ -67,7 +75,7 @@ class TestCase(_unittest.TestCase):
     def get_temp_dir(self) -> str:
         """A folder for this test, which is removed after it."""
         if not hasattr(self, "_folder"):
-            self._folder = _tempfile.TemporaryDirectory()
+            self._folder = tempfile.TemporaryDirectory()
             self.addCleanup(self._folder.cleanup)
         return self._folder.name
 
@@ -80,8 +88,8 @@ class TestCase(_unittest.TestCase):
         for place, (x, y) in self._pairs(a, b, msg):
             x, y = _array(x), _array(y)
             self.assertEqual(x.shape, y.shape, self._told(f"shapes differ{place}", msg))
-            if x.dtype.kind in "OSU" or not _np.allclose(x, y, rtol, atol, equal_nan=True):
-                _np.testing.assert_allclose(x, y, rtol, atol, err_msg=self._told(place, msg))
+            if x.dtype.kind in "OSU" or not np.allclose(x, y, rtol, atol, equal_nan=True):
+                np.testing.assert_allclose(x, y, rtol, atol, err_msg=self._told(place, msg))
 
     def assertNotAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
@@ -115,7 +123,7 @@ class TestCase(_unittest.TestCase):
             "bfloat16": (bfloat16_rtol, bfloat16_atol),
         }
         for value in (a, b):
-            for leaf in _nest.flatten(value):
+            for leaf in nest.flatten(value):
                 name = getattr(getattr(leaf, "dtype", None), "name", "")
                 more = limits.get(name, (0.0, 0.0))
                 rtol, atol = max(rtol, more[0]), max(atol, more[1])
@@ -128,7 +136,7 @@ class TestCase(_unittest.TestCase):
         if x.dtype.kind in "OSU" or y.dtype.kind in "OSU":
             self.assertEqual(_texts(x), _texts(y), msg)
             return
-        _np.testing.assert_array_equal(x, y, err_msg=msg or "")
+        np.testing.assert_array_equal(x, y, err_msg=msg or "")
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Fails if two tensors have equal elements."""
@@ -174,7 +182,7 @@ class TestCase(_unittest.TestCase):
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """Fails unless all elements are among some values."""
         self._assert_all(
-            target, lambda x: _np.isin(x, list(expected_set)), f"in the set {expected_set}"
+            target, lambda x: np.isin(x, list(expected_set)), f"in the set {expected_set}"
         )
 
     def assertNear(self, f1: Any, f2: Any, err: float, msg: str | None = None) -> None:
@@ -192,19 +200,19 @@ class TestCase(_unittest.TestCase):
 
     def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
         """Fails unless two tensors have the same shape."""
-        self.assertEqual(tuple(_np.shape(input_a)), tuple(_np.shape(input_b)), msg)
+        self.assertEqual(tuple(np.shape(input_a)), tuple(np.shape(input_b)), msg)
 
     def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
         """Fails unless a tensor has a dtype."""
-        self.assertEqual(_tf.as_dtype(_np.asarray(target).dtype), _tf.as_dtype(expected_dtype))
+        self.assertEqual(as_dtype(np.asarray(target).dtype), as_dtype(expected_dtype))
 
     # How they tell.
 
     def _assert_all(self, value: Any, holds: Callable[[Any], Any], what: str) -> None:
         array = _array(value)
-        wrong = ~_np.asarray(holds(array), bool)
+        wrong = ~np.asarray(holds(array), bool)
         if wrong.any():
-            places = [tuple(map(int, p)) for p in _np.argwhere(wrong)[:5]]
+            places = [tuple(map(int, p)) for p in np.argwhere(wrong)[:5]]
             self.fail(
                 f"{int(wrong.sum())} of {array.size} elements are not {what}, the first at {places}: "
                 f"{array[wrong][:5]}"
@@ -236,7 +244,7 @@ class TestCase(_unittest.TestCase):
         return f"{text}: {msg}" if msg else text
 
 
-def _texts(array: _np.ndarray) -> list[Any]:
+def _texts(array: np.ndarray) -> list[Any]:
     return [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
 
 
@@ -262,10 +270,10 @@ def compute_gradient(
     """
     if not isinstance(x, (list, tuple)):
         raise ValueError(f"compute_gradient: x must be a list of tensors, got {x!r}")
-    inputs = [_copy.copy(_tf.convert_to_tensor(value)) for value in x]  # one twice is two inputs
-    with _tf.GradientTape(persistent=True) as tape:
+    inputs = [copy.copy(convert_to_tensor(value)) for value in x]  # one twice is two inputs
+    with GradientTape(persistent=True) as tape:
         tape.watch([value for value in inputs if value.dtype.is_differentiable])
-        y = _tf.convert_to_tensor(f(*inputs))
+        y = convert_to_tensor(f(*inputs))
     for what, value in (*((f"argument {i}", v) for i, v in enumerate(inputs)), ("the result", y)):
         if not value.dtype.is_differentiable:
             raise AssertionError(
@@ -277,25 +285,25 @@ def compute_gradient(
     return theoretical, tuple(_by_differences(f, inputs, i, step) for i in range(len(inputs)))
 
 
-def _reals(array: Any) -> _np.ndarray:
+def _reals(array: Any) -> np.ndarray:
     """A writable vector of real numbers, two for each complex one."""
-    flat = _np.array(array).reshape(-1)
-    return flat.view(_np.real(flat).dtype) if flat.dtype.kind == "c" else flat
+    flat = np.array(array).reshape(-1)
+    return flat.view(np.real(flat).dtype) if flat.dtype.kind == "c" else flat
 
 
-def _by_tape(tape: Any, y: Any, x: Any) -> _np.ndarray:
-    unit = _reals(_np.zeros_like(y))
+def _by_tape(tape: Any, y: Any, x: Any) -> np.ndarray:
+    unit = _reals(np.zeros_like(y))
     rows = []
     for i in range(unit.size):
         unit[i] = 1
-        seed = _tf.constant(unit.view(y.dtype.np_dtype).reshape(_np.shape(y)))
+        seed = constant(unit.view(y.dtype.np_dtype).reshape(np.shape(y)))
         found = tape.gradient(y, x, output_gradients=seed, unconnected_gradients="zero")
-        rows.append(_reals(_tf.convert_to_tensor(found)))
+        rows.append(_reals(convert_to_tensor(found)))
         unit[i] = 0
-    return _np.stack(rows) if rows else _np.zeros((0, _reals(x).size), _reals(x).dtype)
+    return np.stack(rows) if rows else np.zeros((0, _reals(x).size), _reals(x).dtype)
 
 
-def _by_differences(f: Any, inputs: list[Any], position: int, step: float) -> _np.ndarray:
+def _by_differences(f: Any, inputs: list[Any], position: int, step: float) -> np.ndarray:
     x = inputs[position]
     columns = []
     for i, number in enumerate(_reals(x)):
@@ -303,13 +311,13 @@ def _by_differences(f: Any, inputs: list[Any], position: int, step: float) -> _n
         for by in (step, -step):
             moved = _reals(x)
             moved[i] = number + moved.dtype.type(by)
-            there = _tf.constant(moved.view(x.dtype.np_dtype).reshape(_np.shape(x)))
+            there = constant(moved.view(x.dtype.np_dtype).reshape(np.shape(x)))
             y = _reals(f(*inputs[:position], there, *inputs[position + 1 :]))
-            sides.append((float(moved[i]), y.astype(_np.float64)))
+            sides.append((float(moved[i]), y.astype(np.float64)))
         (above, high), (below, low) = sides
         columns.append((high - low) / ((above - below) or 2 * step))  # as far as it has moved
     rows = _reals(f(*inputs)).size
-    jacobian = _np.stack(columns, 1) if columns else _np.zeros((rows, 0))
+    jacobian = np.stack(columns, 1) if columns else np.zeros((rows, 0))
     return jacobian.astype(x.dtype.real_dtype.np_dtype)
 
 
@@ -326,8 +334,8 @@ def is_gpu_available(
       cuda_only: whether it must be one of NVIDIA.
       min_cuda_compute_capability: the least that it must have.
     """
-    for device in _tf.config.get_visible_devices("GPU"):
-        capability = _tf.config.experimental.get_device_details(device).get("compute_capability")
+    for device in get_visible_devices("GPU"):
+        capability = get_device_details(device).get("compute_capability")
         if cuda_only and not is_built_with_cuda():
             continue
         if not min_cuda_compute_capability or (capability or ()) >= min_cuda_compute_capability:
@@ -342,7 +350,7 @@ def gpu_device_name() -> str:
     >>> isinstance(tf.test.gpu_device_name(), str)
     True
     """
-    found = _tf.config.list_logical_devices("GPU")
+    found = list_logical_devices("GPU")
     return found[0].name if found else ""
 
 
@@ -353,7 +361,7 @@ def is_built_with_cuda() -> bool:
     >>> isinstance(tf.test.is_built_with_cuda(), bool)
     True
     """
-    return _get_build_info()["is_cuda_build"]
+    return get_build_info()["is_cuda_build"]
 
 
 @export("test.is_built_with_rocm")
@@ -363,7 +371,7 @@ def is_built_with_rocm() -> bool:
     >>> isinstance(tf.test.is_built_with_rocm(), bool)
     True
     """
-    return _get_build_info()["is_rocm_build"]
+    return get_build_info()["is_rocm_build"]
 
 
 @export("test.is_built_with_gpu_support")

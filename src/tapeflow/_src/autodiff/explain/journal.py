@@ -53,7 +53,10 @@ class Place(NamedTuple):
 # NumPy calls `__array__` from its own Python files, and optree the functions of `tf.nest`.
 _NOT_THE_USER = (
     FOLDER,
-    *[os.path.join(os.path.dirname(os.path.abspath(m.__file__)), "") for m in (np, optree)],
+    *[
+        os.path.join(os.path.dirname(os.path.abspath(f)), "")
+        for f in (np.__file__, optree.__file__)
+    ],
 )
 
 
