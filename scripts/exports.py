@@ -12,6 +12,7 @@ import argparse
 import ast
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,9 +32,7 @@ class Namespace(NamedTuple):
     setup: tuple[str, ...] = ()  # modules that are imported for what they do
 
 
-MADE_BY = """\
-# Written by scripts/exports.py, from the lines in _src that export these names.
-# ruff: noqa: F401"""
+MADE_BY = "# Written by scripts/exports.py, from the lines in _src that export these names."
 
 KERAS = ("initializers", "losses", "metrics", "optimizers")
 
@@ -179,7 +178,7 @@ def written() -> dict[Path, str]:
     unknown = by_place.keys() - NAMESPACES.keys()
     if unknown:
         raise SystemExit(f"exported to namespaces that scripts/exports.py does not know: {unknown}")
-    return {path_of(place): formatted(text_of(place, by_place[place])) for place in NAMESPACES}
+    return formatted({path_of(place): text_of(place, by_place[place]) for place in NAMESPACES})
 
 
 def exports() -> Iterator[Export]:
@@ -217,7 +216,12 @@ def text_of(place: str, names: list[Export]) -> str:
     """The text of a public file."""
     says, inside, later, elsewhere, setup = NAMESPACES[place]
     here = f"tapeflow.{place}".rstrip(".")
-    lines = [f'"""{says}"""', "", MADE_BY, ""]
+    lines = [f'"""{says}"""', "", MADE_BY]
+    if setup or any(name != public.rpartition(".")[2] for public, _, name in names):
+        lines.append(
+            "# ruff: noqa: F401"
+        )  # else it takes names that are given to others for unused
+    lines.append("")
     lines += ["import typing as _typing"] if later else []
     lines += [f"from {here} import {name} as {name}" for name in inside]
     lines += ["from tapeflow._src.core.missing import Missing as _Missing"]
@@ -241,27 +245,18 @@ def text_of(place: str, names: list[Export]) -> str:
     return "\n".join(lines)
 
 
-def formatted(text: str) -> str:
-    """The text as `make format` leaves it."""
-    for command in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
-        run = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "ruff",
-                *command,
-                "--stdin-filename",
-                PACKAGE / "public.py",
-                "-",
-            ],
-            input=text,
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=ROOT,
-        )
-        text = run.stdout
-    return text
+def formatted(files: dict[Path, str]) -> dict[Path, str]:
+    """The texts as `make format` leaves them."""
+    with tempfile.TemporaryDirectory() as folder:
+        copies = {path: Path(folder) / f"{i}.py" for i, path in enumerate(files)}
+        for path, copy in copies.items():
+            copy.write_text(files[path], "utf-8")
+        for command in (["check", "--select", "I", "--fix"], ["format"]):
+            arguments = ["--quiet", "--no-cache", "--config", "pyproject.toml", folder]
+            subprocess.run(
+                [sys.executable, "-m", "ruff", *command, *arguments], check=True, cwd=ROOT
+            )
+        return {path: copy.read_text("utf-8") for path, copy in copies.items()}
 
 
 if __name__ == "__main__":
