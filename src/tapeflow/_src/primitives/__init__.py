@@ -1,7 +1,7 @@
 """The primitives, by kind. Importing this package fills the table."""
 
-from tapeflow._src.primitives import rules, table
-from tapeflow._src.primitives.array import checks, moving, patterns, repeating, storage
+from tapeflow._src.primitives import rules, storage, table
+from tapeflow._src.primitives.array import checks, moving, patterns, repeating
 from tapeflow._src.primitives.elementwise import binary, making, unary
 from tapeflow._src.primitives.image import resize
 from tapeflow._src.primitives.indexing import picking, scattering, segments, sequences

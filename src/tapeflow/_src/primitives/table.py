@@ -17,7 +17,7 @@ position (`i`), for `xs_shapes`, and for `others`: the inputs with a hole at tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -123,6 +123,17 @@ TABLE: dict[str, Primitive] = {}
 """All primitives by name."""
 
 
+class Calls:
+    """The functions of all primitives by name, for gradients that call one of a subject that builds on their own."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+
+calls = Calls()
+
+
 def primitive(
     name: str,
     inputs: str,
@@ -225,9 +236,10 @@ def _without_inputs(call: Callable[..., Any], row: Primitive) -> Callable[..., A
 
 
 def named(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
-    """Gives the function of a row its name, and the row the way to it."""
+    """Gives the function of a row its name, and the row and everybody the way to it."""
     call.__name__ = call.__qualname__ = row.name
     row.call = call
+    setattr(calls, row.name, call)
     return call
 
 

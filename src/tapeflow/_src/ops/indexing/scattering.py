@@ -14,11 +14,11 @@ from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.ops.array.shaping import alike
 from tapeflow._src.ops.indexing.gathering import check_policy
 from tapeflow._src.primitives.array import moving, patterns
-from tapeflow._src.primitives.array.storage import blank
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.elementwise.making import coerce
 from tapeflow._src.primitives.indexing import picking, scattering
 from tapeflow._src.primitives.rules import invalid
+from tapeflow._src.primitives.storage import blank
 
 
 @export("scatter_nd")

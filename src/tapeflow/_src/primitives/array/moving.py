@@ -16,9 +16,7 @@ from tapeflow._src.core.sizes.dims import Dim, atoms_of
 from tapeflow._src.core.sizes.extremes import agreed, bounds, surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array.storage import blank, owned
-from tapeflow._src.primitives.indexing import picking
-from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.rules import (
     ANY,
     BOOL,
@@ -28,7 +26,8 @@ from tapeflow._src.primitives.rules import (
     check_same_dtype,
     invalid,
 )
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.storage import blank, owned
+from tapeflow._src.primitives.table import ArraySpec, calls, primitive
 
 Shape = tuple[int, ...]
 
@@ -109,7 +108,7 @@ broadcast_to = primitive(
     "x",
     _broadcast_kernel,
     result=_broadcast_result,
-    gradients={"x": lambda g, x_shape: reducing.sum_to(g, x_shape)},
+    gradients={"x": lambda g, x_shape: sum_to(g, x_shape)},
 )
 
 # Passing through.
@@ -211,7 +210,7 @@ def _select_result(condition: ArraySpec, a: ArraySpec, b: ArraySpec) -> ArraySpe
 def _masked(g: Tensor, condition: Tensor, shape: Shape, keep: bool) -> Tensor:
     zero = zeros_like(g)
     g = select(condition, g, zero) if keep else select(condition, zero, g)
-    return reducing.sum_to(g, shape)
+    return sum_to(g, shape)
 
 
 def _select_kernel(condition: Any, a: Any, b: Any) -> Any:
@@ -278,7 +277,7 @@ def _joined(join: Callable[..., Any]) -> Callable[..., Any]:
 def _concat_gradient(g: Tensor, i: int, xs_shapes: tuple[Shape, ...], axis: int) -> Tensor:
     start = sum(shape[axis] for shape in xs_shapes[:i])
     index = (slice(None),) * axis + (slice(start, start + xs_shapes[i][axis]),)
-    return picking.getitem(g, index=index)
+    return calls.getitem(g, index=index)
 
 
 concat = primitive(
@@ -304,7 +303,7 @@ stack = primitive(
     "*xs",
     _joined(np.stack),
     result=_stack_result,
-    gradients={"xs": lambda g, i, axis: picking.getitem(g, index=(slice(None),) * axis + (i,))},
+    gradients={"xs": lambda g, i, axis: calls.getitem(g, index=(slice(None),) * axis + (i,))},
 )
 
 
@@ -395,8 +394,8 @@ def _inside(shape: Shape, paddings: Paddings) -> tuple[slice, ...]:
 
 def _pad_value_gradient(g: Tensor, x_shape: Shape, paddings: Paddings) -> Tensor:
     axes = tuple(range(len(x_shape)))
-    inner = picking.getitem(g, index=_inside(x_shape, paddings))
-    total: Callable[..., Tensor] = reducing.sum_
+    inner = calls.getitem(g, index=_inside(x_shape, paddings))
+    total: Callable[..., Tensor] = calls.sum_
     return total(g, axis=axes, keepdims=False) - total(inner, axis=axes, keepdims=False)
 
 
@@ -406,7 +405,7 @@ pad = primitive(
     _pad_kernel,
     result=_pad_result,
     gradients={
-        "x": lambda g, x_shape, paddings: picking.getitem(g, index=_inside(x_shape, paddings)),
+        "x": lambda g, x_shape, paddings: calls.getitem(g, index=_inside(x_shape, paddings)),
         "value": _pad_value_gradient,
     },
 )

@@ -16,9 +16,9 @@ from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, sizes
-from tapeflow._src.primitives.array.storage import blank
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.rules import invalid
+from tapeflow._src.primitives.storage import blank
 from tapeflow._src.primitives.table import ArraySpec, primitive
 
 

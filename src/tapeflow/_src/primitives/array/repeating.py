@@ -11,10 +11,8 @@ from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.array.moving import Paddings
-from tapeflow._src.primitives.indexing import picking
-from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.table import ArraySpec, calls, primitive
 
 Shape = tuple[int, ...]
 
@@ -39,7 +37,7 @@ def _tile_gradient(g: Tensor, x_shape: Shape, multiples: Shape) -> Tensor:
     """Folds each dimension into (copies, size) and sums the copies."""
     folded = tuple(n for pair in zip(multiples, x_shape, strict=True) for n in pair)
     copies = tuple(range(0, len(folded), 2))
-    return reducing.sum_(moving.reshape(g, shape=folded), axis=copies, keepdims=False)
+    return calls.sum(moving.reshape(g, shape=folded), axis=copies, keepdims=False)
 
 
 tile = primitive("tile", "x", _tile_kernel, result=_tile_result, gradients={"x": _tile_gradient})
@@ -65,9 +63,9 @@ def _repeat_kernel(x: Any, *, repeats: Shape, axis: int) -> Any:
 def _repeat_gradient(g: Tensor, x_shape: Shape, repeats: Shape, axis: int) -> Tensor:
     if len(repeats) == 1:
         folded = (*x_shape[: axis + 1], repeats[0], *x_shape[axis + 1 :])
-        return reducing.sum_(moving.reshape(g, shape=folded), axis=(axis + 1,), keepdims=False)
+        return calls.sum(moving.reshape(g, shape=folded), axis=(axis + 1,), keepdims=False)
     rows = repeat(patterns.numbers(len(repeats)), repeats=repeats, axis=0)
-    return picking.scatter_rows(g, rows, shape=x_shape, axis=axis, batch_dims=0)
+    return calls.scatter_rows(g, rows, shape=x_shape, axis=axis, batch_dims=0)
 
 
 repeat = primitive(

@@ -19,8 +19,7 @@ from tapeflow._src.core.sizes.guards import Guard
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.indexing import picking
-from tapeflow._src.primitives.table import TABLE, primitive
+from tapeflow._src.primitives.table import TABLE, calls, primitive
 
 
 def tensor_of(size: Dim, dtype: Any = None) -> Tensor:
@@ -49,9 +48,9 @@ def _of_atom(atom: Atom) -> Tensor:
         )
     tensor, axis, position = atom.origin
     if axis is not None:
-        return picking.getitem(moving.shape_of(tensor, dtype=dtypes.int64), index=(axis,))
+        return calls.getitem(moving.shape_of(tensor, dtype=dtypes.int64), index=(axis,))
     if tensor._array.ndim:
-        tensor = picking.getitem(moving.reshape(tensor, shape=(-1,)), index=(position,))
+        tensor = calls.getitem(moving.reshape(tensor, shape=(-1,)), index=(position,))
     return _cast(tensor, dtypes.int64)
 
 

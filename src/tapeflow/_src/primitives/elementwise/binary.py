@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.primitives import rules
-from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.array.storage import of_sizes
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.elementwise.making import binary, comparison, conj
 from tapeflow._src.primitives.rules import ANY, BOOL, FLOAT, INEXACT, INT, REAL, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.storage import of_sizes
+from tapeflow._src.primitives.table import ArraySpec, calls, primitive
 
 # Arithmetic.
 
@@ -103,11 +102,11 @@ def _square_root(x: Any) -> Any:
 def _safe_log(a: Any) -> Any:
     """log(a) where it is defined, and 0 elsewhere: the slope of `a ** b` in `b` is 0 at `a = 0`."""
     if a.dtype.is_complex:
-        defined = not_equal(a, moving.zeros_like(a))
+        defined = not_equal(a, calls.zeros_like(a))
     else:
         defined = greater(a, 0.0)
-    one = moving.ones_like(a)
-    return moving.select(defined, unary.log(moving.select(defined, a, one)), moving.zeros_like(a))
+    one = calls.ones_like(a)
+    return calls.select(defined, unary.log(calls.select(defined, a, one)), calls.zeros_like(a))
 
 
 def _power_base_gradient(g: Any, a: Any, b: Any) -> Any:
@@ -130,7 +129,7 @@ def _where_nonzero(kernel: Any) -> Any:
 
 
 def _is_nonzero(a: Any) -> Any:
-    return moving.cast(not_equal(a, moving.zeros_like(a)), dtype=a.dtype)
+    return calls.cast(not_equal(a, calls.zeros_like(a)), dtype=a.dtype)
 
 
 divide_no_nan = binary(
@@ -173,11 +172,11 @@ xdivy = binary(
 
 
 def _chosen(g: Any, mask: Any) -> Any:
-    return moving.select(mask, g, moving.zeros_like(g))
+    return calls.select(mask, g, calls.zeros_like(g))
 
 
 def _others(g: Any, mask: Any) -> Any:
-    return moving.select(mask, moving.zeros_like(g), g)
+    return calls.select(mask, calls.zeros_like(g), g)
 
 
 maximum = binary(
@@ -211,7 +210,7 @@ relu_gradient = binary(
     accepts=REAL,
     a=lambda g, b: relu_gradient(g, b),
     # Zero, and not None: a second derivative by what only moves the bend is there, too.
-    b=lambda g: moving.zeros_like(g),
+    b=lambda g: calls.zeros_like(g),
 )
 
 # Others.

@@ -21,7 +21,7 @@ from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives import rules
-from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.table import (
     FAILURES,
     Edge,
@@ -172,7 +172,7 @@ def _binary_edge(rule: Callable[..., Any]) -> Edge:
     only = positions[0] if len(positions) == 1 else None
 
     def summed(g: Tensor, shape: tuple[int, ...], *kept: Any) -> Tensor:
-        return reducing.sum_to(rule(g, *kept), shape)
+        return sum_to(rule(g, *kept), shape)
 
     def edge(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         shape = ins[i]._array.shape

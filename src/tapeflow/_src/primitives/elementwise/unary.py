@@ -9,10 +9,9 @@ import numpy as np
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.errors import DTypeError
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.elementwise.making import conj, conjugate, unary
-from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import (
     BOOL,
     FLOAT,
@@ -24,7 +23,7 @@ from tapeflow._src.primitives.rules import (
     invalid,
     predicate,
 )
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.table import ArraySpec, calls, primitive
 
 # Arithmetic.
 
@@ -51,11 +50,11 @@ def refusing(kinds: str, kernel: Any) -> Any:
 def _sign_gradient(g: Any, x: Any) -> Any:
     """0 on the real line; a complex sign, x / |x|, still turns with its argument."""
     if not x.dtype.is_complex:
-        return moving.zeros_like(g)
+        return calls.zeros_like(g)
     y = sign(x)
     turned = g - conjugate(g) * y * y
     size = abs_(x) * 2
-    return binary.divide_no_nan(turned, make_complex(size, moving.zeros_like(size)))
+    return binary.divide_no_nan(turned, make_complex(size, calls.zeros_like(size)))
 
 
 def _round_kernel(x: Any) -> Any:
@@ -155,7 +154,7 @@ def _real_dtype(op: str) -> Any:
 def _abs_gradient(g: Any, x: Any) -> Any:
     if not x.dtype.is_complex:
         return g * sign(x)
-    return make_complex(g, moving.zeros_like(g)) * sign(x)
+    return make_complex(g, calls.zeros_like(g)) * sign(x)
 
 
 abs_ = primitive(
@@ -171,7 +170,7 @@ real = primitive(
     refusing("bO", lambda x: np.real(x).copy() if x.ndim else x.real),
     result=_real_dtype("real"),
     gradients={
-        "x": lambda g, x_dtype: make_complex(g, moving.zeros_like(g)) if x_dtype.is_complex else g
+        "x": lambda g, x_dtype: make_complex(g, calls.zeros_like(g)) if x_dtype.is_complex else g
     },
 )
 imag = primitive(
@@ -181,7 +180,7 @@ imag = primitive(
     result=_real_dtype("imag"),
     gradients={
         "x": lambda g, x_dtype: (
-            make_complex(moving.zeros_like(g), g) if x_dtype.is_complex else moving.zeros_like(g)
+            make_complex(calls.zeros_like(g), g) if x_dtype.is_complex else calls.zeros_like(g)
         )
     },
 )
@@ -211,8 +210,8 @@ make_complex = primitive(
     _complex_kernel,
     result=_complex_result,
     gradients={
-        "a": lambda g, a_shape: reducing.sum_to(real(g), a_shape),
-        "b": lambda g, b_shape: reducing.sum_to(imag(g), b_shape),
+        "a": lambda g, a_shape: sum_to(real(g), a_shape),
+        "b": lambda g, b_shape: sum_to(imag(g), b_shape),
     },
 )
 
@@ -223,7 +222,7 @@ angle = primitive(
     "x",
     refusing("bO", np.angle),
     result=_real_dtype("angle"),
-    gradients={"x": lambda g, x: make_complex(moving.zeros_like(g), g) / conjugate(x)},
+    gradients={"x": lambda g, x: make_complex(calls.zeros_like(g), g) / conjugate(x)},
 )
 angle_of_real = unary(
     "angle_of_real",

@@ -16,8 +16,8 @@ from tapeflow._src.core.sizes.dims import same_sizes
 from tapeflow._src.core.sizes.extremes import agreed, broadcast
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise.making import conj
-from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import NUMERIC, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.table import ArraySpec, primitive
 
@@ -166,7 +166,7 @@ def _gradient(
     )
     sizes = zip(labels, shape, result._array.shape, strict=True)
     kept = [n if label in stretch and _is_narrow(n) else size for label, n, size in sizes]
-    result = reducing.sum_to(result, tuple(kept))
+    result = sum_to(result, tuple(kept))
     # A label that was stretched here and summed has size 1 in all the other factors.
     if same_sizes(result._array.shape, shape):
         return result

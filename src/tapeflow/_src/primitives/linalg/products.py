@@ -12,8 +12,8 @@ from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise.making import conj
-from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import (
     NUMERIC,
     REAL,
@@ -93,7 +93,7 @@ def _left_gradient(
     da = (
         _product(b, g, transpose_b, True) if transpose_a else _product(g, b, False, not transpose_b)
     )
-    return reducing.sum_to(da, a_shape)
+    return sum_to(da, a_shape)
 
 
 def _right_gradient(
@@ -106,7 +106,7 @@ def _right_gradient(
     db = (
         _product(g, a, True, transpose_a) if transpose_b else _product(a, g, not transpose_a, False)
     )
-    return reducing.sum_to(db, b_shape)
+    return sum_to(db, b_shape)
 
 
 matmul = primitive(

@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.elementwise.making import conj
 from tapeflow._src.primitives.indexing import picking
@@ -92,14 +93,14 @@ def _triangular_matrix_gradient(
     db = triangular_solve(matrix, g, lower=lower, adjoint=not adjoint)
     da = -(product(y, db, adjoint_b=True) if adjoint else product(db, y, adjoint_b=True))
     da = lower_part(da) if lower else upper_part(da)
-    return reducing.sum_to(da, matrix._array.shape)
+    return sum_to(da, matrix._array.shape)
 
 
 def _triangular_rhs_gradient(
     g: Tensor, matrix: Tensor, rhs_shape: Shape, lower: bool, adjoint: bool
 ) -> Tensor:
     db = triangular_solve(matrix, g, lower=lower, adjoint=not adjoint)
-    return reducing.sum_to(db, rhs_shape)
+    return sum_to(db, rhs_shape)
 
 
 triangular_solve = primitive(

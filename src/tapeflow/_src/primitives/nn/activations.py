@@ -10,6 +10,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.sizes.extremes import larger, surely_less
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.making import unary as elementwise
 from tapeflow._src.primitives.nn.softmax import narrow, wide
@@ -195,9 +196,7 @@ dropout = primitive(
     "x keep",
     _dropout_kernel,
     result=_dropout_result,
-    gradients={
-        "x": lambda g, keep, x_shape, scale: reducing.sum_to(dropout(g, keep, scale=scale), x_shape)
-    },
+    gradients={"x": lambda g, keep, x_shape, scale: sum_to(dropout(g, keep, scale=scale), x_shape)},
 )
 
 # Ranking.

@@ -14,6 +14,7 @@ import numpy as np
 from tapeflow._src.core.dtypes import float32
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.linalg.products import matmul
 from tapeflow._src.primitives.nn.softmax import (
     narrow,
@@ -22,7 +23,6 @@ from tapeflow._src.primitives.nn.softmax import (
     softmax_gradient_in_p,
     wide,
 )
-from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.table import ArraySpec, primitive
 
@@ -182,7 +182,7 @@ class _Second:
         return (both + _product(s, self.a, transpose_a=True)) * self.scale
 
     def in_b(self, b: Tensor) -> Tensor:
-        return reducing.sum_to(self._of_scores(), b._array.shape)
+        return sum_to(self._of_scores(), b._array.shape)
 
 
 # A rule says with the names of its parameters what is kept, so there is one for each part, without a bias and with it.
@@ -248,7 +248,7 @@ def _in_bias(
     p = _soft(q, k, (b,), scale, causal)
     of_p = _product(g, v, transpose_b=True)
     of_scores = softmax_gradient(of_p, p, axis=p._array.ndim - 1)
-    return reducing.sum_to(of_scores, b._array.shape)
+    return sum_to(of_scores, b._array.shape)
 
 
 attention = primitive(

@@ -25,9 +25,9 @@ from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.random.numbers import Shape, random_bits
-from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.special import gamma as special
 from tapeflow._src.primitives.special.incomplete import gamma_density, igamma
@@ -130,7 +130,7 @@ def _gamma_gradient(g: Tensor, alpha: Tensor, y: Tensor) -> Tensor:
     a = moving.broadcast_to(moving.cast(alpha, dtype=dtypes.float64), shape=y._array.shape)
     x = moving.cast(y, dtype=dtypes.float64)
     derivative = -igamma(a, x, n=1) / gamma_density(a, x)
-    return reducing.sum_to(g * moving.cast(derivative, dtype=y.dtype), alpha._array.shape)
+    return sum_to(g * moving.cast(derivative, dtype=y.dtype), alpha._array.shape)
 
 
 gamma = primitive(
@@ -292,7 +292,7 @@ def _bound_gradient(upper: bool) -> Callable[..., Tensor]:
         a, b = (moving.broadcast_to(t, shape=y._array.shape) for t in (a, b))
         edge, share = (b, _mass(a, z)) if upper else (a, _mass(z, b))
         derivative = unary.exp((z * z - edge * edge) * 0.5) * share / _mass(a, b)
-        return reducing.sum_to(g * moving.cast(derivative, dtype=y.dtype), bound._array.shape)
+        return sum_to(g * moving.cast(derivative, dtype=y.dtype), bound._array.shape)
 
     return gradient
 

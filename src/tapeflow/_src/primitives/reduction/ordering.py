@@ -10,8 +10,8 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array.storage import blank
 from tapeflow._src.primitives.rules import ANY, REAL, check_dtype, check_same_dtype, invalid
+from tapeflow._src.primitives.storage import blank
 from tapeflow._src.primitives.table import ArraySpec, primitive
 
 # Sorting. Equal elements keep their order, in both directions.

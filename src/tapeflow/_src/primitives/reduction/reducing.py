@@ -13,13 +13,10 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.core.sizes.dims import Dim, same_size
-from tapeflow._src.core.sizes.extremes import bounds, larger
+from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
-from tapeflow._src.primitives.array.storage import of_sizes
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.rules import (
     BOOL,
     FLOAT,
@@ -29,7 +26,8 @@ from tapeflow._src.primitives.rules import (
     check_dtype,
     invalid,
 )
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.storage import of_sizes
+from tapeflow._src.primitives.table import ArraySpec, calls, primitive
 
 Axes = tuple[int, ...]
 
@@ -56,36 +54,6 @@ def spread(g: Tensor, shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Ten
     if not keepdims and g._array.ndim:  # a scalar needs no dimensions to be stretched
         g = moving.reshape(g, shape=reduced_shape(shape, axis, True))
     return moving.broadcast_to(g, shape=shape)
-
-
-def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Undoes broadcasting: sums `g` over the dimensions that were stretched from `shape`."""
-    have = g._array.shape
-    lead = len(have) - len(shape)
-    if type(g) is Tensor:  # sizes are numbers, and quickly compared
-        if have == shape:
-            return g
-        if have[lead:] == shape:  # a bias, say
-            return sum_(g, axis=tuple(range(lead)), keepdims=False)
-    if any(map(_perhaps_stretched, shape, have[lead:])):
-        return sum_like(g, shape=shape)
-    axes = tuple([i for i in range(len(have)) if i < lead or _stretched(shape[i - lead], have[i])])
-    if axes:
-        g = sum_(g, axis=axes, keepdims=False)
-    return g if g._array.ndim == len(shape) else moving.reshape(g, shape=shape)
-
-
-def _stretched(before: Any, after: Any) -> bool:
-    """Whether a size was 1 and is more. What met a 1 may be one, too: then the sum is over one element."""
-    return type(before) is int and before == 1 and not (type(after) is int and after == 1)
-
-
-def _perhaps_stretched(before: Any, after: Any) -> bool:
-    """Whether only numbers can tell if a size was stretched."""
-    if not isinstance(before, Dim) or same_size(before, after):
-        return False
-    low, high = bounds(before)
-    return low <= 1 <= high
 
 
 def _sum_like_kernel(x: Any, *, shape: tuple[int, ...]) -> Any:
@@ -428,7 +396,7 @@ def _shifted(x: Tensor, axis: int, reverse: bool) -> Tensor:
     )
     longer = moving.pad(x, Tensor(x._array.dtype.type(0)), paddings=sides)
     part = slice(1, n + 1) if reverse else slice(0, n)
-    return picking.getitem(longer, index=(*(slice(None),) * axis, part))
+    return calls.getitem(longer, index=(*(slice(None),) * axis, part))
 
 
 def _recurrence_terms_gradient(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:

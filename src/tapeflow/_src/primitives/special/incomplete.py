@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import binary as arithmetic, unary as elementary
-from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import FLOAT, broadcast_or_raise, check_dtype, check_same_dtype
 from tapeflow._src.primitives.special import gamma
 from tapeflow._src.primitives.special.integrals import in_doubles
@@ -172,11 +172,11 @@ def _density_derivative(a: Tensor, x: Tensor, n: int) -> Tensor:
 
 
 def _by_a(g: Tensor, a: Tensor, x: Tensor, n: int) -> Tensor:
-    return reducing.sum_to(g * igamma(a, x, n=n + 1), a._array.shape)
+    return sum_to(g * igamma(a, x, n=n + 1), a._array.shape)
 
 
 def _by_x(g: Tensor, a: Tensor, x: Tensor, n: int) -> Tensor:
-    return reducing.sum_to(g * _density_derivative(a, x, n), x._array.shape)
+    return sum_to(g * _density_derivative(a, x, n), x._array.shape)
 
 
 igamma = primitive(
@@ -266,7 +266,7 @@ def _betainc_result(a: ArraySpec, b: ArraySpec, x: ArraySpec) -> ArraySpec:
 def _betainc_gradient(g: Tensor, a: Tensor, b: Tensor, x: Tensor) -> Tensor:
     log_beta = gamma.lgamma(a) + gamma.lgamma(b) - gamma.lgamma(a + b)
     powers = arithmetic.xlog1py(b - 1.0, -x) + arithmetic.xlogy(a - 1.0, x)
-    return reducing.sum_to(g * elementary.exp(powers - log_beta), x._array.shape)
+    return sum_to(g * elementary.exp(powers - log_beta), x._array.shape)
 
 
 # As in TensorFlow, there is no gradient by a and b.
