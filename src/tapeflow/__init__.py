@@ -78,11 +78,6 @@ from tapeflow._src.core.versions import __version__ as __version__
 from tapeflow._src.function.decorator import function as function
 from tapeflow._src.keras import hook as _hook
 from tapeflow._src.ops import methods as _methods
-from tapeflow._src.ops.array.blocks import (
-    batch_to_space as batch_to_space,
-    space_to_batch as space_to_batch,
-    space_to_batch_nd as space_to_batch_nd,
-)
 from tapeflow._src.ops.array.creation import (
     fill as fill,
     linspace as linspace,
@@ -91,13 +86,6 @@ from tapeflow._src.ops.array.creation import (
     range as range,
     zeros as zeros,
     zeros_like as zeros_like,
-)
-from tapeflow._src.ops.array.initializers import (
-    constant_initializer as constant_initializer,
-    ones_initializer as ones_initializer,
-    random_normal_initializer as random_normal_initializer,
-    random_uniform_initializer as random_uniform_initializer,
-    zeros_initializer as zeros_initializer,
 )
 from tapeflow._src.ops.array.moving import (
     concat as concat,
@@ -146,16 +134,6 @@ from tapeflow._src.ops.control.functional import (
     scan as scan,
 )
 from tapeflow._src.ops.control.grouping import group as group, no_op as no_op, tuple as tuple
-from tapeflow._src.ops.control.place import (
-    inside_function as inside_function,
-    is_symbolic_tensor as is_symbolic_tensor,
-    timestamp as timestamp,
-)
-from tapeflow._src.ops.control.printing import print_ as print
-from tapeflow._src.ops.control.py_function import (
-    numpy_function as numpy_function,
-    py_function as py_function,
-)
 from tapeflow._src.ops.control.tensor_array import TensorArray as TensorArray
 from tapeflow._src.ops.control.vectorized_map import vectorized_map as vectorized_map
 from tapeflow._src.ops.debugging.assertions import (
@@ -165,6 +143,16 @@ from tapeflow._src.ops.debugging.assertions import (
     assert_less as assert_less,
 )
 from tapeflow._src.ops.debugging.shape_assertions import assert_rank as assert_rank
+from tapeflow._src.ops.effects.place import (
+    inside_function as inside_function,
+    is_symbolic_tensor as is_symbolic_tensor,
+    timestamp as timestamp,
+)
+from tapeflow._src.ops.effects.printing import print_ as print
+from tapeflow._src.ops.effects.py_function import (
+    numpy_function as numpy_function,
+    py_function as py_function,
+)
 from tapeflow._src.ops.elementwise.arithmetic import (
     abs as abs,
     add as add,
@@ -258,6 +246,18 @@ from tapeflow._src.ops.linalg.diagonals import eye as eye
 from tapeflow._src.ops.linalg.einsum import einsum as einsum
 from tapeflow._src.ops.linalg.norm import norm as norm
 from tapeflow._src.ops.linalg.products import matmul as matmul, tensordot as tensordot
+from tapeflow._src.ops.nn.blocks import (
+    batch_to_space as batch_to_space,
+    space_to_batch as space_to_batch,
+    space_to_batch_nd as space_to_batch_nd,
+)
+from tapeflow._src.ops.random.initializers import (
+    constant_initializer as constant_initializer,
+    ones_initializer as ones_initializer,
+    random_normal_initializer as random_normal_initializer,
+    random_uniform_initializer as random_uniform_initializer,
+    zeros_initializer as zeros_initializer,
+)
 from tapeflow._src.ops.reduction.reducing import (
     argmax as argmax,
     argmin as argmin,

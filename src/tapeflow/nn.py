@@ -3,11 +3,6 @@
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
 from tapeflow._src.core.missing import Missing as _Missing
-from tapeflow._src.ops.array.blocks import (
-    depth_to_space as depth_to_space,
-    space_to_batch as space_to_batch,
-    space_to_depth as space_to_depth,
-)
 from tapeflow._src.ops.elementwise.functions import (
     sigmoid as sigmoid,
     softplus as softplus,
@@ -36,6 +31,11 @@ from tapeflow._src.ops.nn.activations import (
 )
 from tapeflow._src.ops.nn.attention import (
     scaled_dot_product_attention as scaled_dot_product_attention,
+)
+from tapeflow._src.ops.nn.blocks import (
+    depth_to_space as depth_to_space,
+    space_to_batch as space_to_batch,
+    space_to_depth as space_to_depth,
 )
 from tapeflow._src.ops.nn.candidates import (
     all_candidate_sampler as all_candidate_sampler,

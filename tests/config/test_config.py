@@ -242,7 +242,7 @@ def test_versions_can_be_compared():
 
 
 def test_surroundings():
-    from tapeflow._src.ops.control.place import inside_function, is_symbolic_tensor, timestamp
+    from tapeflow._src.ops.effects.place import inside_function, is_symbolic_tensor, timestamp
 
     seen = []
 

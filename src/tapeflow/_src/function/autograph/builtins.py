@@ -12,8 +12,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.autograph import iterables, symbolic
 from tapeflow._src.function.autograph.errors import here
 from tapeflow._src.ops.array.shaping import cast
-from tapeflow._src.ops.control.printing import print_ as tf_print
 from tapeflow._src.ops.control.tensor_array import TensorArray
+from tapeflow._src.ops.effects.printing import print_ as tf_print
 from tapeflow._src.ops.elementwise import arithmetic
 from tapeflow._src.ops.reduction import reducing
 from tapeflow._src.ops.reduction.sorting import sort

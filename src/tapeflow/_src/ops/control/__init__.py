@@ -1,1 +1,1 @@
-"""Control flow, effects, and Python inside of computations."""
+"""Control flow, and functions over the rows of tensors."""

@@ -18,8 +18,8 @@ from tapeflow._src.core.errors import InvalidArgumentError, invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, number
-from tapeflow._src.ops.control.printing import tensor_text
-from tapeflow._src.ops.control.run_time import at_run_time
+from tapeflow._src.ops.effects.printing import tensor_text
+from tapeflow._src.ops.effects.run_time import at_run_time
 from tapeflow._src.ops.elementwise.arithmetic import abs as absolute
 from tapeflow._src.primitives.array import checks
 from tapeflow._src.primitives.elementwise import binary

@@ -14,8 +14,8 @@ from tapeflow._src.core.errors import invalid, shown, wrong_object
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.ops.control.place import is_symbolic_tensor
-from tapeflow._src.ops.control.run_time import at_run_time
+from tapeflow._src.ops.effects.place import is_symbolic_tensor
+from tapeflow._src.ops.effects.run_time import at_run_time
 
 
 @export("assert_rank", "debugging.assert_rank")

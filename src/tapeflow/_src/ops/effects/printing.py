@@ -14,7 +14,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.ops.control.run_time import at_run_time
+from tapeflow._src.ops.effects.run_time import at_run_time
 
 _EDGE = 3  # elements shown at both ends of a dimension
 

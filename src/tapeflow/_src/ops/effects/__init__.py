@@ -1,0 +1,1 @@
+"""Ops with effects, and ops about where and when they run."""
