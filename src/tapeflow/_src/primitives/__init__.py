@@ -26,7 +26,7 @@ from tapeflow._src.primitives.nn import (
     windows,
 )
 from tapeflow._src.primitives.random import distributions, numbers
-from tapeflow._src.primitives.reduction import ordering, reducing
+from tapeflow._src.primitives.reduction import ordering, reducing, running
 from tapeflow._src.primitives.signal import fourier
 from tapeflow._src.primitives.special import bessel, gamma, incomplete, integrals
 
@@ -61,6 +61,7 @@ __all__ = [
     "repeating",
     "resize",
     "rules",
+    "running",
     "scattering",
     "segments",
     "sequences",

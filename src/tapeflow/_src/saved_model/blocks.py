@@ -10,7 +10,7 @@ from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.function.control_flow.loop_kernel import Plan
 from tapeflow._src.function.control_flow.rows import spec_from
 from tapeflow._src.function.routine import Routine
-from tapeflow._src.primitives.array.stacks import StackShape, is_stack
+from tapeflow._src.primitives.array.stack import StackShape, is_stack
 from tapeflow._src.saved_model.damage import Damage, index
 
 Shapes = tuple[tuple[Any, DType], ...]

@@ -10,7 +10,7 @@ from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.function.python_calls import PythonCall
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes.dead_code import without_dead_code
-from tapeflow._src.primitives.array.stacks import StackShape
+from tapeflow._src.primitives.array.stack import StackShape
 from tapeflow._src.saved_model.encoding import Arrays, CannotEncode, encoded, encoded_size
 
 _DISPENSABLE = ("print", "assert")

@@ -21,7 +21,7 @@ import numpy as np
 
 from tapeflow._src.engines.xla.checked import Unwatched, Watch
 from tapeflow._src.graph.graph import Value
-from tapeflow._src.primitives.array.stacks import Stack
+from tapeflow._src.primitives.array.stack import Stack
 
 REFUSED = object()
 """What a stage gives that has met values about which NumPy has to decide."""

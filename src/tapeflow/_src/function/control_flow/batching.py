@@ -22,7 +22,7 @@ from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.ops.elementwise.logic import logical_not
 from tapeflow._src.ops.indexing.gathering import where
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.array.stacks import is_stack
+from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.batching import Batch
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import picking

@@ -42,7 +42,7 @@ from tapeflow._src.function.routine import Routine
 from tapeflow._src.function.tracing import SymbolicTensor
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array import patterns
-from tapeflow._src.primitives.array.stacks import is_stack
+from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.table import KERNEL_FAILURES
 
 Places = tuple[tuple[int, ...], ...]

@@ -14,7 +14,8 @@ from tapeflow._src.function.foreign_sizes import own_sizes
 from tapeflow._src.function.routine import Routine, symbol_of
 from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.array.stacks import is_stack, stack_zeros_like
+from tapeflow._src.primitives.array.stack import is_stack
+from tapeflow._src.primitives.array.stacks import stack_zeros_like
 from tapeflow._src.primitives.table import ArraySpec
 
 

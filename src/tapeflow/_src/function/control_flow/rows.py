@@ -19,7 +19,7 @@ from tapeflow._src.function.tracing import SymbolicTensor, Tracer, user_line
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes import optimized
 from tapeflow._src.graph.sizes import mapped
-from tapeflow._src.primitives.array.stacks import Stack, StackShape
+from tapeflow._src.primitives.array.stack import Stack, StackShape
 from tapeflow._src.primitives.table import ArraySpec
 
 

@@ -22,7 +22,7 @@ from tapeflow._src.function.control_flow.structures import Flat, check_branches
 from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.elementwise.logic import logical_and
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.array.stacks import StackShape
+from tapeflow._src.primitives.array.stack import StackShape
 from tapeflow._src.primitives.indexing import picking
 
 

@@ -19,7 +19,7 @@ from tapeflow._src.primitives.array import moving, patterns, repeating
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.elementwise.making import coerce
 from tapeflow._src.primitives.indexing import picking as indexing
-from tapeflow._src.primitives.reduction import ordering, reducing
+from tapeflow._src.primitives.reduction import ordering, reducing, running
 from tapeflow._src.primitives.rules import invalid
 
 # Joining and splitting.
@@ -237,7 +237,7 @@ def _each_repeated(tensor: Tensor, repeats: Tensor, axis: int) -> Tensor:
     counts = moving.broadcast_to(repeats, shape=(tensor._array.shape[axis],))
     counts = binary.maximum(moving.cast_to_discrete(counts, dtype=dtypes.int64), 0)
     total = integer("repeat", "repeats", reducing.sum_(counts, axis=(0,), keepdims=False))
-    ends = reducing.cumsum(counts, axis=0, exclusive=False, reverse=False)
+    ends = running.cumsum(counts, axis=0, exclusive=False, reverse=False)
     rows = ordering.searchsorted(ends, patterns.numbers(total), side="right", dtype=dtypes.int64)
     lead = moving.reshape(tensor, shape=(1, *tensor._array.shape))  # that has a dense gradient
     picked = indexing.gather(lead, rows, axis=axis + 1, batch_dims=0)

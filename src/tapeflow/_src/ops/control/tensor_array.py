@@ -25,6 +25,7 @@ from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints, vector
 from tapeflow._src.primitives.array import moving, stacks
+from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.indexing import picking
 
 
@@ -121,7 +122,7 @@ class TensorArray:
         """How many elements there are."""
         if self._held is None:
             return convert_to_tensor(len(self._values))
-        if stacks.is_stack(self._held):
+        if is_stack(self._held):
             return stacks.stack_length(self._held)
         return picking.getitem(moving.shape_of(self._held, dtype=dtypes.int32), index=(0,))
 
@@ -185,7 +186,7 @@ class TensorArray:
                [5, 6]], dtype=int32)
         """
         if self._held is not None:
-            if stacks.is_stack(self._held):
+            if is_stack(self._held):
                 return stacks.stack_rows(self._held, element=self._element())
             return self._held
         if not self._values:
@@ -306,7 +307,7 @@ class TensorArray:
     def _as_stack(self) -> Tensor:
         """The array as a value of the traced function."""
         if self._held is not None:
-            return self._held if stacks.is_stack(self._held) else stacks.stack_from(self._held)
+            return self._held if is_stack(self._held) else stacks.stack_from(self._held)
         stack = stacks.stack_empty(
             length=len(self._values), element=self._element(), dtype=self._dtype
         )
@@ -331,7 +332,7 @@ class TensorArray:
                 )
             return self._value(number)
         index = self._index_tensor(index)
-        if self._held is not None and not stacks.is_stack(self._held):
+        if self._held is not None and not is_stack(self._held):
             return picking.gather(self._held, index, axis=0, batch_dims=0)
         return stacks.stack_get(self._as_stack(), index, element=self._element())
 
@@ -359,7 +360,7 @@ class TensorArray:
 
     def _element(self) -> tuple[Any, ...] | None:
         """The shape of the elements, with None for unknown sizes; None if not even the rank is known."""
-        if self._held is not None and stacks.is_stack(self._held):
+        if self._held is not None and is_stack(self._held):
             known = self._held._array.shape.element
             if known is not None:
                 return known

@@ -28,7 +28,7 @@ from tapeflow._src.primitives.array import checks, moving, patterns
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.nn import activations
-from tapeflow._src.primitives.reduction import ordering, reducing
+from tapeflow._src.primitives.reduction import ordering, reducing, running
 from tapeflow._src.primitives.rules import DTypeError, invalid
 
 
@@ -267,7 +267,7 @@ def _different(share: np.ndarray, size: int, seed: int | None) -> tuple[Tensor, 
     if size == 1:
         return sampled, Tensor(np.float64(1.0))
     chance = picking.gather(Tensor(share), sampled, axis=0, batch_dims=0)
-    known = reducing.cumsum(chance, axis=0, exclusive=False, reverse=False)[:-1]
+    known = running.cumsum(chance, axis=0, exclusive=False, reverse=False)[:-1]
     # What was drawn before has this chance to come up again: less than one, also when rounded.
     known = binary.minimum(known, 1.0 - chance[1:])
     again = unary.floor(unary.log(level[total:]) / unary.log(known))

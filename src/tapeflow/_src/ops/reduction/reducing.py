@@ -12,7 +12,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import axes_of, axis_of
 from tapeflow._src.primitives.elementwise import unary
-from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.reduction import reducing, running
 from tapeflow._src.primitives.rules import INEXACT, check_dtype, invalid
 from tapeflow._src.primitives.table import ArraySpec
 
@@ -342,7 +342,7 @@ def cumsum(
     """
     x = convert_to_tensor(x)
     axis = axis_of("cumsum", axis, x.ndim)
-    return reducing.cumsum(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
+    return running.cumsum(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @export("math.cumprod")
@@ -369,4 +369,4 @@ def cumprod(
     """
     x = convert_to_tensor(x)
     axis = axis_of("cumprod", axis, x.ndim)
-    return reducing.cumprod(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
+    return running.cumprod(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))

@@ -14,7 +14,7 @@ from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.primitives.array import moving, patterns, repeating
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.reduction import running
 from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.primitives.special import bessel
 
@@ -32,7 +32,7 @@ def _numbers(n: Any, length: Tensor) -> Tensor:
     if type(n) is int:
         return patterns.numbers(n, dtypes.float64)
     ones = moving.ones_like(moving.broadcast_to(length, shape=(n,)))
-    return reducing.cumsum(ones, axis=0, exclusive=True, reverse=False)
+    return running.cumsum(ones, axis=0, exclusive=True, reverse=False)
 
 
 def _window(op: str, values: Any, dtype: Any) -> Tensor:
@@ -152,7 +152,7 @@ def kaiser_bessel_derived_window(
     """
     n, length = _length("kaiser_bessel_derived_window", window_length)
     kaiser = _kaiser(n // 2 + 1, unary.floor(length / 2.0) + 1.0, beta)
-    sums = reducing.cumsum(kaiser, axis=0, exclusive=False, reverse=False)
+    sums = running.cumsum(kaiser, axis=0, exclusive=False, reverse=False)
     half = unary.sqrt(sums[:-1] / sums[-1])
     window = moving.concat(half, repeating.reverse(half, axis=(0,)), axis=0)
     return _window("kaiser_bessel_derived_window", window, dtype)

@@ -10,7 +10,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary as arithmetic, unary
 from tapeflow._src.primitives.elementwise.making import binary
-from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.reduction import reducing, running
 from tapeflow._src.primitives.rules import FLOAT, INT, REAL, check_dtype, invalid
 from tapeflow._src.primitives.table import ArraySpec, primitive
 
@@ -52,7 +52,7 @@ def _cumulative_gradient(g: Tensor, x: Tensor, axis: int, exclusive: bool, rever
     # Beyond the last sum there is none, and the difference there may be anything.
     growth = y - reducing._shifted(y, axis, not reverse)
     later = unary.exp(arithmetic.minimum(growth, moving.zeros_like(growth)))
-    return unary.exp(x - y) * reducing.recurrence(g, later, axis=axis, reverse=not reverse)
+    return unary.exp(x - y) * running.recurrence(g, later, axis=axis, reverse=not reverse)
 
 
 cumulative_logsumexp = primitive(

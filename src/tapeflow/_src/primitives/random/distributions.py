@@ -27,7 +27,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import unary
-from tapeflow._src.primitives.random.numbers import Shape, random_bits
+from tapeflow._src.primitives.random.numbers import Shape
+from tapeflow._src.primitives.random.philox import random_bits
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.special import gamma as special
 from tapeflow._src.primitives.special.incomplete import gamma_density, igamma

@@ -1,16 +1,11 @@
 """Random numbers: bits from a counter, and numbers from bits.
 
 Every draw is a pure function of a *state*, four 64-bit words (key 0, key 1, call, stream). Whoever
-calls these primitives makes sure that no state is used twice; `tapeflow._src.ops.random.numbers` does so for
-TensorFlow's stateful ops.
+calls these primitives makes sure that no state is used twice; `ops/random/numbers.py` does so for TensorFlow's
+stateful ops.
 
-*Bits* come from Philox4x64-10, the counter-based generator of Salmon, Moraes, Dror and Shaw
-("Parallel random numbers: as easy as 1, 2, 3", 2011). Block i of a draw is Philox of the key (key
-0, key 1) at the counter (i, call, stream, 0), so any part of it can be computed anywhere, in any
-order. Where 32 bits are enough, a 64-bit word gives its low half first.
-
-*Numbers* are made of bits by the few lines under "From bits to numbers", and by nothing else, so
-that another engine can repeat them.
+*Bits* come from `philox`. *Numbers* are made of bits by the few lines under "From bits to numbers", and by nothing
+else, so that another engine can repeat them.
 """
 
 from __future__ import annotations
@@ -31,57 +26,11 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.random.philox import WORD, words32, words64
 from tapeflow._src.primitives.rules import FLOAT, INT, check_dtype, invalid
 from tapeflow._src.primitives.table import ArraySpec, primitive
 
 Shape = tuple[int, ...]
-
-# Bits.
-
-_WORD = 2**64
-_thread = threading.local()
-
-
-def _philox() -> Any:
-    """NumPy's Philox, one for each thread: setting its state is faster than making one.
-
-    It is made at the first draw, because importing `np.random` takes a third as long as all of tapeflow.
-    """
-    try:
-        return _thread.philox
-    except AttributeError:
-        _thread.philox = np.random.Philox(key=0)
-        return _thread.philox
-
-
-def random_bits(key: tuple[int, int], counter: tuple[int, int, int, int], n: int) -> np.ndarray:
-    """The first `n` words of Philox4x64-10 from `counter` on, whose lowest word comes first."""
-    # NumPy counts up before it computes a block, so it is set to the counter before.
-    words = []
-    borrow = 1
-    for word in counter:
-        words.append((word - borrow) % _WORD)
-        borrow = int(word < borrow)
-    generator = _philox()
-    generator.state = {
-        "bit_generator": "Philox",
-        "state": {"counter": np.array(words, np.uint64), "key": np.array(key, np.uint64)},
-        "buffer": np.zeros(4, np.uint64),
-        "buffer_pos": 4,
-        "has_uint32": 0,
-        "uinteger": 0,
-    }
-    return generator.random_raw(n)
-
-
-def _words64(state: Any, n: int) -> np.ndarray:
-    key0, key1, call, stream = state.tolist()
-    return random_bits((key0, key1), (0, call, stream, 0), n)
-
-
-def _words32(state: Any, n: int) -> np.ndarray:
-    return _words64(state, (n + 1) // 2).astype("<u8", copy=False).view("<u4")[:n]
-
 
 # From bits to numbers.
 
@@ -94,9 +43,9 @@ def _unit(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
     They are the top p bits of each word.
     """
     if dtype == np.float64:
-        return (_words64(state, n) >> np.uint64(11)).astype(dtype) * 2.0**-53
+        return (words64(state, n) >> np.uint64(11)).astype(dtype) * 2.0**-53
     p = _MANTISSA[dtype]
-    top = _words32(state, n) >> np.uint32(32 - p)
+    top = words32(state, n) >> np.uint32(32 - p)
     return (top.astype(np.float32) * np.float32(2.0**-p)).astype(dtype, copy=False)
 
 
@@ -108,11 +57,11 @@ def _normal(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
     """
     half = (n + 1) // 2
     if dtype == np.float64:
-        words = _words64(state, 2 * half) >> np.uint64(11)
+        words = words64(state, 2 * half) >> np.uint64(11)
         u = (words[:half] + np.uint64(1)).astype(np.float64) * 2.0**-53
         angle = words[half:].astype(np.float64) * (2.0**-53 * math.tau)
     else:
-        words = _words32(state, 2 * half)
+        words = words32(state, 2 * half)
         # All 32 bits: with 24 the largest normal would be 5.8.
         u = (words[:half].astype(np.float32) + np.float32(0.5)) * np.float32(2.0**-32)
         angle = (words[half:] >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24 * math.tau)
@@ -152,11 +101,11 @@ def _truncated_normal(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
     """Normals within two standard deviations, by the quantile function: no draw is thrown away."""
     if dtype == np.float64:
         # The middle of each of 2**53 equal intervals.
-        u = ((_words64(state, n) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+        u = ((words64(state, n) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     else:
-        u = (
-            (_words32(state, n) >> np.uint32(8)).astype(np.float32) + np.float32(0.5)
-        ) * np.float32(2.0**-24)
+        u = ((words32(state, n) >> np.uint32(8)).astype(np.float32) + np.float32(0.5)) * np.float32(
+            2.0**-24
+        )
     q = (u * 2 - 1) * u.dtype.type(_WITHIN_TWO)
     w = -np.log1p(-4 * q * q)
     series = np.full_like(w, _QUANTILE[-1])
@@ -172,10 +121,10 @@ def _integers(state: Any, n: int, low: int, high: int, dtype: np.dtype) -> np.nd
 
     Small numbers are favoured, by less than (high - low) / 2**64.
     """
-    words = _words64(state, n)
-    if (high - low) % _WORD:
+    words = words64(state, n)
+    if (high - low) % WORD:
         words %= np.uint64(high - low)
-    words += np.uint64(low % _WORD)
+    words += np.uint64(low % WORD)
     return words.view(np.int64).astype(dtype)
 
 
@@ -253,7 +202,7 @@ class Streams:
                 key = (self._entropy if self._global is None else self._global, 0)
                 domain = _UNSEEDED
             else:
-                key = (_NO_GLOBAL_SEED if self._global is None else self._global, seed % _WORD)
+                key = (_NO_GLOBAL_SEED if self._global is None else self._global, seed % WORD)
                 domain = _SEEDED
         return np.array([*key, call, domain + (_OPS.index(op) << 8)], np.uint64)
 
@@ -274,7 +223,7 @@ _OPS = (
 def seed_word(seed: Any) -> int:
     """Any seed as a 64-bit word: integers as they are, other things by a digest of their repr."""
     if hasattr(seed, "__index__"):
-        return seed.__index__() % _WORD
+        return seed.__index__() % WORD
     import hashlib  # brings OpenSSL with it, and few programs seed with anything but an int
 
     text = shown(seed, most=10**9).encode()
@@ -286,7 +235,7 @@ streams = Streams()
 
 def stateless_state(seed: Any) -> np.ndarray:
     """The state of a stateless op: its two seeds are the key."""
-    return np.array([int(seed[0]) % _WORD, int(seed[1]) % _WORD, 0, _STATELESS], np.uint64)
+    return np.array([int(seed[0]) % WORD, int(seed[1]) % WORD, 0, _STATELESS], np.uint64)
 
 
 def _state_result(seed: ArraySpec) -> ArraySpec:
@@ -366,7 +315,7 @@ any_integers = primitive(
     "random_any_integers",
     "state",
     lambda state, *, shape, dtype: (
-        _words64(state, _size(shape)).astype(dtype.np_dtype).reshape(shape)
+        words64(state, _size(shape)).astype(dtype.np_dtype).reshape(shape)
     ),
     result=lambda state, *, shape, dtype: ArraySpec(shape, dtype),
 )
@@ -377,7 +326,7 @@ def _keep_kernel(state: Any, rate: Any, *, shape: Shape) -> Any:
     n = _size(shape)
     if threshold >= 2**32:
         return np.zeros(shape, np.bool_)
-    return (_words32(state, n) >= np.uint32(max(threshold, 0))).reshape(shape)
+    return (words32(state, n) >= np.uint32(max(threshold, 0))).reshape(shape)
 
 
 # True with probability 1 - rate, straight from 32 bits.
@@ -392,7 +341,7 @@ keep = primitive(
 def _shuffle_kernel(state: Any, x: Any) -> Any:
     if not x.ndim:
         return x
-    return x[np.argsort(_words64(state, x.shape[0]), kind="stable")]
+    return x[np.argsort(words64(state, x.shape[0]), kind="stable")]
 
 
 # The rows in the order of as many random words. TensorFlow has no gradient for it either.
@@ -418,7 +367,7 @@ def _categorical_kernel(state: Any, logits: Any, *, num_samples: int, dtype: DTy
     possible = finite.any(1)
     cumulative[~possible] = 1  # rows are searched together, and must be in order
     rows, classes = logits.shape
-    u = _words32(state, rows * num_samples).reshape(rows, num_samples) * 2.0**-32
+    u = words32(state, rows * num_samples).reshape(rows, num_samples) * 2.0**-32
     out = np.empty((rows, num_samples), dtype.np_dtype)
     for start in range(0, rows, _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
