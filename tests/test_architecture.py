@@ -15,6 +15,10 @@ from typing import NamedTuple
 
 import pytest
 
+import tapeflow  # noqa: F401  # binds late
+from tapeflow._src.core.late import Late, late
+from tapeflow._src.primitives.table import calls
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 
@@ -156,6 +160,20 @@ def test_private_names_stay_at_home():
         if a.name.startswith("_") and not a.name.startswith("__")
     ]
     assert away == []
+
+
+def test_what_is_called_late_is_there():
+    names = {
+        f"{path.relative_to(ROOT)}:{node.lineno}": node.attr
+        for path in (SOURCE / "tapeflow/_src/primitives").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "calls"
+    }
+    assert names
+    assert {place: name for place, name in names.items() if not hasattr(calls, name)} == {}
+    assert [n for n in Late.__annotations__ if not callable(getattr(late, n))] == []
 
 
 def test_files_fit_in_a_readers_head():

@@ -27,7 +27,7 @@ from tapeflow._src.primitives.rules import (
     invalid,
 )
 from tapeflow._src.primitives.storage import of_sizes
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.table import ArraySpec, calls, primitive
 
 Axes = tuple[int, ...]
 
