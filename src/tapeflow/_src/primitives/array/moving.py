@@ -395,7 +395,7 @@ def _inside(shape: Shape, paddings: Paddings) -> tuple[slice, ...]:
 def _pad_value_gradient(g: Tensor, x_shape: Shape, paddings: Paddings) -> Tensor:
     axes = tuple(range(len(x_shape)))
     inner = calls.getitem(g, index=_inside(x_shape, paddings))
-    total: Callable[..., Tensor] = calls.sum_
+    total: Callable[..., Tensor] = calls.sum
     return total(g, axis=axes, keepdims=False) - total(inner, axis=axes, keepdims=False)
 
 
