@@ -11,7 +11,7 @@ from tapeflow._src.core.export import export, export_value
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.dataset import Dataset
 from tapeflow._src.data.iterator import Optional, OwnedIterator
-from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN
+from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, integer
 
 INFINITE_CARDINALITY = INFINITE
 UNKNOWN_CARDINALITY = UNKNOWN
@@ -113,7 +113,11 @@ def assert_cardinality(expected_cardinality: Any) -> Callable[[Dataset], Dataset
     """
     from tapeflow._src.data.nodes.extras import Sized
 
-    return lambda dataset: dataset._with(Sized(dataset._node, int(expected_cardinality)))
+    def apply(dataset: Dataset) -> Dataset:
+        size = integer("assert_cardinality", "expected_cardinality", expected_cardinality)
+        return dataset._with(Sized(dataset._node, int(size)))
+
+    return apply
 
 
 @export("data.experimental.enumerate_dataset")

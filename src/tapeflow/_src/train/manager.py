@@ -12,6 +12,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.system.files import told
 from tapeflow._src.core.system.handlers import outside_of_traces
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.ops.arguments import integer
 from tapeflow._src.train.checkpoint import Checkpoint, CheckpointOptions
 from tapeflow._src.train.state_file import (
     CheckpointState,
@@ -155,7 +156,7 @@ class CheckpointManager:
             self._last_step = step
         number = self._checkpoint._next_number()
         if checkpoint_number is not None:
-            number = int(checkpoint_number)
+            number = integer("CheckpointManager.save", "checkpoint_number", checkpoint_number)
         path = self._checkpoint.write(f"{self._prefix}-{number}", options)
         self._kept.pop(path, None)
         self._kept[path] = time.time()
@@ -176,7 +177,7 @@ class CheckpointManager:
         """Waits until everything is written, which it always is."""
 
     def _step(self) -> int:
-        return int(self._step_counter)  # pyright: ignore[reportArgumentType]
+        return integer("CheckpointManager", "step_counter", self._step_counter)
 
     def _surplus(self) -> tuple[list[str], list[str]]:
         """The checkpoints to remove, and those that stay for good."""

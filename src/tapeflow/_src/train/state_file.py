@@ -13,7 +13,7 @@ from typing import Any
 from tapeflow._src.core.errors import DataLossError
 from tapeflow._src.core.export import export
 from tapeflow._src.core.log import logger
-from tapeflow._src.core.system.files import remove_leftovers, replacing
+from tapeflow._src.core.system.files import checked_path, remove_leftovers, replacing
 from tapeflow._src.train.tensor_file import SUFFIX, flaw
 
 
@@ -100,7 +100,7 @@ def get_checkpoint_state(
       latest_filename: the name of the file, if it is another one.
     """
     folder = os.fspath(checkpoint_dir)
-    path = os.path.join(folder, latest_filename or "checkpoint")
+    path = checked_path(os.path.join(folder, latest_filename or "checkpoint"))
     try:
         with open(path, encoding="utf-8") as file:
             said = file.read()

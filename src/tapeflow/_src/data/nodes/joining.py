@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Run, integer
 from tapeflow._src.data.runtime.rows import (
@@ -146,6 +147,8 @@ class Numbers(Node):
     def __init__(self, start: Any, step: Any = 1, dtype: Any = dtypes.int64) -> None:
         self.tensors = (integer("counter", "start", start), integer("counter", "step", step))
         self.dtype = dtypes.as_dtype(dtype)
+        if self.dtype is dtypes.string:
+            raise invalid("Dataset.counter: dtype must be one of numbers, got string")
         self.spec = TensorSpec((), self.dtype)
 
     def cardinality(self) -> int:

@@ -23,6 +23,7 @@ from tapeflow._src.engines.xla.failures import Telling
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
 from tapeflow._src.engines.xla.partition import Stage, stages
+from tapeflow._src.engines.xla.widths import wide
 from tapeflow._src.graph.graph import Graph, Node, Value
 
 Values = dict[Value, Any]
@@ -98,7 +99,7 @@ class XlaProgram:
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
-        with self._telling, jax.enable_x64(True):
+        with self._telling, wide():
             arrays = [buffer_of(x) for x in tensors]
             for i, position in self._overwritten:
                 x = tensors[i]

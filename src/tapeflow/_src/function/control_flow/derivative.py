@@ -13,9 +13,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.foreign_sizes import own_sizes
 from tapeflow._src.function.routine import Routine, symbol_of
 from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
-from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.array.stack import is_stack
-from tapeflow._src.primitives.array.stacks import stack_zeros_like
 from tapeflow._src.primitives.table import ArraySpec
 
 
@@ -90,10 +88,8 @@ def record_kept(call: Call, tracer: Tracer, known: Sequence[Any]) -> None:
 
 def zeros_like(x: Tensor) -> Tensor:
     """Zeros in the shape of a tensor, or a stack of zeros."""
-    if is_stack(x):
-        return stack_zeros_like(x)
-    if any(type(d) is Dim for d in x._array.shape):
-        return moving.zeros_like(x)
+    if is_stack(x) or any(type(d) is Dim for d in x._array.shape):
+        return backprop.zeros_like(x)
     return backprop.zeros(ArraySpec(x._array.shape, x.dtype))
 
 

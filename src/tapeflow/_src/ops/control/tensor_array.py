@@ -3,7 +3,7 @@
 Run eagerly it is a Python list. Inside `tf.function` writing gives a new array and leaves the old one as it is, because
 a write may be in a branch or a loop. There it holds one of three things: a list, as long as all indices are known; a
 tensor whose rows are the elements, after `unstack`; or a stack, a value of the traced function (see
-`function.control_flow.stacks`), once an index or the size is known only when the function runs.
+`primitives.array.stacks`), once an index or the size is known only when the function runs.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.context import quietly
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.core.export import export
@@ -188,10 +189,7 @@ def _ssim(
             f"{op}: the images {list(a._array.shape)} must be at least filter_size = {size} pixels "
             "high and wide"
         )
-    steps = np.arange(size) - (size - 1) / 2
-    with np.errstate(all="ignore"):
-        weights = np.exp(-(steps**2) / (2 * np.float64(sigma) ** 2))
-        weights = (weights / weights.sum()).astype(np.float32)
+    weights = quietly(_bell, size, sigma)
 
     def blurred(x: Tensor) -> Tensor:
         rank = x._array.ndim
@@ -206,6 +204,13 @@ def _ssim(
     variances = blurred(unary.square(a) + unary.square(b)) - squares
     structure = (covariance + c2) / (variances + c2)
     return luminance * structure, structure
+
+
+def _bell(size: int, sigma: float) -> np.ndarray:
+    """The weights of a Gaussian blur."""
+    steps = np.arange(size) - (size - 1) / 2
+    weights = np.exp(-(steps**2) / (2 * np.float64(sigma) ** 2))
+    return (weights / weights.sum()).astype(np.float32)
 
 
 @export("image.ssim_multiscale")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.context import quietly
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import UnimplementedError
 from tapeflow._src.core.export import export
@@ -260,8 +261,7 @@ def _different(share: np.ndarray, size: int, seed: int | None) -> tuple[Tensor, 
     """Draws different classes, and the number of draws with repetition that it took."""
     total = len(share)
     level = 1.0 - random.uniform([total + size - 1], dtype=dtypes.float64, seed=seed)  # never 0
-    with np.errstate(divide="ignore"):
-        likely = Tensor(np.log(share))
+    likely = Tensor(quietly(np.log, share))
     noise = -unary.log(-unary.log(level[:total]))
     sampled = activations.top_k_indices(likely + noise, k=size, dtype=dtypes.int64)
     if size == 1:

@@ -38,6 +38,14 @@ class StackShape(tuple[Any, ...]):
         """A stack of ones."""
         return calls.stack_ones_like(x)
 
+    @staticmethod
+    def zeros_like(x: Tensor) -> Tensor:
+        """A stack of zeros."""
+        if x.interpreter is None:
+            return Tensor(x._array.full_like(0))
+        shape = x._array.shape
+        return calls.stack_empty(length=shape[0], element=shape.element, dtype=x.dtype)
+
     def with_sizes(self, sizes: tuple[Any, ...]) -> StackShape:
         """The same with another length."""
         return StackShape(sizes[0], self.element)
@@ -88,14 +96,18 @@ class Stack:
                     "TensorArray: an element that was not written is read as zeros, and the shape of the elements is "
                     "not known. Give element_shape, or write first.",
                 )
-            return found.zeros_like() if isinstance(found, Stack) else np.zeros_like(found)
+            return found.full_like(0) if isinstance(found, Stack) else np.zeros_like(found)
         if self.dtype.kind == "O":
             return np.full(element, b"", object)
         return np.zeros(element, self.dtype)
 
-    def zeros_like(self) -> Stack:
-        """A stack of zeros."""
-        return Stack({}, self.length, self.dtype, self.element)
+    def full_like(self, number: int) -> Stack:
+        """A stack of the same form whose elements hold one number."""
+        entries = {
+            i: x.full_like(number) if isinstance(x, Stack) else np.full_like(x, number)
+            for i, x in self.entries.items()
+        }
+        return Stack(entries, self.length, self.dtype, self.element)
 
     def with_entry(self, index: int, value: Any) -> Stack:
         """The stack with another element."""

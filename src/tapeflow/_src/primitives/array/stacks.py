@@ -145,11 +145,7 @@ stack_add = _unlisted(
 def _ones_like_kernel(s: Any) -> Stack:
     if not isinstance(s, Stack):  # XLA has arrays in the place of stacks
         return stack_from_rows(np.ones_like(s))
-    ones = {
-        i: _ones_like_kernel(x) if isinstance(x, Stack) else np.ones_like(x)
-        for i, x in s.entries.items()
-    }
-    return Stack(ones, s.length, s.dtype, s.element)
+    return s.full_like(1)
 
 
 stack_ones_like = _unlisted("stack_ones_like", "s", _ones_like_kernel, result=lambda s: s)
@@ -305,9 +301,3 @@ stack_pick = _unlisted(
     ),
     gradients={"s": _pick_gradient},
 )
-
-
-def stack_zeros_like(x: Tensor) -> Tensor:
-    """A stack of zeros, as long as another."""
-    shape = x._array.shape
-    return stack_empty(length=shape[0], element=_known(shape), dtype=x.dtype)
