@@ -33,6 +33,7 @@ from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.sizes import substituted
 from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
+from tapeflow.primitives.batching import BatchedTensor
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
 
@@ -134,13 +135,13 @@ class Routine:
             for x in inputs:
                 if x.interpreter is None or isinstance(x, SymbolicTensor):
                     context.tracer.value_of(x)
-        following = [r for r in active if any(x._id and r.follows(x._id) for x in inputs)]
+        following = [r for r in active if any(_followed(x, r) for x in inputs)]
         if not following:
             return self._run(self._forward(()), inputs, held, step)
         wanted = tuple(
             i
             for i, x in enumerate(inputs)
-            if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
+            if x.dtype.is_differentiable and any(_followed(x, r) for r in following)
         )
         once = len(following) == 1 and _first_order(following)
         if around is None:
@@ -435,6 +436,13 @@ def _symbol(tracer: Tracer, x: Any) -> SymbolicTensor:
 def _fresh(x: Tensor) -> Tensor:
     """The same value under another identity: what a call returns is not what it was given."""
     return x.__copy__()
+
+
+def _followed(x: Tensor, recorder: Any) -> bool:
+    """Whether a recorder follows a tensor, or from outside of a batch the full tensor that it is an example of."""
+    if x._id and recorder.follows(x._id):
+        return True
+    return isinstance(x, BatchedTensor) and _followed(x._full, recorder)
 
 
 def _first_order(following: Sequence[Any]) -> bool:
