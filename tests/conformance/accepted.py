@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 
 class Accepted(NamedTuple):
     """What tapeflow gives for a case instead of TensorFlow's result, and why."""
@@ -24,6 +26,10 @@ def _vector(*values: float) -> dict[str, Any]:
     return {"tensor": "float32", "shape": [len(values)], "values": list(values)}
 
 
+def _number(value: Any) -> dict[str, Any]:
+    return {"tensor": "float32", "shape": [], "values": value}
+
+
 def _warns(why: str, warnings: list[str], *cases: str) -> dict[str, Accepted]:
     """The result is the same, None, and a warning says why."""
     return {case: Accepted({"result": None, "warns": warnings}, why) for case in cases}
@@ -38,6 +44,30 @@ def _rows(values: list[list[float]], indices: list[int]) -> dict[str, Any]:
         }
     }
 
+
+def _numbers(dtype: str, values: list[Any], kind: str = "tensor", pair: bool = False) -> Any:
+    """An array, whose shape is that of the lists. The last dimension may be the parts of complex numbers."""
+    shape = np.shape(values)
+    return {kind: dtype, "shape": list(shape[:-1] if pair else shape), "values": values}
+
+
+def _complex(values: list[Any]) -> Any:
+    return _numbers("complex128", values, pair=True)
+
+
+def _everywhere(result: Any, **more: Any) -> dict[str, Any]:
+    """The same in eager mode, in a function, and compiled."""
+    return {"result": {"list": [result] * 3}, **more}
+
+
+def _inside(why: str, *cases: str) -> dict[str, Accepted]:
+    """All numbers that were drawn lie within the bounds: of three ops, eagerly and in two functions."""
+    return {case: Accepted({"result": {"list": [True] * 9}}, why) for case in cases}
+
+
+_LOGARITHMS = {"list": [_complex([0.0, sign * 3.14159265]) for sign in (1, -1, 1)]}
+_SIGNED_ZEROS = "TensorFlow's caches take -0.0 for 0.0: whichever number, or argument, came first is computed with"
+_CONJUGATES = "TensorFlow's gradient leaves out the conjugate that its own convention asks for"
 
 _SLICES = {
     "IndexedSlices": {
@@ -211,5 +241,80 @@ ACCEPTED: dict[str, Accepted] = {
     "convolutions/avg_pool_of_halves": Accepted(
         {"result": {"tensor": "float16", "shape": [1, 1, 1, 1], "values": [[[[40000.0]]]]}},
         "the sum behind a mean is float32 and does not overflow",
+    ),
+    "casts/complex_constants": Accepted({"result": _LOGARITHMS}, _SIGNED_ZEROS),
+    "casts/complex_arguments": Accepted({"result": _LOGARITHMS}, _SIGNED_ZEROS),
+    "casts/complex_constants_of_one_function": Accepted(
+        _everywhere({"list": _LOGARITHMS["list"][:2]}), _SIGNED_ZEROS
+    ),
+    "casts/float_arguments": Accepted(
+        {"result": {"list": [_number("inf"), _number("-inf"), _number("inf")]}}, _SIGNED_ZEROS
+    ),
+    "casts/saturate_int32_to_float16": Accepted(
+        _everywhere(
+            _numbers("float16", [0.0, 1.0, -1.0, 127.0, 128.0, 255.0, 256.0, 65504.0, -65504.0])
+        ),
+        "the same numbers, without NumPy's warning about TensorFlow's own bounds",
+    ),
+    "casts/saturate_float64_beyond_int64": Accepted(
+        _everywhere(_numbers("int64", [2**63 - 1024])),
+        "the nearest number that both dtypes have; TensorFlow's bound is 2**63, which overflows",
+    ),
+    "edges_of_linalg/tridiagonal_solve_complex": Accepted(
+        {
+            "result": {
+                "tuple": [
+                    _numbers(
+                        "float64",
+                        [[0.0, 0.0, 0.25, -0.25, 0.0, 0.0], [0.0, 0.0, 0.25, 0.25, 0.0, 0.0]],
+                        "ndarray",
+                    ),
+                    _numbers("float64", [[0.0, 0.5], [-0.5, 0.0]], "ndarray"),
+                ]
+            }
+        },
+        _CONJUGATES,
+    ),
+    "edges_of_ops/segment_prod_complex": Accepted(
+        _everywhere(
+            {
+                "list": [
+                    _complex([[2.0, 2.0], [0.0, 3.0]]),
+                    _complex([[2.0, 0.0], [1.0, -1.0], [2.0, 0.0]]),
+                ]
+            }
+        ),
+        _CONJUGATES,
+    ),
+    "edges_of_linalg/jacobian_gather": Accepted(
+        {
+            "result": {
+                "tuple": [_numbers("float64", np.eye(4)[[0, 1, 0, 1, 2, 3]].tolist(), "ndarray")]
+            }
+        },
+        "TensorFlow's compute_gradient fails inside for complex gradients that are IndexedSlices",
+    ),
+    "edges_of_linalg/pinv_coinciding": Accepted(
+        {
+            "result": {
+                "tuple": [
+                    _numbers("float64", [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 1.0]]),
+                    _numbers(
+                        "float64", [[-0.25, -0.5, -1.5], [-1.0, -1.25, -3.0], [-3.5, -4.0, -9.0]]
+                    ),
+                ]
+            }
+        },
+        "TensorFlow's gradient goes through the SVD, and loses what equal singular values share",
+    ),
+    **_raises(
+        "InvalidArgumentError",
+        "TensorFlow makes eigenvalues up for numbers that are too large",
+        "edges_of_linalg/eigh_tridiagonal_beyond",
+    ),
+    **_inside(
+        "the upper bound is left out, as documented; TensorFlow's rounding of half precision reaches it",
+        "edges_of_ops/uniform_float16_-3_-2",
+        "edges_of_ops/uniform_bfloat16_-3_-2",
     ),
 }

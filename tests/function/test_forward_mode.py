@@ -282,16 +282,31 @@ def test_jacobians(f: Callable[..., Any], vectorized: bool):
         np.testing.assert_allclose(found, expected, 1e-9)
 
 
-def test_the_jacobian_of_a_jacobian_of_a_function_with_a_conditional():
+@pytest.mark.parametrize("f", [lambda x: x * x * tf.sin(x), branch, counted, until_large])
+def test_the_jacobian_of_a_jacobian_of_a_function(f: Callable[..., Any]):
     def second(f: Callable[..., Any], x: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
             first = jacobian(f, x)
         return tape.jacobian(first, x)
 
-    expected = second(branch, X)
-    np.testing.assert_allclose(second(traced(branch), X), expected, 1e-9)
-    np.testing.assert_allclose(traced(lambda x: second(branch, x))(X), expected, 1e-9)
+    expected = second(f, X)
+    inner = traced(f)
+    np.testing.assert_allclose(second(inner, X), expected, 1e-9)
+    np.testing.assert_allclose(traced(lambda x: second(f, x))(X), expected, 1e-9)
+    np.testing.assert_allclose(traced(lambda x: second(inner, x))(X), expected, 1e-9)
+
+
+@pytest.mark.parametrize("derivative", DERIVATIVES)
+def test_around_a_function_that_is_mapped(derivative: Callable[..., Any]):
+    rows = tf.stack([X, X * X])
+
+    def mapped(f: Callable[..., Any]) -> Any:
+        return derivative(lambda x: tf.vectorized_map(f, x), rows)
+
+    expected = mapped(lambda x: x * x * tf.sin(x) * x[0])
+    found = mapped(traced(lambda x: x * x * tf.sin(x) * x[0]))
+    np.testing.assert_allclose(found, expected, 1e-9)
 
 
 def test_batch_jacobians_of_unknown_sizes():

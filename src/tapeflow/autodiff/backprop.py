@@ -136,6 +136,13 @@ def zeros(spec: ArraySpec) -> Tensor:
     return Tensor(np.zeros(spec.shape, spec.dtype.np_dtype))
 
 
+def zeros_like(x: Tensor) -> Tensor:
+    """Zeros in the form of a tensor."""
+    if type(x._array.shape) is not tuple:
+        return x._array.shape.zeros_like(x)  # stacks of tensors, inside of `tf.function`
+    return array.zeros_like(x)
+
+
 def dense(g: Any) -> Tensor:
     """A gradient as a tensor, whichever form it has."""
     return indexing.dense_from_slices(g) if type(g) is IndexedSlices else g

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.autodiff.backprop import Call, accumulate, dense
+from tapeflow.autodiff.backprop import Call, accumulate, dense, zeros_like
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core.context import identify
 from tapeflow.core.dims import Dim, same_sizes
@@ -203,7 +203,7 @@ def _pushed(call: Call, tangents: Tangents) -> list[Tensor | None]:
     if not pairs or not watched:
         return [None] * len(outputs)
     if all(_is_empty(t) for _, t in pairs):  # a rule may divide by what is not there
-        return [array.zeros_like(y) for y in outputs]
+        return [zeros_like(y) for y in outputs]
     seeds: dict[int, Any] = {}
     for part, t in pairs:
         there = seeds.get(identify(part))

@@ -12,27 +12,27 @@ to keep: nothing more is kept. Derivatives of any order follow, because the back
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tapeflow.autodiff.backprop import Call, accumulate, record_call
+from tapeflow.autodiff.backprop import Call, record_call, zeros_like
 from tapeflow.core.context import context, no_recorders
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device_tensor import DeviceTensor
 from tapeflow.core.dims import Atom, Dim, atoms_of
 from tapeflow.core.errors import shown
 from tapeflow.core.guards import Sizes, Variants, hinted
-from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.interpreter import innermost
 from tapeflow.core.steps import Step, settled
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.function.executors.choice import Executor
 from tapeflow.function.foreign_sizes import own_sizes
+from tapeflow.function.gradient_parts import parts_of, total
 from tapeflow.function.graph import Graph, Value
 from tapeflow.function.sizes import substituted
 from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
+from tapeflow.primitives.batching import BatchedTensor
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
 
@@ -134,13 +134,13 @@ class Routine:
             for x in inputs:
                 if x.interpreter is None or isinstance(x, SymbolicTensor):
                     context.tracer.value_of(x)
-        following = [r for r in active if any(x._id and r.follows(x._id) for x in inputs)]
+        following = [r for r in active if any(_followed(x, r) for x in inputs)]
         if not following:
             return self._run(self._forward(()), inputs, held, step)
         wanted = tuple(
             i
             for i, x in enumerate(inputs)
-            if x._id and x.dtype.is_differentiable and any(r.follows(x._id) for r in following)
+            if x.dtype.is_differentiable and any(_followed(x, r) for r in following)
         )
         once = len(following) == 1 and _first_order(following)
         if around is None:
@@ -185,10 +185,19 @@ class Routine:
         symbols = [*self.symbols, *kept, *self.inputs()]
         values = {id(x): y for x, y in zip(symbols, [*results, *inputs], strict=True)}
         values = {**around.tensors, **values}
+        given_at_most = {
+            i for i, y in enumerate(outputs if once else results) if y.dtype.is_differentiable
+        }
 
         def pullback(*g: Tensor | None) -> list[Any]:
             given = tuple(i for i, part in enumerate(g) if part is not None)
             backward = self._backward(wanted, given, kept, sizes)
+            if any(id(x) not in values for x in backward.kept):
+                # It asks for the form of an output that has no gradient. With all of them it needs what is kept.
+                more = given_at_most.difference(given)
+                g = tuple(zeros_like(results[i]) if i in more else p for i, p in enumerate(g))
+                given = tuple(sorted(given_at_most))
+                backward = self._backward(wanted, given, kept, sizes)
             arguments = [g[i] for i in given] + [values[id(x)] for x in backward.kept]
             found = backward.call(arguments, Around(sizes, values))
             parts: list[Any] = [None] * len(inputs)
@@ -350,8 +359,8 @@ class _Backward:
                     seeds, [x for group in groups for x in group], release=False
                 )
             )
-            sums = [_sum([next(found) for _ in group]) for group in groups]
-            self.template = [_parts(g) for g in sums]
+            sums = [total([next(found) for _ in group]) for group in groups]
+            self.template = [parts_of(g) for g in sums]
             outputs = [_symbol(tracer, part) for group in self.template for part in group.tensors]
         own_sizes(tracer, of_results=True)
         # What comes from the forward trace is an argument; the rest is captured from further outside.
@@ -370,29 +379,6 @@ class _Backward:
         """For each wanted input its gradient, or None."""
         results = iter(self.routine.call(arguments, around=around))
         return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
-
-
-def _sum(parts: list[Any]) -> Any:
-    found = [part for part in parts if part is not None]
-    return functools.reduce(accumulate, found) if found else None
-
-
-class _Parts(NamedTuple):
-    """The tensors of a gradient, and how they are put together again."""
-
-    tensors: list[Tensor]
-    packed: Callable[[list[Any]], Any]
-
-
-def _parts(g: Any) -> _Parts:
-    if g is None:
-        return _Parts([], lambda _: None)
-    if isinstance(g, IndexedSlices):
-        parts = [g.values, g.indices]
-        if g.dense_shape is None:
-            return _Parts(parts, lambda new: IndexedSlices(*new))
-        return _Parts([*parts, convert_to_tensor(g.dense_shape)], lambda new: IndexedSlices(*new))
-    return _Parts([g], lambda new: new[0])
 
 
 def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> dict[Atom, Any]:
@@ -435,6 +421,13 @@ def _symbol(tracer: Tracer, x: Any) -> SymbolicTensor:
 def _fresh(x: Tensor) -> Tensor:
     """The same value under another identity: what a call returns is not what it was given."""
     return x.__copy__()
+
+
+def _followed(x: Tensor, recorder: Any) -> bool:
+    """Whether a recorder follows a tensor, or from outside of a batch the full tensor that it is an example of."""
+    if x._id and recorder.follows(x._id):
+        return True
+    return isinstance(x, BatchedTensor) and _followed(x._full, recorder)
 
 
 def _first_order(following: Sequence[Any]) -> bool:

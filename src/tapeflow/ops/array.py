@@ -365,7 +365,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         x = convert_to_tensor(x)
     if x.dtype is dtype:
         return x
-    if x.dtype.is_complex and not (dtype.is_complex or dtype.is_bool):
+    if x.dtype.is_complex and dtype.is_floating:
         warn_of_lost_part(x.dtype, dtype)
     return (primitives.cast if dtype.is_differentiable else primitives.cast_to_discrete)(
         x, dtype=dtype

@@ -319,7 +319,7 @@ def eigh_tridiagonal(
       name: the same.
     """
     main = convert_to_tensor(alpha)
-    side = convert_to_tensor(beta, dtype_hint=main.dtype)
+    side = convert_to_tensor(beta)
     if main.dtype is not side.dtype:
         raise ValueError(
             "eigh_tridiagonal: 'alpha' and 'beta' must have the same type, got "

@@ -96,7 +96,9 @@ CASES = {
         tf, lambda d: tf.linalg.tridiagonal_solve(d, tf.ones([3, 1], d.dtype)), UNUSED
     ),
     "tridiagonal_solve_complex": _jacobian(
-        lambda tf, d, x: tf.linalg.tridiagonal_solve(d, x), np.array([[0j], [2j], [0j]]), RIGHT[:1]
+        lambda tf, d, x: tf.linalg.tridiagonal_solve(d, x),
+        np.array([[0j], [2j], [0j]]),
+        np.array([[1 + 1j]]),
     ),
     # Jacobians, of complex numbers as pairs of real ones.
     "jacobian_tridiagonal_matmul": _jacobian(

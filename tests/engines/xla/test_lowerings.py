@@ -209,3 +209,14 @@ def test_lowering_agrees_at_the_edges(name: str):
             np.testing.assert_allclose(
                 wide(y), wide(value), near, least, err_msg=f"{name} of {value.dtype}"
             )
+
+
+@pytest.mark.parametrize(
+    "name", ["sqrt", "rsqrt", "log", "asin", "acos", "acosh", "asinh", "atanh"]
+)
+def test_the_sign_of_a_zero_says_on_which_side_of_a_branch_cut_a_number_lies(name: str):
+    zeros, numbers = (0.0, -0.0), (-2.0, -0.5, 0.5, 2.0)
+    x = np.array([each for a in numbers for b in zeros for each in (complex(a, b), complex(b, a))])
+    function = getattr(tf.math, name)
+    compiled = tf.function(function, jit_compile=True, autograph=False)
+    np.testing.assert_allclose(compiled(x), function(x), rtol=1e-9, atol=1e-12)

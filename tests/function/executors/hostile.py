@@ -172,7 +172,6 @@ REFUSED: dict[str, Row] = {
     "eigvals": Row(
         lambda x: tf.math.real(tf.linalg.eigvals(x)), (floats([1, 2], [0, 3]),), (WITH_NAN,)
     ),
-    "pinv": Row(tf.linalg.pinv, (REGULAR,), (floats([1, 2], [NAN, NAN]),)),
     # Sequences.
     "reverse_sequence": Row(
         lambda x, n: tf.reverse_sequence(x, n, seq_axis=1),
@@ -331,6 +330,8 @@ ANSWERED: dict[str, Row] = {
     "qr": Row(lambda x: tf.abs(tf.linalg.qr(x)[1]), (REGULAR,), (floats([1, 2], [INF, 4]),)),
     "svd": Row(lambda x: tf.linalg.svd(x, compute_uv=False), (REGULAR,), (WITH_NAN,)),
     "vectors of the svd": Row(lambda x: tf.abs(tf.linalg.svd(x)[1]), (REGULAR,), (WITH_NAN,)),
+    "pinv": Row(tf.linalg.pinv, (REGULAR,), (floats([1, 2], [NAN, NAN]),)),
+    "pinv of infinity": Row(tf.linalg.pinv, (REGULAR,), (floats([1, 2], [INF, 4]),)),
     "pinv of a lower rank": Row(
         lambda x, limit: tf.linalg.pinv(x, rcond=limit),
         (REGULAR, np.float32(1e-6)),

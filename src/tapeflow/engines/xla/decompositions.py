@@ -114,7 +114,7 @@ def _singular_values(x: Any) -> Any:
 
 @lowering("pseudo_inverse", "truncated_inverse")
 def _pseudo_inverse(x: Any, rcond: Any) -> Any:
-    """NaN for a matrix with NaN in it, where the kernel raises an error."""
+    """NaN for a matrix with NaN or infinity in it, as in the kernel."""
     if not x.size:
         return jnp.swapaxes(x, -1, -2)
     s, u, v = _svd(x, full=False)

@@ -25,9 +25,7 @@ LOWERINGS.update(
     # Arithmetic.
     negative=jnp.negative,
     square=jnp.square,
-    sqrt=jnp.sqrt,
     reciprocal=lambda x: 1 / x,
-    rsqrt=lambda x: 1 / jnp.sqrt(x),
     sign=jnp.sign,
     floor=jnp.floor,
     ceil=jnp.ceil,
@@ -47,15 +45,11 @@ LOWERINGS.update(
     sin=jnp.sin,
     cos=jnp.cos,
     tan=jnp.tan,
-    asin=jnp.arcsin,
-    acos=jnp.arccos,
     atan=jnp.arctan,
     atan2=jnp.arctan2,
     sinh=jnp.sinh,
     cosh=jnp.cosh,
     tanh=jnp.tanh,
-    asinh=jnp.arcsinh,
-    acosh=jnp.arccosh,
     atanh=jnp.arctanh,
     # Activations.
     sigmoid=jax.nn.sigmoid,
@@ -92,6 +86,38 @@ LOWERINGS.update(
     right_shift=jnp.right_shift,
     next_after=jnp.nextafter,
 )
+
+
+# At a branch cut, the sign of a zero says on which side of it a complex number lies. XLA overlooks that.
+
+
+def _beside_the_real_axis(function: Any, sign: int = 1) -> Any:
+    """A function whose values lie above the real numbers where its argument does, or below them if `sign` is -1."""
+
+    def lowered(x: Any) -> Any:
+        y = function(x)
+        if not jnp.iscomplexobj(x):
+            return y
+        return jax.lax.complex(y.real, jnp.copysign(y.imag, sign * x.imag))
+
+    return lowered
+
+
+_sqrt = _beside_the_real_axis(jnp.sqrt)
+LOWERINGS.update(
+    sqrt=_sqrt,
+    rsqrt=lambda x: 1 / _sqrt(x),
+    asin=_beside_the_real_axis(jnp.arcsin),
+    acos=_beside_the_real_axis(jnp.arccos, -1),
+    acosh=_beside_the_real_axis(jnp.arccosh),
+)
+
+
+@lowering("asinh")
+def _asinh(x: Any) -> Any:
+    """Its cuts are on the imaginary axis."""
+    y = jnp.arcsinh(x)
+    return jax.lax.complex(jnp.copysign(y.real, x.real), y.imag) if jnp.iscomplexobj(x) else y
 
 
 @lowering("gcd")

@@ -10,11 +10,10 @@ from tapeflow.autodiff.backprop import Call
 from tapeflow.core.context import context, identify, recorders
 from tapeflow.core.dims import Dim
 from tapeflow.core.tensor import Tensor
-from tapeflow.function.control_flow.stacks import is_stack, stack_zeros_like
+from tapeflow.function.control_flow.stacks import is_stack
 from tapeflow.function.foreign_sizes import own_sizes
 from tapeflow.function.routine import Routine, _symbol
 from tapeflow.function.tracing import SymbolicTensor, Tracer, tracing_lock
-from tapeflow.primitives import array
 from tapeflow.primitives.table import ArraySpec
 
 
@@ -89,10 +88,8 @@ def record_kept(call: Call, tracer: Tracer, known: Sequence[Any]) -> None:
 
 def zeros_like(x: Tensor) -> Tensor:
     """Zeros in the shape of a tensor, or a stack of zeros."""
-    if is_stack(x):
-        return stack_zeros_like(x)
-    if any(type(d) is Dim for d in x._array.shape):
-        return array.zeros_like(x)
+    if is_stack(x) or any(type(d) is Dim for d in x._array.shape):
+        return backprop.zeros_like(x)
     return backprop.zeros(ArraySpec(x._array.shape, x.dtype))
 
 

@@ -154,7 +154,7 @@ def _stacked(rows: list[Any], like: Any, shape: Any, dtype: Any) -> Any:
 
 
 def _zeros(like: Any) -> Any:
-    return like.zeros_like() if isinstance(like, Stack) else np.zeros_like(like)
+    return like.full_like(0) if isinstance(like, Stack) else np.zeros_like(like)
 
 
 WHILE = ControlFlow("while", _while_kernel)

@@ -42,6 +42,14 @@ class StackShape(tuple[Any, ...]):
         """A stack of ones."""
         return stack_ones_like(x)
 
+    @staticmethod
+    def zeros_like(x: Tensor) -> Tensor:
+        """A stack of zeros."""
+        if x.interpreter is None:
+            return Tensor(x._array.full_like(0))
+        shape = x._array.shape
+        return stack_empty(length=shape[0], element=_known(shape), dtype=x.dtype)
+
     def with_sizes(self, sizes: tuple[Any, ...]) -> StackShape:
         """The same with another length."""
         return StackShape(sizes[0], self.element)
@@ -92,14 +100,18 @@ class Stack:
                     "TensorArray: an element that was not written is read as zeros, and the shape of the elements is "
                     "not known. Give element_shape, or write first.",
                 )
-            return found.zeros_like() if isinstance(found, Stack) else np.zeros_like(found)
+            return found.full_like(0) if isinstance(found, Stack) else np.zeros_like(found)
         if self.dtype.kind == "O":
             return np.full(element, b"", object)
         return np.zeros(element, self.dtype)
 
-    def zeros_like(self) -> Stack:
-        """A stack of zeros."""
-        return Stack({}, self.length, self.dtype, self.element)
+    def full_like(self, number: int) -> Stack:
+        """A stack of the same form whose elements hold one number."""
+        entries = {
+            i: x.full_like(number) if isinstance(x, Stack) else np.full_like(x, number)
+            for i, x in self.entries.items()
+        }
+        return Stack(entries, self.length, self.dtype, self.element)
 
     def with_entry(self, index: int, value: Any) -> Stack:
         """The stack with another element."""
@@ -288,11 +300,7 @@ stack_add = _unlisted(
 def _ones_like_kernel(s: Any) -> Stack:
     if not isinstance(s, Stack):  # XLA has arrays in the place of stacks
         return _from_kernel(np.ones_like(s))
-    ones = {
-        i: _ones_like_kernel(x) if isinstance(x, Stack) else np.ones_like(x)
-        for i, x in s.entries.items()
-    }
-    return Stack(ones, s.length, s.dtype, s.element)
+    return s.full_like(1)
 
 
 stack_ones_like = _unlisted("stack_ones_like", "s", _ones_like_kernel, result=lambda s: s)
@@ -452,9 +460,3 @@ stack_pick = _unlisted(
     ),
     gradients={"s": _pick_gradient},
 )
-
-
-def stack_zeros_like(x: Tensor) -> Tensor:
-    """A stack of zeros, as long as another."""
-    shape = x._array.shape
-    return stack_empty(length=shape[0], element=_known(shape), dtype=x.dtype)
