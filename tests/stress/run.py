@@ -182,8 +182,9 @@ def _lines(child: subprocess.Popen[str]) -> Iterator[str | None]:
     output = child.stdout
 
     def read() -> None:
-        for line in output:
-            found.put(line)
+        with output:
+            for line in output:
+                found.put(line)
         found.put(None)
 
     threading.Thread(target=read, daemon=True).start()
