@@ -146,9 +146,12 @@ def apart(
 
 
 def identify(tensor: Tensor) -> int:
-    """The identity of a tensor, given on first demand."""
+    """The identity of a tensor, given on first demand: one, also where tapes of two threads ask at the same time."""
     if not tensor._id:
-        tensor._id = new_id()
+        identity = new_id()
+        # Python changes threads at calls, and from here to the assignment there is none.
+        if not tensor._id:
+            tensor._id = identity
     return tensor._id
 
 
