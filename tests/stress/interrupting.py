@@ -111,8 +111,8 @@ def surroundings() -> dict[str, Any]:
 
 
 def threads() -> set[str]:
-    """The names of the threads there are."""
-    return {t.name for t in threading.enumerate()}
+    """The names of the threads there are. One of XLA's that has called Python is not ours to end."""
+    return {t.name for t in threading.enumerate() if not isinstance(t, threading._DummyThread)}
 
 
 def wait_for_threads(before: set[str], patience: float = 10.0) -> list[str]:
