@@ -115,14 +115,14 @@ def threads() -> set[str]:
     return {t.name for t in threading.enumerate() if not isinstance(t, threading._DummyThread)}
 
 
-def wait_for_threads(before: set[str], patience: float = 10.0) -> list[str]:
+def wait_for_threads(before: set[str], patience: float = 60.0) -> list[str]:
     """The threads that have come and do not go. Tapeflow's own pool stays, and so does jax's."""
     end = time.monotonic() + patience
     while True:
-        gc.collect()
         more = [n for n in threads() - before if not n.startswith(("tapeflow-", "jax"))]
         if not more or time.monotonic() > end:
             return more
+        gc.collect()
         time.sleep(0.01)
 
 
