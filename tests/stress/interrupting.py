@@ -126,7 +126,7 @@ def wait_for_threads(before: set[str], patience: float = 60.0) -> list[str]:
         time.sleep(0.01)
 
 
-def in_another_thread(action: Callable[[], None], patience: float = 60.0) -> str | None:
+def in_another_thread(action: Callable[[], None], patience: float = 300.0) -> str | None:
     """Runs an action in another thread: what this thread has forgotten to let go would stop it."""
     errors: list[BaseException] = []
 
