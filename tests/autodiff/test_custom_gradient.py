@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from tests.core.interruptions import interrupted, surroundings
 
 import tapeflow as tf
 
@@ -237,6 +240,23 @@ class TestRecompute:
 
     def test_without_a_tape(self):
         assert float(tf.recompute_grad(tf.sin)(tf.constant(0.0))) == 0.0
+
+    def test_interruptions_leave_nothing_open(self):
+        x, w = tf.Variable(2.0), tf.Variable(3.0)
+        block = tf.recompute_grad(lambda x: tf.square(x) * w)
+
+        def slope():
+            with tf.GradientTape() as tape:
+                y = block(x)
+            return tape.gradient(y, x)
+
+        slope()
+        before = surroundings()
+        for at in itertools.count():
+            if not interrupted(slope, at):
+                break
+            assert surroundings() == before, at
+        assert float(slope()) == 12.0
 
     def test_nested(self):
         x = tf.Variable(0.5, dtype=tf.float64)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import context
 
 
 def test_threads_do_not_see_each_others_tapes():
@@ -31,6 +32,38 @@ def test_threads_do_not_see_each_others_tapes():
     for t in threads:
         t.join()
     assert results == {i: float(i) for i in range(8)}
+
+
+@pytest.mark.parametrize("kind", ["variable", "tensor"])
+def test_two_threads_that_begin_to_watch_a_value_at_the_same_time(kind, monkeypatch):
+    x = tf.Variable(3.0) if kind == "variable" else tf.constant(3.0)
+    watched, go_on = threading.Event(), threading.Event()
+    found = []
+
+    def slope(when_watched=lambda: None):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            when_watched()
+            y = tf.square(x)
+        found.append(tape.gradient(y, x))
+
+    def wait():
+        watched.set()
+        go_on.wait()
+
+    other = threading.Thread(target=slope, args=(wait,))
+    new_id = context.new_id
+
+    def interrupted():  # by the other thread, which is quicker
+        if threading.current_thread() is not other and not watched.is_set():
+            other.start()
+            watched.wait()
+        return new_id()
+
+    monkeypatch.setattr(context, "new_id", interrupted)
+    slope(go_on.set)
+    other.join()
+    assert [float(g) for g in found] == [6.0, 6.0]
 
 
 def test_a_tape_of_this_thread_does_not_record_another():

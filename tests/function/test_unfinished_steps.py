@@ -1,11 +1,13 @@
 """A step that fails, or is interrupted, leaves in each variable its value before the step or after it."""
 
 import gc
+import itertools
 import signal
 import weakref
 
 import numpy as np
 import pytest
+from tests.core.interruptions import interrupted
 from tests.function.tools import PROGRAMS, run_all_on
 
 import tapeflow as tf
@@ -106,6 +108,23 @@ def test_interrupts_lose_nothing(program):
         signal.signal(signal.SIGALRM, previous)
     step(one)
     np.testing.assert_array_equal(v, np.full([SIZE, SIZE], at + 1.0))
+
+
+def test_interrupts_leave_the_state_of_numpy_and_jax(program):
+    v = tf.Variable(np.zeros([SIZE, SIZE], np.float32))
+
+    @tf.function
+    def step(x):
+        v.assign_add(x @ x)
+
+    one = tf.ones([SIZE, SIZE])
+    step(one)
+    jax = pytest.importorskip("jax")
+    before = np.geterr(), jax.config.jax_enable_x64
+    for at in itertools.count():
+        if not interrupted(lambda: step(one), at):
+            break
+        assert (np.geterr(), jax.config.jax_enable_x64) == before, at
 
 
 def test_signal_handlers_see_whole_values(program):

@@ -285,7 +285,7 @@ class ImportingJax(Entry):
     def run(self) -> None:
         seconds = self.dice.random() * 4.0
         command = [sys.executable, "-m", "tests.stress.cold", self.engine, str(seconds)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=150)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         expect(
             done.returncode == 0 and "Exception ignored" not in done.stderr,
             f"status {done.returncode} after {seconds} s:\n{done.stdout}\n{done.stderr[-3000:]}",

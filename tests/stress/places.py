@@ -131,8 +131,12 @@ def _instructions(code: CodeType) -> tuple[dict[int, str], dict[int, int]]:
 # How Python tells.
 
 if sys.version_info < (3, 12):
+    # Python does not hold the trace function that it is about to call. If its garbage collector comes in between, and
+    # calls a destructor that has the place, the function is not the trace function any more, and would be gone.
+    _last: Any = None
 
     def _listen(places: Places | None) -> None:
+        global _last
         if places is None:
             sys.settrace(None)
             return
@@ -151,6 +155,7 @@ if sys.version_info < (3, 12):
             places.begin(frame)
             return local
 
+        _last = trace
         sys.settrace(trace)
 
 else:  # from then on a trace function is not told of the instructions of a function that is called for the first time

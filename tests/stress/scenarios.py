@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from tests.stress.dice import Dice
 
 THREADS = 16
-_PATIENCE = 200.0  # seconds until threads that do not end are taken to wait for each other
+_PATIENCE = 600.0  # seconds until threads that do not end are taken to wait for each other
 
 Scenario = Callable[[Dice], None]
 _tables: dict[str, dict[str, Scenario]] = {}

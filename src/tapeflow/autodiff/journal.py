@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import optree
 
-from tapeflow.core.context import identify
+from tapeflow.core.context import identify, quietly
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 
@@ -287,6 +287,6 @@ def _is_literal(array: Any) -> bool:
         )
         frame = None if frame is user else frame.f_back
     values = np.abs(np.asarray(array)).reshape(-1, 1)
-    with np.errstate(all="ignore"):  # numbers of that line that do not fit the dtype
-        known = np.asarray(written).astype(values.dtype)
+    # Numbers of that line that do not fit the dtype are no mistake.
+    known = quietly(np.asarray(written).astype, values.dtype)
     return bool((values == known).any(axis=1).all())

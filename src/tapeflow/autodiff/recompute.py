@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.autodiff.backprop import Call, record_call
@@ -19,6 +18,7 @@ from tapeflow.core.context import (
     recorders,
 )
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.scopes import Scope
 from tapeflow.core.tensor import Tensor
 from tapeflow.core.variable import Variable
 from tapeflow.primitives import array
@@ -79,28 +79,28 @@ def _apart(value: Any) -> Any:
     return array.barrier(value)
 
 
-@contextlib.contextmanager
-def _as_it_was(variables: Sequence[Variable], values: Sequence[Tensor]) -> Iterator[None]:
-    """Within this context the variables hold what they held in the forward pass, whatever was assigned since."""
+def _as_it_was(variables: Sequence[Variable], values: Sequence[Tensor]) -> Any:
+    """A context in which the variables hold what they held in the forward pass, whatever was assigned since."""
     if context.tracer is not None:
-        with context.tracer.holding(variables, values):
-            yield
-        return
-    earlier = _Earlier(variables, values)
-    push_recorder(earlier)
-    try:
-        yield
-    finally:
-        pop_recorder(earlier)
+        return context.tracer.holding(variables, values)
+    return _Earlier(variables, values)
 
 
-class _Earlier:
+class _Earlier(Scope):
     """A recorder for which some variables hold earlier values. What is assigned meanwhile is forgotten afterwards."""
 
     substitutes = True
 
     def __init__(self, variables: Sequence[Variable], values: Sequence[Tensor]) -> None:
         self._values = {id(v): value for v, value in zip(variables, values, strict=True)}
+
+    def __enter__(self) -> None:
+        self._guard = self._latest
+        push_recorder(self)
+
+    def _leave(self, *exception: Any) -> None:
+        pop_recorder(self)
+        self._guard = None
 
     def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Gives the earlier value."""

@@ -132,7 +132,7 @@ class GradientTape(Scope):
             self._record_joint(primitive.name, edges, output)
             return
         identity = output._id
-        if not identity:
+        if not identity:  # nobody else has it yet
             identity = output._id = new_id()
         tracked.add(identity)
         self._records.append((identity, primitive, edges))  # type: ignore[union-attr]
@@ -183,9 +183,7 @@ class GradientTape(Scope):
     def _watch_variable(self, variable: Variable, value: Tensor) -> None:
         self._watched[id(variable)] = variable
         if variable._differentiable:
-            identity = value._id
-            if not identity:
-                identity = value._id = new_id()
+            identity = value._id or identify(value)
             self._reads[identity] = variable
             self._tracked.add(identity)
 

@@ -80,7 +80,8 @@ class _Context(threading.local):
     runs a kernel without NumPy's floating-point warnings, and the recorders.
 
     The quiet state is a `contextvars.Context` of our own in which NumPy's error state is set once. Entering it costs
-    20 ns, against 2 us for `np.errstate`, and the user's own NumPy code keeps its warnings.
+    20 ns, against 2 us for `np.errstate`, and the user's own NumPy code keeps its warnings. It is also left whatever
+    happens, which `np.errstate` is not: it is written in Python, and an interruption at its end leaves the state set.
     """
 
     def __init__(self) -> None:
@@ -146,9 +147,12 @@ def apart(
 
 
 def identify(tensor: Tensor) -> int:
-    """The identity of a tensor, given on first demand."""
+    """The identity of a tensor, given on first demand: one, also where tapes of two threads ask at the same time."""
     if not tensor._id:
-        tensor._id = new_id()
+        identity = new_id()
+        # Python changes threads at calls, and from here to the assignment there is none.
+        if not tensor._id:
+            tensor._id = identity
     return tensor._id
 
 

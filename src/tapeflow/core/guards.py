@@ -8,7 +8,6 @@ graph checks it when the function runs. Nothing is ever silently wrong.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 from tapeflow.core.context import context
 from tapeflow.core.dims import Atom, Dim, _key, atoms_of
 from tapeflow.core.extremes import bounds, evaluated, hint_of, never_more
-from tapeflow.core.scopes import setting
+from tapeflow.core.scopes import Scope, setting
 
 
 class Guard(NamedTuple):
@@ -68,24 +67,14 @@ class noting(setting):
         return self._book
 
 
-@contextlib.contextmanager
-def undecided() -> Iterator[None]:
+def undecided() -> setting:
     """Within this context a question that is not plain raises `Undecided`."""
-    before, notes.deciding = notes.deciding, False
-    try:
-        yield
-    finally:
-        notes.deciding = before
+    return setting(notes, deciding=False)
 
 
-@contextlib.contextmanager
-def validity() -> Iterator[None]:
+def validity() -> setting:
     """Within this context a shape rule asks whether what a primitive is given fits. Its kernel checks that, too."""
-    before, notes.checking = notes.checking, True
-    try:
-        yield
-    finally:
-        notes.checking = before
+    return setting(notes, checking=True)
 
 
 def ask(comparison: str, a: Any, b: Any) -> bool:
@@ -205,18 +194,23 @@ def failing(guards: Iterable[Guard], sizes: Sizes) -> Guard | None:
     return None
 
 
-@contextlib.contextmanager
-def hinted(sizes: Sizes) -> Iterator[None]:
+class hinted(Scope):
     """Within this context the sizes of a call are those that questions are answered for."""
-    before = [(atom, atom.hint, atom.made_up) for atom in sizes]
-    for atom, size in sizes.items():
-        atom.hint = hint_of(size)
-        atom.made_up = any(each.made_up for each in atoms_of(size))
-    try:
-        yield
-    finally:
-        for atom, hint, made_up in before:
+
+    def __init__(self, sizes: Sizes) -> None:
+        self._sizes = sizes
+        self._before = [(atom, atom.hint, atom.made_up) for atom in sizes]
+
+    def __enter__(self) -> None:
+        self._guard = self._latest
+        for atom, size in self._sizes.items():
+            atom.hint = hint_of(size)
+            atom.made_up = any(each.made_up for each in atoms_of(size))
+
+    def _leave(self, *exception: Any) -> None:
+        for atom, hint, made_up in self._before:
             atom.hint, atom.made_up = hint, made_up
+        self._guard = None
 
 
 class Variants:

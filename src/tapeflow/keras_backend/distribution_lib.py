@@ -77,18 +77,24 @@ def distribute_tensor(tensor: Any, layout: Any) -> Tensor:
         tensor = tf.convert_to_tensor(tensor)
     if tensor.interpreter is not None:
         return tensor
-    jax = _jax()
+    jax, wide = _jax(), _wide()
     buffer = tensor._buffer if isinstance(tensor, DeviceTensor) else tensor._array
-    with jax.enable_x64(True):
+    with wide():
         return DeviceTensor(jax.device_put(buffer, _sharding(layout)))
 
 
 def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: Any) -> Tensor:
     """The batch of all processes, of which this one has a part."""
-    jax = _jax()
-    with jax.enable_x64(True):
+    jax, wide = _jax(), _wide()
+    with wide():
         part = np.asarray(per_process_batch)
         return DeviceTensor(jax.make_array_from_process_local_data(_sharding(layout), part))
+
+
+def _wide() -> Any:
+    from tapeflow.engines.xla.widths import wide
+
+    return wide
 
 
 def _sharding(layout: Any) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import quietly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.memory import check_room
@@ -261,8 +262,7 @@ def _different(share: np.ndarray, size: int, seed: int | None) -> tuple[Tensor, 
     """Draws different classes, and the number of draws with repetition that it took."""
     total = len(share)
     level = 1.0 - random.uniform([total + size - 1], dtype=dtypes.float64, seed=seed)  # never 0
-    with np.errstate(divide="ignore"):
-        likely = Tensor(np.log(share))
+    likely = Tensor(quietly(np.log, share))
     noise = -unary.log(-unary.log(level[:total]))
     sampled = nn.top_k_indices(likely + noise, k=size, dtype=dtypes.int64)
     if size == 1:

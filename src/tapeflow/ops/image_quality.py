@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import quietly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DTypeError
 from tapeflow.core.extremes import larger, smaller, surely_less
@@ -179,10 +180,7 @@ def _ssim(
             f"{op}: the images {list(a._array.shape)} must be at least filter_size = {size} pixels "
             "high and wide"
         )
-    steps = np.arange(size) - (size - 1) / 2
-    with np.errstate(all="ignore"):
-        weights = np.exp(-(steps**2) / (2 * np.float64(sigma) ** 2))
-        weights = (weights / weights.sum()).astype(np.float32)
+    weights = quietly(_bell, size, sigma)
 
     def blurred(x: Tensor) -> Tensor:
         rank = x._array.ndim
@@ -197,6 +195,13 @@ def _ssim(
     variances = blurred(unary.square(a) + unary.square(b)) - squares
     structure = (covariance + c2) / (variances + c2)
     return luminance * structure, structure
+
+
+def _bell(size: int, sigma: float) -> np.ndarray:
+    """The weights of a Gaussian blur."""
+    steps = np.arange(size) - (size - 1) / 2
+    weights = np.exp(-(steps**2) / (2 * np.float64(sigma) ** 2))
+    return (weights / weights.sum()).astype(np.float32)
 
 
 def ssim_multiscale(

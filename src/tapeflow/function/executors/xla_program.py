@@ -19,6 +19,7 @@ from tapeflow.engines.xla.checking import doubtful
 from tapeflow.engines.xla.failures import Telling
 from tapeflow.engines.xla.lower import lower_nodes, lowerable
 from tapeflow.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
+from tapeflow.engines.xla.widths import wide
 from tapeflow.function.executors.checked import Unwatched, Watch, finish, options
 from tapeflow.function.executors.numpy_program import NumpyProgram
 from tapeflow.function.executors.partition import Stage, stages
@@ -98,7 +99,7 @@ class XlaProgram:
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
-        with self._telling, jax.enable_x64(True):
+        with self._telling, wide():
             arrays = [buffer_of(x) for x in tensors]
             for i, position in self._overwritten:
                 x = tensors[i]

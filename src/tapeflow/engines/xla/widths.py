@@ -1,0 +1,27 @@
+"""Numbers of 64 bits, which jax has only where it is told so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from tapeflow.core.scopes import Scope
+
+
+class wide(Scope):
+    """Within this context jax takes numbers of 64 bits as they are, in this thread.
+
+    jax's own `with jax.enable_x64(True)` may be interrupted between the change and the note of what was before.
+    """
+
+    def __init__(self) -> None:
+        self._before: Any = jax.enable_x64.get_local()
+
+    def __enter__(self) -> None:
+        self._guard = self._latest
+        jax.enable_x64.set_local(True)
+
+    def _leave(self, *exception: Any) -> None:
+        jax.enable_x64.set_local(self._before)
+        self._guard = None
