@@ -75,6 +75,13 @@ def test_saving_waits_for_the_interval(checkpoint, step, tmp_path):
     assert manager.save() is None
 
 
+@pytest.mark.parametrize("number", [float("inf"), 1.5, "a"])
+def test_checkpoint_numbers_are_integers(tmp_path, number):
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(), tmp_path, max_to_keep=2)
+    with pytest.raises(TypeError, match="checkpoint_number must be an int"):
+        manager.save(number)
+
+
 def test_restore_or_initialize_tells_which(checkpoint, step, tmp_path):
     called = []
     first = tf.train.CheckpointManager(checkpoint, tmp_path, 3, init_fn=lambda: called.append(1))

@@ -84,7 +84,9 @@ def _expm(x: Any) -> Any:
     even = even + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
     y = np.linalg.solve(even - odd, even + odd)
     for step in range(int(halvings.max())):
-        y = np.where(halvings > step, y @ y, y)
+        last, y = y, np.where(halvings > step, y @ y, y)
+        if np.array_equal(y, last, equal_nan=True):  # zero, or beyond all numbers, for good
+            break
     return y
 
 
