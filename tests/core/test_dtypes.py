@@ -80,7 +80,7 @@ def test_copies_and_numbers_lead_to_the_same_object(dtype):
 
 def test_infinity_is_no_number_of_a_dtype():
     with pytest.raises(TypeError, match="Cannot convert inf"):
-        DType(math.inf)  # pyright: ignore[reportArgumentType]
+        DType(math.inf)
 
 
 def test_equality_with_other_things():
