@@ -260,3 +260,10 @@ def test_threads_that_save_get_numbers_of_their_own(checkpoint, tmp_path):
         thread.join()
     assert sorted(saved) == sorted(str(tmp_path / f"ck-{n}") for n in range(1, 21))
     assert all(os.path.exists(f"{path}.safetensors") for path in saved)
+
+
+def test_paths_that_no_system_takes():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="zero character"):
+        tf.train.latest_checkpoint("\0")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="zero character"):
+        tf.train.CheckpointManager(tf.train.Checkpoint(), "\0", max_to_keep=1)
