@@ -104,8 +104,8 @@ def _by_eigenvalues(function: Callable[[Any], Any], x: Any) -> Any:
         values = np.where(np.abs(values) <= noise, 0.0, values)
     else:
         values, vectors = np.linalg.eig(x)
-        if np.linalg.cond(vectors) > _TRUSTED:
-            return None
+        if not np.isfinite(vectors).all() or np.linalg.cond(vectors) > _TRUSTED:
+            return None  # of infinities LAPACK may look for singular values for ever
         inverse = np.linalg.inv(vectors)
     y = (vectors * function(values.astype(np.complex128))) @ inverse
     if x.dtype.kind == "c":
