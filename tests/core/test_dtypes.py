@@ -1,6 +1,7 @@
 """What `tf.DType` promises; the values are TensorFlow's."""
 
 import copy
+import math
 import operator
 import pickle
 
@@ -75,6 +76,11 @@ def test_copies_and_numbers_lead_to_the_same_object(dtype):
     assert from_numpy(dtype.np_dtype) is dtype
     assert dtype == dtype.name and dtype == dtype.np_dtype and dtype == dtype.as_numpy_dtype
     assert {dtype: 1}[as_dtype(dtype.name)] == 1
+
+
+def test_infinity_is_no_number_of_a_dtype():
+    with pytest.raises(TypeError, match="Cannot convert inf"):
+        DType(math.inf)
 
 
 def test_equality_with_other_things():

@@ -92,6 +92,24 @@ def test_padding_mistakes():
         lists(ragged([1, 2, 3]).padded_batch(2, padded_shapes=[2]))
 
 
+@pytest.mark.parametrize("shape", [[float("inf")], [1.5], ["1"], object()])
+def test_padded_shapes_are_of_integers(shape):
+    with pytest.raises(TypeError, match="padded_shapes must be shapes, of integers and None"):
+        Dataset.from_tensors([1, 2, 3]).padded_batch(2, padded_shapes=shape)
+
+
+@pytest.mark.parametrize("shapes", [{"b": [1]}, {"a": [1], "b": [1]}, [1]])
+def test_padded_shapes_of_another_structure(shapes):
+    with pytest.raises(ValueError, match="does not have the structure of the elements"):
+        Dataset.from_tensors({"a": [1]}).padded_batch(2, padded_shapes=shapes)
+
+
+@pytest.mark.parametrize("size", [float("inf"), 1.5, "a", 2**70])
+def test_the_cardinality_that_is_asserted_is_an_integer(size):
+    with pytest.raises((TypeError, ValueError)):
+        Dataset.range(3).apply(tf.data.experimental.assert_cardinality(size))
+
+
 def test_unbatch():
     data = Dataset.from_tensors((np.arange(3), ["a", "b", "c"])).unbatch()
     assert [(int(x), y.numpy()) for x, y in data] == [(0, b"a"), (1, b"b"), (2, b"c")]

@@ -102,6 +102,12 @@ def test_range_dtype_and_mistakes():
         Dataset.range(1.5)
 
 
+def test_counters_are_of_numbers():
+    assert values(Dataset.counter(5, 2, tf.float32).take(2)) == [5.0, 7.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="dtype must be one of numbers"):
+        Dataset.counter(dtype=tf.string)
+
+
 def test_an_empty_dataset():
     assert values(Dataset.from_tensor_slices([])) == []
     assert values(Dataset.range(0).batch(3)) == []

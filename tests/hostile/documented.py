@@ -18,6 +18,7 @@ ELSEWHERE = {
     "tf.hessians": {"RuntimeError"},
     "tf.TensorShape(y)[y]": {"IndexError"},
     "x.shape[y]": {"IndexError"},
+    "int(x)": {"OverflowError"},
     "tf.io.gfile.GFile.next": {"StopIteration"},
     "tf.saved_model.load": {"OSError"},
     "tf.train.": {"OSError"},

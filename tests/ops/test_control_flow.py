@@ -16,6 +16,13 @@ def test_only_the_branch_taken_is_called():
     assert called == [2, 3, 6]
 
 
+@pytest.mark.parametrize("pred", [[False], [[False]], [0.0], 0])
+def test_a_predicate_is_true_as_a_tensor_is(pred):
+    assert tf.cond(pred, lambda: 1, lambda: 2) == 2
+    with pytest.raises(ValueError, match="convert"):
+        tf.cond({"a": 1}, lambda: 1, lambda: 2)
+
+
 def test_gradients_through_branches_and_loops():
     def f(x):
         def body(i, y):

@@ -447,6 +447,13 @@ def test_expm_of_large_and_small_matrices_in_one_batch():
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
 
 
+def test_expm_of_matrices_that_are_halved_a_thousand_times():
+    one = np.eye(200)
+    assert not tf.linalg.expm(-1e300 * one).numpy().any()
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(tf.linalg.expm(1e300 * one).numpy()).any()
+
+
 @BOTH
 def test_sqrtm(make):
     x = positive(tf.constant(make(2, 3, 3))).numpy() + 0.3 * make(2, 3, 3)

@@ -311,3 +311,9 @@ def test_the_folder_is_made_as_for_a_path(tmp_path):
     tf.summary.create_file_writer(tf.constant(str(tmp_path / "c")))
     assert len(list(Path(tmp_path / "a" / "b").iterdir())) == 1
     assert len(list(Path(tmp_path / "c").iterdir())) == 1
+
+
+def test_no_folder_is_the_one_where_the_process_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tf.summary.create_file_writer("").close()
+    assert len(list(tmp_path.glob("events.*"))) == 1

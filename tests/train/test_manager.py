@@ -75,6 +75,13 @@ def test_saving_waits_for_the_interval(checkpoint, step, tmp_path):
     assert manager.save() is None
 
 
+@pytest.mark.parametrize("number", [float("inf"), 1.5, "a"])
+def test_checkpoint_numbers_are_integers(tmp_path, number):
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(), tmp_path, max_to_keep=2)
+    with pytest.raises(TypeError, match="checkpoint_number must be an int"):
+        manager.save(number)
+
+
 def test_restore_or_initialize_tells_which(checkpoint, step, tmp_path):
     called = []
     first = tf.train.CheckpointManager(checkpoint, tmp_path, 3, init_fn=lambda: called.append(1))
@@ -253,3 +260,10 @@ def test_threads_that_save_get_numbers_of_their_own(checkpoint, tmp_path):
         thread.join()
     assert sorted(saved) == sorted(str(tmp_path / f"ck-{n}") for n in range(1, 21))
     assert all(os.path.exists(f"{path}.safetensors") for path in saved)
+
+
+def test_paths_that_no_system_takes():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="zero character"):
+        tf.train.latest_checkpoint("\0")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="zero character"):
+        tf.train.CheckpointManager(tf.train.Checkpoint(), "\0", max_to_keep=1)

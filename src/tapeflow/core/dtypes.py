@@ -106,7 +106,10 @@ class DType:
 
     def __new__(cls, type_enum: int) -> DType:
         """Returns the existing type with this TensorFlow type number."""
-        return as_dtype(int(type_enum))
+        try:
+            return as_dtype(int(type_enum))
+        except OverflowError:  # of infinity
+            return as_dtype(type_enum)
 
     @property
     def base_dtype(self) -> DType:

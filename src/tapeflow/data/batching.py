@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor, to_array
-from tapeflow.core.errors import DataLossError, invalid
+from tapeflow.core.errors import DataLossError, invalid, shown
 from tapeflow.core.shapes import TensorShape
 from tapeflow.core.spec import TensorSpec
 from tapeflow.data.node import INFINITE, UNKNOWN, Node, Run, integer
@@ -126,12 +127,18 @@ def shapes_like(spec: Any, given: Any) -> list[Any]:
     if not nest.is_nested(spec):
         return [given]
     if isinstance(spec, dict):
+        if not isinstance(given, dict) or given.keys() != spec.keys():
+            raise _other_structure(given, spec)
         return [s for key in sorted(spec) for s in shapes_like(spec[key], given[key])]
     if not isinstance(given, (list, tuple)) or len(given) != len(spec):
-        raise ValueError(
-            f"Dataset.padded_batch: padded_shapes {given} does not have the structure of the elements, {spec}"
-        )
+        raise _other_structure(given, spec)
     return [s for part, shape in zip(spec, given, strict=True) for s in shapes_like(part, shape)]
+
+
+def _other_structure(given: Any, spec: Any) -> ValueError:
+    return ValueError(
+        f"Dataset.padded_batch: padded_shapes {shown(given)} does not have the structure of the elements, {spec}"
+    )
 
 
 def _dims(shape: Any) -> tuple[Any, ...]:
@@ -139,7 +146,13 @@ def _dims(shape: Any) -> tuple[Any, ...]:
         return tuple(shape.as_list())
     values = convert_to_tensor(shape)._elements().tolist() if hasattr(shape, "numpy") else shape
     values = [values] if isinstance(values, int) else values
-    return tuple(None if d is None or int(d) == -1 else int(d) for d in values)
+    try:
+        sizes = [None if d is None else operator.index(d) for d in values]
+    except TypeError:
+        raise TypeError(
+            f"Dataset.padded_batch: padded_shapes must be shapes, of integers and None, got {shown(shape)}"
+        ) from None
+    return tuple(None if size == -1 else size for size in sizes)
 
 
 def _padding_values(spec: Any, flat: list[TensorSpec], given: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from tapeflow.core.missing import Missing as _Missing
 from tapeflow.core.tensor import Tensor
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.iterator import Optional, OwnedIterator
-from tapeflow.data.node import INFINITE, UNKNOWN
+from tapeflow.data.node import INFINITE, UNKNOWN, integer
 from tapeflow.data.options import (
     AutotuneOptions,
     DistributeOptions,
@@ -140,7 +140,11 @@ def assert_cardinality(expected_cardinality: Any) -> Callable[[Dataset], Dataset
     """
     from tapeflow.data.extras import Sized
 
-    return lambda dataset: dataset._with(Sized(dataset._node, int(expected_cardinality)))
+    def apply(dataset: Dataset) -> Dataset:
+        size = integer("assert_cardinality", "expected_cardinality", expected_cardinality)
+        return dataset._with(Sized(dataset._node, int(size)))
+
+    return apply
 
 
 def enumerate_dataset(start: Any = 0) -> Callable[[Dataset], Dataset]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import invalid
 from tapeflow.core.spec import TensorSpec
 from tapeflow.data.node import INFINITE, UNKNOWN, Node, Run, integer
 from tapeflow.data.rows import ENDLESS, RangeTable, Row, Rows, Table, TableRows, ZipTable, gathered
@@ -137,6 +138,8 @@ class Numbers(Node):
     def __init__(self, start: Any, step: Any = 1, dtype: Any = dtypes.int64) -> None:
         self.tensors = (integer("counter", "start", start), integer("counter", "step", step))
         self.dtype = dtypes.as_dtype(dtype)
+        if self.dtype is dtypes.string:
+            raise invalid("Dataset.counter: dtype must be one of numbers, got string")
         self.spec = TensorSpec((), self.dtype)
 
     def cardinality(self) -> int:

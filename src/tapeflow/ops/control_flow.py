@@ -60,6 +60,8 @@ def cond(
                     f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
                 )
             return _choose("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
+    elif not isinstance(pred, (bool, Tensor)):
+        pred = convert_to_tensor(pred)  # a list that holds False is not empty, and yet false
     return true_fn() if pred else false_fn()
 
 

@@ -84,7 +84,9 @@ def _expm(x: Any) -> Any:
     even = even + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
     y = np.linalg.solve(even - odd, even + odd)
     for step in range(int(halvings.max())):
-        y = np.where(halvings > step, y @ y, y)
+        last, y = y, np.where(halvings > step, y @ y, y)
+        if np.array_equal(y, last, equal_nan=True):  # zero, or beyond all numbers, for good
+            break
     return y
 
 
@@ -102,8 +104,8 @@ def _by_eigenvalues(function: Callable[[Any], Any], x: Any) -> Any:
         values = np.where(np.abs(values) <= noise, 0.0, values)
     else:
         values, vectors = np.linalg.eig(x)
-        if np.linalg.cond(vectors) > _TRUSTED:
-            return None
+        if not np.isfinite(vectors).all() or np.linalg.cond(vectors) > _TRUSTED:
+            return None  # of infinities LAPACK may look for singular values for ever
         inverse = np.linalg.inv(vectors)
     y = (vectors * function(values.astype(np.complex128))) @ inverse
     if x.dtype.kind == "c":

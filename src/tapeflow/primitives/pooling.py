@@ -20,7 +20,7 @@ from tapeflow.core.tensor import Tensor
 from tapeflow.primitives import array
 from tapeflow.primitives.rules import FLOAT, REAL, check_dtype, invalid
 from tapeflow.primitives.table import ArraySpec, primitive
-from tapeflow.primitives.windows import Pairs, Sizes, output_space, taps
+from tapeflow.primitives.windows import Pairs, Sizes, narrowed, output_space, taps
 
 
 def _where(window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs) -> dict[str, Any]:
@@ -51,20 +51,9 @@ def _space(x: Any, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pai
     return output_space("max_pool", x.shape[1:-1], window, strides, dilations, padding)
 
 
-def _cells(
-    size: Sizes, space: Sizes, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs
-) -> Iterator[Any]:
-    """The cells of a window that see anything at all: a window may be named that is far larger than the array."""
-    windows, pairs = [], []
-    for n, places, k, stride, dilation, (before, after) in zip(
-        size, space, window, strides, dilations, padding, strict=True
-    ):
-        first = max(0, -(((places - 1) * stride - before) // dilation))
-        last = min(k, (n - 1 + before) // dilation + 1)
-        first = min(first, max(last - 1, 0))
-        windows.append(max(last - first, 1))
-        pairs.append((before - first * dilation, after))
-    return taps(size, tuple(windows), strides, dilations, tuple(pairs), space)
+def _cells(size: Sizes, space: Sizes, **where: Any) -> Iterator[Any]:
+    """The cells of a window that see anything at all."""
+    return taps(size, space=space, **narrowed(size, **where))
 
 
 # The maximum.

@@ -70,6 +70,39 @@ def output_space(
     return tuple(sizes)
 
 
+def narrowed(
+    space: Sizes, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs
+) -> dict[str, Any]:
+    """The same places of a window without the cells that see nothing but padding in all of them.
+
+    A window may be named that is far larger than the array.
+
+    >>> narrowed((3,), (9,), (1,), (1,), ((4, 4),))
+    {'window': (5,), 'strides': (1,), 'dilations': (1,), 'padding': ((2, 2),)}
+    """
+    places = output_space("pool", space, window, strides, dilations, padding)
+    windows, pairs = [], []
+    for n, count, k, stride, dilation, (before, after) in zip(
+        space, places, window, strides, dilations, padding, strict=True
+    ):
+        reach = (count - 1) * stride
+        first = max(0, -((reach - before) // dilation))
+        last = min(k, (n - 1 + before) // dilation + 1)
+        first = min(first, max(last - 1, 0))
+        left = max(last - first, 1)
+        if left < k:
+            before -= first * dilation
+            after = reach + (left - 1) * dilation + 1 - n - before
+        windows.append(left)
+        pairs.append((before, after))
+    return {
+        "window": tuple(windows),
+        "strides": strides,
+        "dilations": dilations,
+        "padding": tuple(pairs),
+    }
+
+
 def padded(x: Any, padding: Pairs) -> Any:
     """`x` in a frame of zeros, or as it is if there is none to add; laid out in order."""
     if not any(itertools.chain.from_iterable(padding)):

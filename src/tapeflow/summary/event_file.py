@@ -53,7 +53,7 @@ class EventFile:
 
     def __init__(self, folder: str, max_queue: int, flush_millis: int, suffix: str) -> None:
         with told(folder):
-            os.makedirs(folder, exist_ok=True)
+            os.makedirs(folder or ".", exist_ok=True)
         now = time.time()
         name = f"events.out.tfevents.{int(now):010d}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}{suffix}"
         self.path = os.path.join(folder, name)

@@ -11,6 +11,7 @@ from typing import Any
 from tapeflow.core.files import told
 from tapeflow.core.handlers import outside_of_traces
 from tapeflow.core.variable import Variable
+from tapeflow.ops.arguments import integer
 from tapeflow.train.checkpoint import Checkpoint, CheckpointOptions
 from tapeflow.train.state_file import (
     CheckpointState,
@@ -153,7 +154,7 @@ class CheckpointManager:
             self._last_step = step
         number = self._checkpoint._next_number()
         if checkpoint_number is not None:
-            number = int(checkpoint_number)
+            number = integer("CheckpointManager.save", "checkpoint_number", checkpoint_number)
         path = self._checkpoint.write(f"{self._prefix}-{number}", options)
         self._kept.pop(path, None)
         self._kept[path] = time.time()
@@ -174,7 +175,7 @@ class CheckpointManager:
         """Waits until everything is written, which it always is."""
 
     def _step(self) -> int:
-        return int(self._step_counter)  # pyright: ignore[reportArgumentType]
+        return integer("CheckpointManager", "step_counter", self._step_counter)
 
     def _surplus(self) -> tuple[list[str], list[str]]:
         """The checkpoints to remove, and those that stay for good."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tapeflow.core.errors import DataLossError
-from tapeflow.core.files import remove_leftovers, replacing
+from tapeflow.core.files import checked_path, remove_leftovers, replacing
 from tapeflow.core.log import logger
 from tapeflow.train.tensor_file import SUFFIX, flaw
 
@@ -98,7 +98,7 @@ def get_checkpoint_state(
       latest_filename: the name of the file, if it is another one.
     """
     folder = os.fspath(checkpoint_dir)
-    path = os.path.join(folder, latest_filename or "checkpoint")
+    path = checked_path(os.path.join(folder, latest_filename or "checkpoint"))
     try:
         with open(path, encoding="utf-8") as file:
             said = file.read()

@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tapeflow as tf
 
 pytest.importorskip("jax")
+
+from tapeflow.engines.xla.failures import Telling
 
 SOURCES = Path(__file__).resolve().parents[3] / "src"
 
@@ -56,3 +59,25 @@ def test_an_index_beyond_a_size_that_was_not_known_before():
     assert second(tf.ones([3, 2])).shape == (2,)
     with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
         second(tf.zeros([0, 2]))
+
+
+@pytest.mark.parametrize("kind", ["MAX", "AVG"])
+@pytest.mark.parametrize(("side", "stride"), [(50, 2), (2**31, 3), (2**31, 2**31)])
+def test_windows_far_larger_than_the_array(kind, side, stride):
+    x = tf.constant([[[1.0], [3.0], [2.0], [-1.0]]])
+
+    def pooled(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.pool(x, [side], kind, [stride], "SAME")
+        return y, tape.gradient(y, x)
+
+    compiled = tf.function(pooled, jit_compile=True, autograph=False)
+    for found, expected in zip(compiled(x), pooled(x), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy())
+
+
+def test_memory_that_a_lowering_lacks():
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="step: Unable to allocate"):
+        with Telling("step"):
+            np.empty(2**60, np.uint8)

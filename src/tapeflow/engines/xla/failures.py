@@ -7,7 +7,7 @@ from typing import Any
 import jax
 
 from tapeflow.core.errors import from_status
-from tapeflow.core.memory import check_countable
+from tapeflow.core.memory import check_countable, exhausted
 
 
 def checked(op: str, result: Any) -> Any:
@@ -34,3 +34,5 @@ class Telling:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None and issubclass(kind, jax.errors.JaxRuntimeError):
             raise from_status(error, f"{self._function}: ") from None
+        if kind is not None and issubclass(kind, MemoryError):  # of a lowering
+            raise exhausted(self._function, error) from None

@@ -40,11 +40,17 @@ def _expm(x: Any) -> Any:
     even = x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2)
     even = even + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
 
-    def squared(step: Any, y: Any) -> Any:
-        return jnp.where(halvings > step, y @ y, y)
+    def going_on(state: Any) -> Any:
+        step, _, is_settled = state
+        return (step < jnp.max(halvings)) & ~is_settled
 
-    steps = jnp.max(halvings).astype(jnp.int32)
-    return lax.fori_loop(0, steps, squared, solved(even - odd, even + odd)).astype(dtype)
+    def squared(state: Any) -> Any:
+        step, y, _ = state
+        new = jnp.where(halvings > step, y @ y, y)
+        return step + 1, new, jnp.array_equal(new, y, equal_nan=True)
+
+    start = (0, solved(even - odd, even + odd), jnp.array(False))
+    return lax.while_loop(going_on, squared, start)[1].astype(dtype)
 
 
 # Roots and logarithms: of the eigenvalues, where there are enough eigenvectors; otherwise by iteration. Which it is

@@ -17,7 +17,7 @@ from jax import lax
 
 from tapeflow.core.dtypes import DType
 from tapeflow.engines.xla.lowerings import lowering
-from tapeflow.primitives.windows import Pairs, Sizes
+from tapeflow.primitives.windows import Pairs, Sizes, narrowed
 
 
 def _reduced(x: Any, start: Any, operation: Any, **where: Any) -> Any:
@@ -38,6 +38,7 @@ def _reduced(x: Any, start: Any, operation: Any, **where: Any) -> Any:
 
 @lowering("max_pool")
 def _max_pool(x: Any, **where: Any) -> Any:
+    where = narrowed(x.shape[1:-1], **where)
     lowest = -np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
     return _reduced(x, lowest, lax.max, **where)
 
@@ -77,6 +78,7 @@ def _flat(x: Any) -> Any:
 def _max_pool_spread(g: Any, x: Any, maxima: Any, **where: Any) -> Any:
     if not g.size:
         return jnp.zeros(x.shape, g.dtype)
+    where = narrowed(x.shape[1:-1], **where)
     batch, channels = np.arange(x.shape[0])[:, None, None], np.arange(x.shape[-1])
     out = jnp.zeros(_flat(x).shape, g.dtype)
     at = _flat(_first_maxima(x, maxima, **where))
@@ -91,6 +93,7 @@ def _max_pool_spread(g: Any, x: Any, maxima: Any, **where: Any) -> Any:
 def _max_pool_pick(v: Any, x: Any, maxima: Any, **where: Any) -> Any:
     if not maxima.size:
         return jnp.zeros(maxima.shape, v.dtype)
+    where = narrowed(x.shape[1:-1], **where)
     at = _flat(_first_maxima(x, maxima, **where))
     picked = jnp.take_along_axis(_flat(v), at, 1, mode="fill", fill_value=0)
     return picked.reshape(maxima.shape)
@@ -98,6 +101,7 @@ def _max_pool_pick(v: Any, x: Any, maxima: Any, **where: Any) -> Any:
 
 @lowering("max_pool_argmax")
 def _max_pool_argmax(x: Any, *, with_batch: bool, dtype: DType, **where: Any) -> Any:
+    where = narrowed(x.shape[1:-1], **where)
     maxima = _max_pool(x, **where)
     if not maxima.size:
         return jnp.zeros(maxima.shape, dtype.np_dtype)
@@ -132,6 +136,7 @@ def _averaged(
 
 @lowering("sum_pool")
 def _sum_pool(x: Any, *, mean: bool, **where: Any) -> Any:
+    where = narrowed(x.shape[1:-1], **where)
     total = _reduced(_wide(x), 0, lax.add, **where)
     total = _averaged(total, x.shape[1:-1], **where) if mean else total
     return total.astype(x.dtype)
@@ -139,6 +144,7 @@ def _sum_pool(x: Any, *, mean: bool, **where: Any) -> Any:
 
 @lowering("sum_pool_spread")
 def _sum_pool_spread(g: Any, *, shape: Sizes, mean: bool, **where: Any) -> Any:
+    where = narrowed(shape[1:-1], **where)
     source = _averaged(_wide(g), shape[1:-1], **where) if mean else _wide(g)
     x = jax.ShapeDtypeStruct(shape, source.dtype)
     (out,) = jax.linear_transpose(lambda x: _reduced(x, 0, lax.add, **where), x)(source)
