@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import tapeflow._src.function.control_flow.statements  # noqa: F401  # what a tracer does with branches and loops
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
@@ -32,7 +33,8 @@ from tapeflow._src.function.signature import (
     form_of,
     packed,
 )
-from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
+from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tapeflow._src.core.sizes.dims import Atom, Dim
 from tapeflow._src.core.sizes.extremes import evaluated
-from tapeflow._src.function.tracing import Tracer
+from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.graph.sizes import atoms_in, mapped
 
 

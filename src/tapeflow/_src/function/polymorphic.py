@@ -20,7 +20,7 @@ from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.retracing import RetracingWatch, watch_for
 from tapeflow._src.function.signature import Signature, flattened, form_of, key_of, keys_of
 from tapeflow._src.function.traces import Traces
-from tapeflow._src.function.tracing import tracing_lock
+from tapeflow._src.function.tracing.tracer import tracing_lock
 from tapeflow._src.graph import passes
 
 _REMEMBERED = 1000

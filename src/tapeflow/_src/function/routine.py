@@ -29,7 +29,8 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.engines.choice import Executor
 from tapeflow._src.function.foreign_sizes import own_sizes
 from tapeflow._src.function.gradient_parts import parts_of, total
-from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
+from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.graph.sizes import substituted
 from tapeflow._src.primitives.batching import BatchedTensor

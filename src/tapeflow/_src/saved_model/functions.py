@@ -20,7 +20,7 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.polymorphic import Function
 from tapeflow._src.function.signature import TensorKey, flattened, form_of, key_of, keys_of
-from tapeflow._src.function.tracing import TracingError
+from tapeflow._src.function.tracing.symbols import TracingError
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.saved_model.damage import UNTOLD, Damage, index, sound
 from tapeflow._src.saved_model.encoding import (

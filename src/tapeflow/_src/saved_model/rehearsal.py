@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import tapeflow._src.function.control_flow.statements  # noqa: F401  # what a tracer does with branches and loops
 from tapeflow._src.core.context import context
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.spec import TensorSpec
@@ -20,7 +21,9 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import argument_symbol
 from tapeflow._src.function.signature import TensorKey
-from tapeflow._src.function.tracing import SymbolicTensor, Tracer, contents_of, tracing_lock
+from tapeflow._src.function.tracing.contents import contents_of
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
+from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.saved_model.damage import Damage, index
 from tapeflow._src.saved_model.replay import Read, is_like, replay, results

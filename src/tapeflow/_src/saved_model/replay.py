@@ -21,7 +21,7 @@ from tapeflow._src.function.control_flow.loops import Loop
 from tapeflow._src.function.control_flow.rows import spec_from
 from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.routine import Routine
-from tapeflow._src.function.tracing import UnknownRank
+from tapeflow._src.function.tracing.symbols import UnknownRank
 from tapeflow._src.primitives.array.sizes import size_check
 from tapeflow._src.primitives.array.stacks import UNLISTED
 from tapeflow._src.primitives.table import TABLE

@@ -17,7 +17,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
 from tapeflow._src.function.control_flow.rows import outside
 from tapeflow._src.function.routine import Routine, replay
-from tapeflow._src.function.tracing import Tracer, tracing_lock
+from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.ops.elementwise.logic import logical_not
 from tapeflow._src.ops.indexing.gathering import where

@@ -15,7 +15,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.foreign_sizes import own_sizes
 from tapeflow._src.function.routine import Routine, symbol_of
-from tapeflow._src.function.tracing import SymbolicTensor, Tracer
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
+from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.graph.graph import Value
 
 

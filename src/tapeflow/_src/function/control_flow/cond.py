@@ -39,7 +39,7 @@ from tapeflow._src.function.control_flow.rows import (
 )
 from tapeflow._src.function.control_flow.structures import joined
 from tapeflow._src.function.routine import Routine
-from tapeflow._src.function.tracing import SymbolicTensor
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array import patterns
 from tapeflow._src.primitives.array.stack import is_stack

@@ -12,7 +12,8 @@ from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.foreign_sizes import own_sizes
 from tapeflow._src.function.routine import Routine, symbol_of
-from tapeflow._src.function.tracing import SymbolicTensor, Tracer, tracing_lock
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
+from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.table import ArraySpec
 

@@ -42,7 +42,7 @@ from tapeflow._src.function.control_flow.rows import (
 )
 from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.routine import Routine
-from tapeflow._src.function.tracing import SymbolicTensor
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.indexing import picking
 

@@ -17,7 +17,7 @@ from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow._src.function.control_flow.derivative import zeros_like
 from tapeflow._src.function.control_flow.rows import described, spec_from
 from tapeflow._src.function.routine import Routine, symbol_of
-from tapeflow._src.function.tracing import SymbolicTensor
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
 
 if TYPE_CHECKING:
     from tapeflow._src.function.control_flow.cond import CondCall, Kept

@@ -19,6 +19,7 @@ from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow._src.function.control_flow.cond import conditional
 from tapeflow._src.function.control_flow.loops import Loop
 from tapeflow._src.function.control_flow.structures import Flat, check_branches
+from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.elementwise.logic import logical_and
 from tapeflow._src.primitives.array import moving
@@ -343,3 +344,7 @@ def _limited(
         return done + 1, next_values(body(*values))
 
     return repeat(more, turn, (zero, loop_vars), shapes, None, lambda values: values)[1]
+
+
+for _statement in (choose, repeat, sweep):
+    setattr(Tracer, _statement.__name__, staticmethod(_statement))

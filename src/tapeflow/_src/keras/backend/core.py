@@ -18,6 +18,7 @@ from keras.src.backend.common.symbolic_scope import SymbolicScope
 from keras.src.backend.common.variables import standardize_dtype
 
 import tapeflow as tf
+import tapeflow._src.function.control_flow.statements  # what a tracer does with branches and loops
 from tapeflow._src.core.context import context
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.indexed_slices import IndexedSlices
@@ -25,7 +26,7 @@ from tapeflow._src.core.scopes import Scope
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable as TapeflowVariable
-from tapeflow._src.function.tracing import Tracer, tracing_lock
+from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.keras.backend.loops import (
     associative_scan as associative_scan,
     fori_loop as fori_loop,

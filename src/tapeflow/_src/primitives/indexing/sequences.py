@@ -46,11 +46,11 @@ def _cumulative_gradient(g: Tensor, x: Tensor, axis: int, exclusive: bool, rever
     if not x._array.size:
         return x * g  # nothing, that depends on both
     if exclusive:
-        g = reducing._shifted(g, axis, not reverse)
+        g = running.shifted(g, axis, not reverse)
     y = cumulative_logsumexp(x, axis=axis, exclusive=False, reverse=reverse)
     y = moving.select(unary.is_finite(y), y, moving.zeros_like(y))
     # Beyond the last sum there is none, and the difference there may be anything.
-    growth = y - reducing._shifted(y, axis, not reverse)
+    growth = y - running.shifted(y, axis, not reverse)
     later = unary.exp(arithmetic.minimum(growth, moving.zeros_like(growth)))
     return unary.exp(x - y) * running.recurrence(g, later, axis=axis, reverse=not reverse)
 

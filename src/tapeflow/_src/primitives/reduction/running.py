@@ -51,7 +51,7 @@ def _recurrence_kernel(x: Any, a: Any, *, axis: int, reverse: bool) -> Any:
     return out
 
 
-def _shifted(x: Tensor, axis: int, reverse: bool) -> Tensor:
+def shifted(x: Tensor, axis: int, reverse: bool) -> Tensor:
     """Each element is the one before it (after it, if `reverse`), and the first is 0."""
     shape = x._array.shape
     n = shape[axis]
@@ -64,14 +64,14 @@ def _shifted(x: Tensor, axis: int, reverse: bool) -> Tensor:
 
 
 def _recurrence_terms_gradient(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:
-    factors = binary.conj(_shifted(a, axis, not reverse))
+    factors = binary.conj(shifted(a, axis, not reverse))
     return recurrence(g, factors, axis=axis, reverse=not reverse)
 
 
 def _recurrence_factors_gradient(
     g: Tensor, a: Tensor, y: Tensor, axis: int, reverse: bool
 ) -> Tensor:
-    return _recurrence_terms_gradient(g, a, axis, reverse) * binary.conj(_shifted(y, axis, reverse))
+    return _recurrence_terms_gradient(g, a, axis, reverse) * binary.conj(shifted(y, axis, reverse))
 
 
 # y[i] = x[i] + a[i] * y[i - 1] along an axis (i + 1, if `reverse`): what running products need.
@@ -91,8 +91,8 @@ def _cumprod_gradient(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse:
     """
     x = binary.conj(x)
     if exclusive:
-        g = _shifted(g, axis, not reverse)
-    after = recurrence(g, _shifted(x, axis, not reverse), axis=axis, reverse=not reverse)
+        g = shifted(g, axis, not reverse)
+    after = recurrence(g, shifted(x, axis, not reverse), axis=axis, reverse=not reverse)
     return cumprod(x, axis=axis, exclusive=True, reverse=reverse) * after
 
 

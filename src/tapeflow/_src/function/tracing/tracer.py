@@ -16,188 +16,38 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
-
-import numpy as np
+from typing import Any
 
 from tapeflow._src.autodiff.backprop import Call
 from tapeflow._src.autodiff.tape import GradientTape
-from tapeflow._src.core.context import context, identify, no_recorders, quietly
+from tapeflow._src.core.context import context, identify, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import int64
 from tapeflow._src.core.errors import (
     InaccessibleTensorError,
     InvalidArgumentError,
-    OperatorNotAllowedInGraphError,
 )
 from tapeflow._src.core.interpreter import AbstractArray, Interpreter, new_depth
 from tapeflow._src.core.scopes import setting
-from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import Atom, Dim
-from tapeflow._src.core.sizes.guards import Guard, noting, undecided, validity
-from tapeflow._src.core.system.package import FOLDER
+from tapeflow._src.core.sizes.guards import Guard, noting, validity
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.python_calls import KeptTapes, PythonCall
-from tapeflow._src.graph.graph import Graph, Line, Node, Value
-from tapeflow._src.primitives.array.sizes import EXTREMES, size_check
-from tapeflow._src.primitives.table import ArraySpec, Primitive
-
-_WHY = (
-    "A symbolic tf.Tensor (inside tf.function) has no value yet: it cannot be turned into a NumPy array or a Python "
-    "number, nor decide an `if`, a loop or a shape. Use ops on it (tf.cond, tf.where, tf.print, tf.shape), let "
-    "AutoGraph convert the code (tf.function does, unless it has autograph=False or cannot find the source), or run "
-    "eagerly to look at values: tf.config.run_functions_eagerly(True)."
+from tapeflow._src.function.tracing.contents import contents_after
+from tapeflow._src.function.tracing.symbols import (
+    NO_VALUE,
+    SymbolicPart,
+    SymbolicTensor,
+    TracingError,
 )
-
-
-class TracingError(InvalidArgumentError, ValueError):
-    """A mistake in an op that is found while its function is traced."""
-
-
-class NoValueError(NotImplementedError, AttributeError):
-    """A value was asked for of a symbolic tensor.
-
-    It is an AttributeError, so that `hasattr(x, "numpy")` tells whether there is a value, as in TensorFlow.
-    """
-
-
-class SymbolicTensor(Tensor):
-    """A tensor inside a traced function: a shape and a dtype, and a value only when the function runs."""
-
-    __slots__ = ("contents", "interpreter", "value")
-
-    interpreter: Tracer
-
-    def __init__(self, value: Value, tracer: Tracer, contents: Any = None) -> None:
-        dtype = value.dtype.np_dtype
-        self._array: Any = UnknownRank(dtype)
-        if value.shape is not None:
-            self._array = AbstractArray(value.shape, dtype, _WHY)
-        self._id = 0
-        self.value = value
-        self.interpreter = tracer
-        self.contents = (
-            contents  # for small integer tensors: what is known of the elements, ints and `Dim`s
-        )
-
-    @property
-    def shape(self) -> TensorShape:
-        """The static shape, with None for sizes that are known only when the function runs."""
-        if isinstance(self._array, UnknownRank):
-            return TensorShape(None)
-        return TensorShape._of(tuple([None if type(d) is Dim else d for d in self._array.shape]))
-
-    @property
-    def name(self) -> str:
-        """A name, which has no meaning."""
-        return f"{self.interpreter.graph.name}/{id(self.value):x}:0"
-
-    @property
-    def graph(self) -> Graph:
-        """The graph it belongs to."""
-        return self.interpreter.graph
-
-    def _elements(self) -> Any:
-        found = sizes_of(self)
-        return self._array._refuse() if found is None else found
-
-    def set_shape(self, shape: Any) -> None:
-        """Checks that the shape is possible, and takes over what was not known before: sizes, or even the rank."""
-        shape = TensorShape(shape)
-        super().set_shape(shape)
-        if shape.rank is None:
-            return
-        dims: Any = shape._dims
-        if not isinstance(self._array, UnknownRank):
-            held = self._array.shape
-            dims = tuple(
-                d if type(d) is not Dim or told is None else told
-                for d, told in zip(held, dims, strict=True)
-            )
-        self.value.shape = dims
-        self._array = AbstractArray(dims, self._array.dtype, _WHY)
-        self.interpreter._name_sizes(self)
-
-    @property
-    def numpy(self) -> NoReturn:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Symbolic tensors have no value."""
-        raise NoValueError(_WHY)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        raise NoValueError(f"Cannot convert a symbolic tf.Tensor to a NumPy array. {_WHY}")
-
-    def __len__(self) -> int:
-        shape = self._array.shape
-        if shape and type(shape[0]) is Dim:
-            raise TypeError(
-                f"len() of a symbolic tensor of shape {self.shape} is known only when the function runs. Use "
-                "tf.shape(x)[0]."
-            )
-        return super().__len__()
-
-    def __iter__(self) -> Iterator[Tensor]:
-        shape = self._array.shape
-        if shape and type(shape[0]) is Dim:
-            raise OperatorNotAllowedInGraphError(
-                f"Iterating over a symbolic tensor of shape {self.shape} needs AutoGraph, because the number of turns "
-                "is known only when the function runs. Use tf.map_fn or tf.while_loop, or leave autograph on."
-            )
-        return super().__iter__()
-
-    def __bool__(self) -> NoReturn:
-        raise OperatorNotAllowedInGraphError(
-            f"Using a symbolic tf.Tensor as a Python bool is not allowed. {_WHY}"
-        )
-
-    def __format__(self, spec: str) -> str:
-        return repr(self)
-
-    def __copy__(self) -> Tensor:
-        return SymbolicTensor(self.value, self.interpreter, self.contents)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        return self.__copy__()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(_WHY)
-
-    def __repr__(self) -> str:
-        shape = "(" + ", ".join(map(str, self.shape.as_list()))
-        shape += ",)" if self._array.ndim == 1 else ")"
-        return f"<tf.Tensor 'symbolic' shape={shape} dtype={self.dtype.name}>"
-
-    __str__ = __repr__
-
-
-class SymbolicPart(SymbolicTensor):
-    """A part of a variable, which can be assigned to."""
-
-    __slots__ = ("_assign",)
-
-    def assign(self, value: Any, name: str | None = None, read_value: bool = True) -> Variable:
-        """Replaces this part of the variable."""
-        return self._assign(value)
-
-
-class UnknownRank:
-    """In the place of an array of which only the dtype is known."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype
-
-    @property
-    def shape(self) -> NoReturn:
-        """Not even the rank is known."""
-        raise ValueError(
-            "The shape of what tf.py_function and tf.numpy_function return is not known inside tf.function. Say it: "
-            "Tout=tf.TensorSpec(shape, dtype), or call set_shape on the result. None stands for unknown sizes."
-        )
-
-    ndim = size = shape
+from tapeflow._src.function.tracing.user_lines import user_line
+from tapeflow._src.graph.evaluation import computed
+from tapeflow._src.graph.graph import Graph, Line, Node, Value
+from tapeflow._src.primitives.array.sizes import size_check
+from tapeflow._src.primitives.table import ArraySpec, Primitive
 
 
 class CapturedVariable:
@@ -243,6 +93,11 @@ class Tracer(Interpreter):
 
     # Inputs.
 
+    # Control flow, for ops that cannot decide while they are traced: `control_flow.statements` puts it here.
+    choose: Any
+    repeat: Any
+    sweep: Any
+
     def argument(
         self, shape: Sequence[Any], dtype: Any, hints: Sequence[tuple[int | None, bool]]
     ) -> SymbolicTensor:
@@ -268,7 +123,7 @@ class Tracer(Interpreter):
 
     def _reshaped(self, symbol: SymbolicTensor, dims: tuple[Any, ...]) -> SymbolicTensor:
         symbol.value.shape = dims
-        symbol._array = AbstractArray(dims, symbol._array.dtype, _WHY)
+        symbol._array = AbstractArray(dims, symbol._array.dtype, NO_VALUE)
         return symbol
 
     def _watch(self, symbol: SymbolicTensor) -> None:
@@ -364,26 +219,6 @@ class Tracer(Interpreter):
             )
             return Tensor(computed(self.value_of(tensor), self.graph, known))
 
-    # Control flow, for ops that cannot decide while they are traced. It is built on this file.
-
-    def choose(self, *arguments: Any) -> Any:
-        """The result of one of several functions: see `control_flow.statements.choose`."""
-        from tapeflow._src.function.control_flow.statements import choose
-
-        return choose(*arguments)
-
-    def repeat(self, *arguments: Any) -> Any:
-        """A loop: see `control_flow.statements.repeat`."""
-        from tapeflow._src.function.control_flow.statements import repeat
-
-        return repeat(*arguments)
-
-    def sweep(self, *arguments: Any) -> Any:
-        """A loop over the rows of tensors: see `control_flow.statements.sweep`."""
-        from tapeflow._src.function.control_flow.statements import sweep
-
-        return sweep(*arguments)
-
     def assignable(self, x: Tensor, assign: Callable[[Any], Variable]) -> Tensor:
         """The same tensor with a method `assign`, if it is one of a trace."""
         if not isinstance(x, SymbolicTensor):
@@ -471,7 +306,7 @@ class Tracer(Interpreter):
             primitive, values, attrs, list(specs) if several else [specs], user_line()
         )
         if not several:
-            outputs[0].contents = _contents(primitive, inputs, attrs, outputs[0])
+            outputs[0].contents = contents_after(primitive, inputs, attrs, outputs[0])
         output = tuple(outputs) if several else outputs[0]
         for recorder in context.hot[1]:
             recorder.record(primitive, inputs, output, attrs)
@@ -607,119 +442,3 @@ def _result(primitive: Primitive, values: Sequence[Value], attrs: dict[str, Any]
         if isinstance(error, (ValueError, TypeError)):
             raise
         raise TracingError(error.node_def, error.op, error.message) from None
-
-
-def computed(wanted: Value, graph: Graph, known: dict[Value, Any]) -> Any:
-    """The array of a value, from those of constants and of inputs that are known."""
-    arrays = {**graph.constants, **known}
-
-    def find(value: Value) -> Any:
-        if value not in arrays:
-            node = next((n for n in graph.nodes if value in n.outputs), None)
-            if node is None:
-                raise ValueError(
-                    "The initial value of a tf.Variable that is made inside tf.function depends on a tensor that has "
-                    "no value while the function is traced. Make the variable outside, or pass a function: "
-                    "tf.Variable(lambda: ...)."
-                )
-            result = quietly(node.primitive.kernel, *map(find, node.inputs), **node.attrs)
-            several = node.primitive.outputs != 1
-            arrays.update(zip(node.outputs, result if several else (result,), strict=True))
-        return arrays[value]
-
-    return find(wanted)
-
-
-# What is known of small integer tensors: shapes, and what is computed from them.
-
-_SMALL = 64
-
-
-def _contents(
-    primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Any, output: SymbolicTensor
-) -> Any:
-    shape = output._array.shape
-    if len(shape) > 1 or output._array.dtype.kind not in "iu":
-        return None
-    if shape and (type(shape[0]) is Dim or shape[0] > _SMALL):
-        return None
-    if primitive.name == "shape":
-        return _objects(inputs[0]._array.shape)
-    if primitive.name == "size":
-        return _objects(inputs[0]._array.size)
-    known = [contents_of(x) for x in inputs]
-    if any(k is None for k in known) or not known:
-        return None
-    if primitive.name == "cast_to_discrete":
-        return _wrapped(known[0], output._array.dtype)
-    kernel = EXTREMES.get(primitive.name, primitive.kernel)
-    try:
-        with undecided():  # what depends on which size is larger is computed when the function runs
-            result = np.asarray(kernel(*known, **attrs), object)
-    except Exception:  # the kernel does not take objects: then nothing is known
-        return None
-    return _wrapped(result, output._array.dtype) if result.shape == shape else None
-
-
-def _wrapped(contents: np.ndarray, dtype: Any) -> np.ndarray | None:
-    """The numbers as a dtype holds them. A size that is not known need not fit in 16 bits: then nothing is known."""
-    limits = np.iinfo(dtype)
-    out = np.empty_like(contents)
-    for i, number in enumerate(contents.flat):
-        if type(number) is Dim:
-            if limits.bits < 32:
-                return None
-            out.flat[i] = number
-        else:
-            out.flat[i] = (int(number) - limits.min) % 2**limits.bits + limits.min
-    return out
-
-
-def contents_of(x: Tensor) -> Any:
-    """The elements of a small integer tensor, as an array of ints and `Dim`s, or None if they are not known."""
-    if isinstance(x, SymbolicTensor):
-        return x.contents
-    if type(x) is Tensor and x._array.dtype.kind in "iu" and x._array.size <= _SMALL:
-        return np.asarray(x._array).astype(object)
-    return None
-
-
-def _objects(values: Any) -> np.ndarray:
-    out = np.empty(np.shape(values) if isinstance(values, tuple) else (), object)
-    out[...] = values
-    return out
-
-
-def sizes_of(x: SymbolicTensor) -> np.ndarray | None:
-    """The elements of a symbolic integer tensor as ints and `Dim`s, for the shape or index arguments of ops."""
-    if x.contents is not None:
-        return x.contents
-    shape = x._array.shape
-    if len(shape) > 1 or any(type(d) is Dim for d in shape):
-        return None
-    size = shape[0] if shape else 1
-    out = np.empty(size, object)
-    for position in range(size):
-        out[position] = Dim.of(Atom(f"v{position}", (x, None, position)))
-    x.contents = out.reshape(shape)
-    return x.contents
-
-
-# Where the user is.
-
-_generated: Callable[[str, int], tuple[str, int] | None] | None = None
-"""Finds the user's line behind a line of converted code; AutoGraph sets it."""
-
-
-def user_line() -> Line | None:
-    """The line of the user's code that is running."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        if not code.co_filename.startswith(FOLDER) and "/malt/" not in code.co_filename:
-            file, number = code.co_filename, frame.f_lineno
-            if _generated is not None:
-                file, number = _generated(file, number) or (file, number)
-            return Line(file, number, code.co_name)
-        frame = frame.f_back
-    return None

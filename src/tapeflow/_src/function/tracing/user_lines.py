@@ -1,0 +1,19 @@
+"""Where the user is: the line of the program that is running."""
+
+from __future__ import annotations
+
+import sys
+
+from tapeflow._src.core.system.package import FOLDER
+from tapeflow._src.graph.graph import Line
+
+
+def user_line() -> Line | None:
+    """The line of the user's code that is running."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(FOLDER) and "/malt/" not in code.co_filename:
+            return Line(code.co_filename, frame.f_lineno, code.co_name)
+        frame = frame.f_back
+    return None
