@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import enum
 import os
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.autodiff import backprop, jacobians
 from tapeflow._src.autodiff.backprop import Call, JointRule, Record
+from tapeflow._src.autodiff.ends import (
+    UnconnectedGradients,
+    seeds_of,
+    source_ids,
+    target_of,
+    variable_of,
+)
+from tapeflow._src.autodiff.pausing import Paused
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import identify, new_id, pop_recorder, push_recorder
-from tapeflow._src.core.convert import convert_to_tensor, scalar
-from tapeflow._src.core.errors import InvalidArgumentError, shown
+from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
-from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.log import warn_once
 from tapeflow._src.core.scopes import Scope
-from tapeflow._src.core.sizes.dims import same_sizes
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives.array import moving
@@ -28,18 +32,6 @@ if TYPE_CHECKING:
 
 
 _DEBUG_ALL = os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")
-
-
-@export("UnconnectedGradients")
-class UnconnectedGradients(enum.Enum):
-    """What `gradient` returns for a source that the target does not depend on."""
-
-    NONE = "none"
-    ZERO = "zero"
-
-    @classmethod
-    def _missing_(cls, value: Any) -> Any:
-        raise ValueError(f"unconnected_gradients must be 'none' or 'zero', got {shown(value)}")
 
 
 @export("GradientTape", "autodiff.GradientTape")
@@ -234,7 +226,7 @@ class GradientTape(Scope):
             elif t.dtype.is_differentiable:
                 self._tracked.add(identify(t))
 
-    def stop_recording(self) -> _Paused:
+    def stop_recording(self) -> Paused:
         """Pauses the tape within the context.
 
         >>> x = tf.Variable(2.0)
@@ -245,7 +237,7 @@ class GradientTape(Scope):
         >>> print(tape.gradient(z, x))
         None
         """
-        return _Paused(self)
+        return Paused(self)
 
     def reset(self) -> None:
         """Forgets everything recorded so far, and goes on recording."""
@@ -298,7 +290,7 @@ class GradientTape(Scope):
             unconnected_gradients is not UnconnectedGradients.NONE
             and UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         )
-        seeds = self._seeds(target, output_gradients)
+        seeds = seeds_of(self, target, output_gradients)
         flat = nest.flatten(sources)
         found = self._backward(seeds, flat, release=not self._persistent)
         if zero:
@@ -333,7 +325,7 @@ class GradientTape(Scope):
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         flat = nest.flatten(sources)
         rows = jacobians.jacobian(
-            self, self._target(target), flat, zero, loop=not experimental_use_pfor
+            self, target_of(self, target), flat, zero, loop=not experimental_use_pfor
         )
         if not self._persistent:
             self._release()
@@ -363,7 +355,7 @@ class GradientTape(Scope):
         self._begin("batch_jacobian", several=not experimental_use_pfor)
         UnconnectedGradients(unconnected_gradients)  # raises for what is neither
         result = jacobians.batch_jacobian(
-            self, self._target(target), source, loop=not experimental_use_pfor
+            self, target_of(self, target), source, loop=not experimental_use_pfor
         )
         if not self._persistent:
             self._release()
@@ -415,71 +407,9 @@ class GradientTape(Scope):
         self._records = None
         self._tracked = set()
 
-    def _seeds(self, target: Any, output_gradients: Any) -> backprop.Gradients:
-        if target is None:
-            raise TypeError(
-                "Argument `target` should be a tensor or variable, or a structure of them, but received None."
-            )
-        targets = nest.flatten(target)
-        given = (
-            [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
-        )
-        if len(given) != len(targets):
-            raise ValueError(
-                f"{len(targets)} targets were given, and {len(given)} output_gradients"
-            )
-        seeds: backprop.Gradients = {}
-        for t, seed in zip(targets, given, strict=True):
-            t = self._target(t)
-            if not t.dtype.is_differentiable:
-                warn_once(
-                    "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
-                    f"GradientTape.gradient, got {t.dtype!r}"
-                )
-                continue
-            if seed is not None:
-                g = self._seed(t, seed)
-            elif type(t) is Tensor and not t._array.ndim:
-                g = Tensor(scalar(1.0, t._array.dtype)._array)
-            else:
-                g = moving.ones_like(t)
-            identity = identify(t)
-            seeds[identity] = backprop.accumulate(seeds[identity], g) if identity in seeds else g
-        return seeds
-
-    def _target(self, target: Any) -> Tensor:
-        variable = variable_of(target)
-        if variable is not None:
-            return self.read(variable, variable._now())
-        if isinstance(target, IndexedSlices):
-            return target.values
-        if not isinstance(target, Tensor):
-            raise TypeError(
-                f"targets must be tensors or variables, or structures of them; got {target!r}"
-            )
-        return target
-
-    @staticmethod
-    def _seed(target: Tensor, seed: Any) -> Tensor:
-        seed = convert_to_tensor(seed, dtype_hint=target.dtype)
-        shape = target._array.shape
-        try:
-            same = (
-                seed._array.shape == shape
-                if type(seed) is Tensor
-                else same_sizes(seed._array.shape, shape)
-            )
-            return seed if same else moving.broadcast_to(seed, shape=shape)
-        except InvalidArgumentError:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"output_gradients must have the shape of the target: expected {target.shape}, got {seed.shape}",
-            ) from None
-
     def _backward(self, seeds: backprop.Gradients, sources: list[Any], release: bool) -> list[Any]:
         """The gradients of flat `sources`, `None` where there is none."""
-        ids = self._source_ids(sources)
+        ids = source_ids(self._reads, sources)
         wanted = {i for group in ids for i in group if i}
         records = self._records
         assert records is not None
@@ -501,66 +431,3 @@ class GradientTape(Scope):
         if len(self._tracked) != len(self._records or ()) + len(self._reads):
             return False  # tensors are watched, too
         return wanted.issuperset(self._reads)
-
-    def _source_ids(self, sources: list[Any]) -> list[list[int]]:
-        """The identities of each source. A variable has one for each value that was read."""
-        values: dict[int, list[int]] = {}
-        for identity, variable in self._reads.items():
-            values.setdefault(id(variable), []).append(identity)
-        ids = []
-        for s in sources:
-            variable = variable_of(s)
-            if variable is not None and id(variable) in values:
-                ids.append(values[id(variable)])
-                continue
-            if variable is None and not isinstance(s, Tensor):
-                raise TypeError(
-                    f"sources must be tensors or variables, or structures of them; got {s!r} of type "
-                    f"{type(s).__name__!r}"
-                )
-            held = s if variable is None else variable._now()
-            if not held.dtype.is_differentiable:
-                warn_once(
-                    "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
-                    f"GradientTape.gradient, got {held.dtype!r}"
-                )
-                ids.append([])
-            else:
-                ids.append([held._id])
-        return ids
-
-
-def variable_of(value: Any) -> Variable | None:
-    """The variable behind a variable-like object (Keras wraps ours), or None."""
-    if isinstance(value, Variable):
-        return value
-    handle = None if isinstance(value, Tensor) else getattr(value, "handle", None)
-    return handle if isinstance(handle, Variable) else None
-
-
-class _Paused(Scope):
-    """Within this context a tape does not record. Its journal goes on, and says so."""
-
-    def __init__(self, tape: GradientTape) -> None:
-        self._tape = tape
-
-    def __enter__(self) -> None:
-        tape, journal = self._tape, self._tape._journal
-        if tape._records is None:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        if not tape._recording:
-            raise ValueError("Tape is not recording.")
-        self._guard = self._latest
-        tape._pop()
-        if journal is not None:
-            push_recorder(journal)
-            journal.paused = True
-
-    def _leave(self, *exception: Any) -> None:
-        tape, journal = self._tape, self._tape._journal
-        if journal is not None:
-            pop_recorder(journal)
-            journal.paused = False
-        if not tape._recording:
-            tape._push()
-        self._guard = None

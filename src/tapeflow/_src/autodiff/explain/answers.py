@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+from tapeflow._src.autodiff.ends import variable_of
 from tapeflow._src.autodiff.explain import diagnosis, source_names
 from tapeflow._src.autodiff.explain.findings import Finding, Question, Step
 from tapeflow._src.autodiff.explain.journal import Event, Operation, user_frame
 from tapeflow._src.autodiff.explain.paths import Reason
-from tapeflow._src.autodiff.tape import variable_of
 from tapeflow._src.core import nest
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
