@@ -346,5 +346,6 @@ def _limited(
     return repeat(more, turn, (zero, loop_vars), shapes, None, lambda values: values)[1]
 
 
-for _statement in (choose, repeat, sweep):
-    setattr(Tracer, _statement.__name__, staticmethod(_statement))
+Tracer.choose = staticmethod(choose)
+Tracer.repeat = staticmethod(repeat)
+Tracer.sweep = staticmethod(sweep)
