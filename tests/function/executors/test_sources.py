@@ -15,6 +15,7 @@ def test_a_program_may_die_while_python_goes_through_the_sources_it_keeps():
     names = [name for name in linecache.cache if name.startswith("<tapeflow ")]
     assert len(names) >= 3
     functions.clear()
+    del f
     gc.collect()
     assert all(name in linecache.cache for name in names)
     tf.function(lambda x: x * 2.0, jit_compile=False)(tf.constant(1.0))
