@@ -84,7 +84,7 @@ class SavedModels(_InFolder):
 
     def prepare(self) -> None:
         super().prepare()
-        self.module = tf.Module()
+        self.module: Any = tf.Module()
         self.module.v = tf.Variable(np.zeros(100, np.float32))
         self.module.f = tf.function(
             lambda x: x + self.module.v,
@@ -255,7 +255,7 @@ class KerasFiles(_InFolder):
     def prepare(self) -> None:
         super().prepare()
         keras: Any = tf.keras
-        self.model = keras.Sequential([keras.layers.Dense(3)])
+        self.model: Any = keras.Sequential([keras.layers.Dense(3)])
         self.model.build((None, 4))
         self.path = os.path.join(self.folder, "model.keras")
         self.x = np.ones((2, 4), np.float32)
@@ -263,10 +263,10 @@ class KerasFiles(_InFolder):
 
     def run(self) -> None:
         self.model.save(self.path)
-        self.loaded = tf.keras.models.load_model(self.path)
+        self.loaded: Any = tf.keras.models.load_model(self.path)
 
     def check_values(self) -> None:
-        loaded = tf.keras.models.load_model(self.path)
+        loaded: Any = tf.keras.models.load_model(self.path)
         expect(np.allclose(loaded(self.x).numpy(), self.model(self.x).numpy()), "another model")
 
     def check_results(self) -> None:

@@ -117,7 +117,7 @@ def _is_heard(frame: FrameType) -> bool:
 @functools.cache
 def _instructions(code: CodeType) -> tuple[dict[int, str], dict[int, int]]:
     """The names of the instructions of a function by their offsets, and the exception handlers in charge of them."""
-    bytecode = dis.Bytecode(code)
+    bytecode: Any = dis.Bytecode(code)
     names = {instruction.offset: instruction.opname for instruction in bytecode}
     handlers = {
         offset: entry.target

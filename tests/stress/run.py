@@ -29,7 +29,7 @@ _PATIENCE = 1200.0  # seconds without a new case: then it hangs
 _MOST_FAILURES = 10  # of a part: then the rest of its time is not spent
 
 counts: collections.Counter[str] = collections.Counter()
-"""What the cases of this process have tried, by what it is called in the report."""
+"""What the current case has tried, by what it is called in the report."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.case is not None and len(parts) != 1:
         parser.error("--case needs --only")
     if options.inside:
-        return _inside(parts[0], options.seed, options.case, options.minutes, options.cases)
+        return _inside(parts[0], options.seed, options.case or 0, options.minutes, options.cases)
     if options.case is not None and options.cases is None:
         options.cases = 1
     share = sum(PARTS[part] for part in parts)
@@ -84,12 +84,12 @@ def _inside(part: str, seed: int, start: int, minutes: float, cases: int | None)
         if unraisable and failure is None:
             failure = "an exception that nobody could catch: " + "; ".join(unraisable)
         counts["cases"] += 1
+        _tell("counts", json.dumps(counts))
+        counts.clear()
         if failure is not None:
             print(failure, flush=True)
-            _tell("counts", json.dumps(counts))
             _tell("failed", case)
             return 1
-    _tell("counts", json.dumps(counts))
     return 0
 
 

@@ -133,6 +133,33 @@ class TestLoading:
                 loading.loaded("no_such_module")
 
 
+def test_two_threads_begin_once(monkeypatch):
+    """The second would take back what the first has decided, while a third relies on it."""
+    f = tf.function(lambda x: x + 1.0, jit_compile=False)
+    begin, meanwhile = choice.Executor._begin, choice.Executor._meanwhile
+    begun, met = [], threading.Event()
+    other = threading.Thread(target=lambda: f(tf.constant(1.0)))
+
+    def slowly(self):
+        begun.append(self)
+        if len(begun) == 1:
+            other.start()
+            met.wait()
+            threading.Event().wait(0.1)  # the other one goes on, if it can
+        begin(self)
+
+    def noticed(self):
+        met.set()
+        return meanwhile(self)
+
+    f.get_concrete_function(tf.constant(1.0))
+    monkeypatch.setattr(choice.Executor, "_begin", slowly)
+    monkeypatch.setattr(choice.Executor, "_meanwhile", noticed)
+    assert float(f(tf.constant(1.0))) == 2.0
+    other.join()
+    assert len(begun) == 1
+
+
 class TestWorkers:
     def test_an_interruption_waits_for_what_others_write(self):
         pool = workers.Workers(2)

@@ -209,3 +209,21 @@ def test_fit_refuses_an_unknown_word(executor: str):
         for weight, old in zip(model.weights, before, strict=True):
             np.testing.assert_array_equal(weight.numpy(), old)
     model.fit(words, classes, verbose=0)
+
+
+@pytest.mark.parametrize("shapes", [((64, 0), (0, 64)), ((64, 0), (0, 3)), ((0, 70), (70, 4))])
+def test_products_of_nothing(executor: str, shapes: Any):
+    """XLA without its algebraic simplifier would end the process."""
+    a, b = (tf.Variable(tf.ones(shape)) for shape in shapes)
+
+    @tf.function
+    def products():
+        with tf.GradientTape() as tape:
+            c = tf.matmul(a, b)
+        return c, tf.einsum("ij,jk->ki", a, b), *tape.gradient(c, [a, b])
+
+    c, turned, *slopes = products()
+    assert np.array_equal(c, np.zeros((shapes[0][0], shapes[1][1])))
+    assert np.array_equal(turned, np.zeros((shapes[1][1], shapes[0][0])))
+    assert [g.shape for g in slopes] == list(shapes)
+    assert not any(np.any(g) for g in slopes)

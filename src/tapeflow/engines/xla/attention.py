@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from tapeflow.engines.xla.linalg import product
 from tapeflow.engines.xla.lowerings import lowering
 
 _pullbacks: contextvars.ContextVar[dict[tuple[int, ...], Any] | None] = contextvars.ContextVar(
@@ -29,7 +31,8 @@ def remembering() -> Iterator[None]:
 
 def _composed(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
     wide = jnp.float32 if q.dtype.itemsize == 2 else q.dtype
-    scores = jnp.einsum("...qd,...kd->...qk", q, k, preferred_element_type=wide) * scale
+    einsum = functools.partial(jnp.einsum, preferred_element_type=wide)
+    scores = product(functools.partial(einsum, "...qd,...kd->...qk"), q, k) * scale
     for b in bias:
         scores = scores + b
     if causal:
@@ -37,7 +40,7 @@ def _composed(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) ->
         seen = jnp.arange(columns) <= jnp.arange(rows)[:, None]
         scores = jnp.where(seen, scores, -jnp.inf)
     weights = jax.nn.softmax(scores, axis=-1).astype(v.dtype)
-    return jnp.einsum("...qk,...kd->...qd", weights, v, preferred_element_type=wide).astype(q.dtype)
+    return product(functools.partial(einsum, "...qk,...kd->...qd"), weights, v).astype(q.dtype)
 
 
 def _fused(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from tapeflow.engines.xla.indexing import is_half
+from tapeflow.engines.xla.linalg import product
 from tapeflow.engines.xla.lowerings import lowering
 
 
@@ -17,4 +19,5 @@ def _einsum(*xs: Any, subscripts: tuple[str, ...], output: str, stretch: str) ->
     dtype = xs[0].dtype
     work = np.dtype(np.float32) if is_half(dtype) else dtype
     equation = f"{','.join(subscripts)}->{output}"
-    return jnp.einsum(equation, *xs, preferred_element_type=work).astype(dtype)
+    multiply = functools.partial(jnp.einsum, equation, preferred_element_type=work)
+    return product(multiply, *xs).astype(dtype)

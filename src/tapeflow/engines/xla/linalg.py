@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from tapeflow.engines.xla.lowerings import lowering
@@ -16,9 +18,19 @@ from tapeflow.primitives.linalg import diagonal_size
 def _matmul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
     a = jnp.swapaxes(a, -1, -2) if transpose_a else a
     b = jnp.swapaxes(b, -1, -2) if transpose_b else b
-    return jnp.matmul(
-        a, b
-    )  # half precision is added up in float32 by XLA itself, on a CPU and on a GPU
+    # Half precision is added up in float32 by XLA itself, on a CPU and on a GPU.
+    return product(jnp.matmul, a, b)
+
+
+def product(multiply: Callable[..., Any], *xs: Any) -> Any:
+    """A product of arrays, or zeros where there is nothing to multiply.
+
+    There XLA ends the process, if it was told to do without its algebraic simplifier: see `checked.options`.
+    """
+    if all(x.size for x in xs):
+        return multiply(*xs)
+    made = jax.eval_shape(multiply, *xs)
+    return jnp.zeros(made.shape, made.dtype)
 
 
 @lowering("cross")

@@ -129,8 +129,7 @@ class Executor:
             object()
         )  # Python gives other threads no chance between the question and this
         try:
-            if self._current is None:
-                self._begin()
+            self._begin_once()
             return self._measurement(tensors, step)
         finally:
             self._measurer = None
@@ -160,10 +159,7 @@ class Executor:
 
     def _meanwhile(self) -> Any:
         """The best program that is known while another call is measured."""
-        while not self._candidates:  # another thread is about to begin
-            with self._making:
-                if not self._candidates:
-                    self._begin()
+        self._begin_once()  # the other thread may not have
         known = [c for c in self._candidates if c.program is not None and c.seconds is not None]
         best = min(known, key=lambda c: c.seconds or 0.0, default=self._candidates[0])
         return best.ready()
@@ -192,6 +188,13 @@ class Executor:
         if xla.lost_in_fork():
             self._candidates, self._waiting = [], []
             self._current, self._decided = None, False
+
+    def _begin_once(self) -> None:
+        """Finds the candidates. Who came second would take back what was decided meanwhile."""
+        if self._current is None:
+            with self._making:
+                if self._current is None:
+                    self._begin()
 
     def _begin(self) -> None:
         graph = self.graph

@@ -12,6 +12,7 @@ is written into it.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import itertools
 import keyword
@@ -50,8 +51,9 @@ class NumpyProgram:
     name = "numpy"
 
     def __init__(self, graph: Graph) -> None:
-        while _gone:
-            linecache.cache.pop(_gone.pop(), None)
+        with contextlib.suppress(IndexError):  # where another thread has taken the last
+            while _gone:
+                linecache.cache.pop(_gone.pop(), None)
         self._file = f"<tapeflow {_word(graph.name)} {next(_numbers)}>"
         writer = _Writer(fused(graph))
         self.source = writer.source()
