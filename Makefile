@@ -10,6 +10,7 @@
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
 #   make docs     write the lists in docs/compatibility.md
+#   make exports    write the public files from the @export lines in src/tapeflow/_src
 #
 # Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1",
 # make differential DIFFERENTIAL_ARGS="--ops math.* --seed 3", make stress STRESS_ARGS="--seed 3",
@@ -28,7 +29,7 @@ BIN := $(VENV)/bin
 TORCH := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-exhaustive test-all test-python lint format bench differential stress keras-suite docs clean
+.PHONY: help demo test test-exhaustive test-all test-python lint format bench differential stress keras-suite docs exports clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -82,6 +83,9 @@ keras-suite: $(PEERS)/.installed-tapeflow
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python scripts/compatibility.py
+
+exports: $(VENV)/.installed-dev
+	$(BIN)/python scripts/exports.py
 
 clean:
 	rm -rf $(VENV) $(PEERS) build dist demo-output .pytest_cache .ruff_cache
