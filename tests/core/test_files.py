@@ -194,7 +194,7 @@ def test_a_writer_that_takes_very_long_is_left_alone(tmp_path):
     """Its file is old, and another machine's as far as names tell, but it is held."""
     code = (
         "import sys, tapeflow as tf\n"
-        "from tapeflow._src.core import files\n"
+        "from tapeflow._src.core.system import files\n"
         "files._HOST = 'elsewhere'\n"
         f"with files.replacing({str(tmp_path / 'file')!r}) as file:\n"
         "    print(file.name, flush=True)\n"

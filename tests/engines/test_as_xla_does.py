@@ -12,7 +12,7 @@ import tapeflow as tf
 
 pytest.importorskip("jax")
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "function.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "function.md"
 NAN, INF = float("nan"), float("inf")
 
 # A call, its function and arguments. What it gives in both ways is found by running it.

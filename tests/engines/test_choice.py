@@ -11,8 +11,7 @@ from tests.common import in_threads
 
 import tapeflow as tf
 from tapeflow._src.core.system import loading
-from tapeflow._src.engines import choice, workers
-from tapeflow._src.engines.xla import loading as xla
+from tapeflow._src.engines import choice, loading as xla, workers
 
 pytest.importorskip("jax")
 

@@ -309,7 +309,7 @@ def examples(tmp_path, monkeypatch):
         '"""Fails."""\n\n\ndef main(output, quick=False):\n    raise ValueError("a bad day")\n'
     )
     (folder / "helper.py").write_text('"""No example."""\n\n\ndef main(arguments):\n    pass\n')
-    monkeypatch.setattr(cli, "__file__", str(folder.parent / "cli.py"))
+    monkeypatch.setattr(cli, "__file__", str(folder.parent / "_src/tools/cli.py"))
     return tmp_path / "pictures"
 
 
@@ -348,7 +348,7 @@ def test_demo_suggests_a_name(examples, capsys):
 
 
 def test_demo_says_what_to_install(examples, capsys, monkeypatch):
-    path = Path(cli.__file__).parent / "_examples" / "good.py"
+    path = Path(cli.__file__).parents[2] / "_examples" / "good.py"
     path.write_text(f"import matplotlib\n{path.read_text()}")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(SystemExit):

@@ -25,9 +25,9 @@ from tapeflow._src.core.log import logger
 from tapeflow._src.core.system.loading import loaded
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
+from tapeflow._src.engines import loading
 from tapeflow._src.engines.hybrid.shared_work import is_large
 from tapeflow._src.engines.numpy.program import NumpyProgram
-from tapeflow._src.engines.xla import loading
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.graph.passes import optimized
 

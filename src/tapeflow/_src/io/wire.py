@@ -3,7 +3,7 @@ r"""The wire format of protocol buffers: messages as bytes.
 A message is a row of fields, each a number and a value. The few messages of event files and serialized tensors are
 written and read with these functions, so that no library and no generated code is needed.
 
->>> from tapeflow.io import wire
+>>> from tapeflow._src.io import wire
 >>> wire.integer(1, 150)
 b'\x08\x96\x01'
 >>> wire.fields(wire.integer(1, 150) + wire.text(2, "testing"))

@@ -1,6 +1,8 @@
 """Which files are tapeflow's own."""
 
-from pathlib import Path
+import os
 
-FOLDER = str(Path(__file__).resolve().parents[3]) + "/"
+_BELOW = os.path.join("_src", "core", "system", "package.py")
+
+FOLDER = os.path.abspath(__file__).removesuffix(_BELOW)
 """Where they are: what their names begin with."""
