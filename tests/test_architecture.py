@@ -6,7 +6,6 @@ Every import is read, those inside of functions and for type checkers too. There
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -206,12 +205,3 @@ def test_no_name_collides_with_a_module(module: str):
     code = f"import tapeflow, {module} as m; import sys; assert m is sys.modules[{module!r}]"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-
-
-@pytest.mark.parametrize("page", ["docs/architecture.md", "docs/reliability.md", "tests/README.md"])
-def test_files_that_a_page_names_are_there(page: str):
-    text = (ROOT / page).read_text("utf-8")
-    named = set(re.findall(r"`([\w/]+(?:/|\.py))`", text))
-    places = (ROOT, SOURCE / "tapeflow", SOURCE / "tapeflow/_src", (ROOT / page).parent)
-    assert named
-    assert {n for n in named if not any((place / n).exists() for place in places)} == set()

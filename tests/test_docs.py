@@ -79,8 +79,9 @@ def test_files_that_are_named_exist(page):
     links = re.findall(r"\]\(([^)#]+)\)", text)
     for link in [link for link in links if "://" not in link]:
         assert (page.parent / link).exists(), link
-    for name in re.findall(r"`([\w/]+/\w+\.py)`", text):
-        assert (ROOT / name).exists() or (ROOT / "src/tapeflow" / name).exists(), name
+    places = (ROOT, ROOT / "src/tapeflow", ROOT / "src/tapeflow/_src", page.parent)
+    for name in re.findall(r"`([\w/]+(?:/|/\w+\.py))`", text):
+        assert any((place / name).exists() for place in places), name
 
 
 def test_the_message_that_is_shown_is_the_one_that_is_given():
