@@ -2,7 +2,7 @@
 eagerly, on the NumPy executor and on XLA.
 
 All rows of a primitive are traced as one function, with its gradients: compiling is what takes the time here. XLA has
-one row of each to compile, and all of them only in the exhaustive part.
+one row of every second primitive to compile, and all rows of all of them only in the exhaustive part.
 """
 
 from __future__ import annotations
