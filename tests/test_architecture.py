@@ -26,6 +26,7 @@ SOURCE = ROOT / "src"
 # program of a user is, so it stands on them.
 LAYERS = [
     "tapeflow._src.core",
+    "tapeflow._src.insides",
     "tapeflow._src.primitives",
     "tapeflow._src.ops",
     "tapeflow._src.autodiff",

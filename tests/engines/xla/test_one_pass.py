@@ -13,6 +13,7 @@ jax = pytest.importorskip("jax")
 
 from tapeflow._src.engines.xla import one_pass  # noqa: E402
 from tapeflow._src.graph.passes import optimized  # noqa: E402
+from tapeflow._src.insides import one_loop  # noqa: E402
 
 SIZE = 50_000
 GRADIENT = tf.constant(np.random.default_rng(0).normal(size=SIZE).astype(np.float32))
@@ -61,7 +62,7 @@ def graph_of(update: Any) -> Any:
 @pytest.mark.parametrize("optimizer", [adam, momentum, amsgrad])
 def test_the_numbers_are_those_of_eager_mode(optimizer: Any, able: bool, monkeypatch: Any):
     if not able:
-        monkeypatch.setattr(one_pass, "_able", False)
+        monkeypatch.setattr(one_loop, "_able", False)
     variables, update = optimizer()
     expected, eager = optimizer()
     compiled = tf.function(update, jit_compile=True)
@@ -82,7 +83,7 @@ def test_one_loop_makes_all_arrays():
     function = one_pass.lower_in_one_pass(nodes, inputs, outputs, graph.constants)
     arrays = [jax.ShapeDtypeStruct(v.shape, v.dtype.np_dtype) for v in inputs]
     with jax.enable_x64(True):
-        compile_it = one_pass.in_one_loop(lambda: jax.jit(function).lower(*arrays).compile())
+        compile_it = one_loop.in_one_loop(lambda: jax.jit(function).lower(*arrays).compile())
         text = compile_it().as_text()
     assert text.count(f"f32[{SIZE}]{{0}}) fusion(") == 1
     assert text.count(f"= f32[{SIZE}]{{0}} fusion(") == 0

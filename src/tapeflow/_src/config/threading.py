@@ -72,10 +72,10 @@ def _set_blas_threads() -> Callable[[int], Any]:
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
-        from tapeflow._src.engines.numpy.blas import blas_library
+        from tapeflow._src.insides.blas import thread_setter
 
-        # Without it, the library that comes with NumPy can be asked directly; any other cannot.
-        found = getattr(blas_library(), "scipy_openblas_set_num_threads64_", None)
-        return found or (lambda count: None)
+        return (
+            thread_setter()
+        )  # without it, the library that comes with NumPy can be asked directly
     libraries = ThreadpoolController().select(user_api="blas").lib_controllers
     return lambda count: [library.set_num_threads(count) for library in libraries]

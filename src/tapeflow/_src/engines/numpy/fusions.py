@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.sizes.dims import Dim
-from tapeflow._src.engines.numpy import blas
 from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.insides import blas
 from tapeflow._src.primitives.nn.softmax import narrow, pick_labels, rows_and_labels, shifted, wide
 
 

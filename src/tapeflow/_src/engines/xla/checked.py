@@ -289,30 +289,3 @@ def finish(graph: Graph, left: Sequence[Node], values: Values, outputs: Sequence
     arrays = [np.asarray(a) if isinstance(a := values[v], jax.Array) else a for v in taken]
     found = NumpyProgram(part).run_arrays(arrays)
     values.update(zip(part.outputs, found, strict=True))
-
-
-def options() -> dict[str, Any] | None:
-    """What XLA is told when it compiles, so that it leaves out rewritings that hold for real numbers alone.
-
-    One of its passes makes `b * log(a)` of `log(a ** b)`, multiplies constants that then overflow, and takes a number
-    times a mask for a choice, where infinity times zero is NaN. Without that pass transpositions stay beside products,
-    and YNNPACK, which takes products from XLA on processors, crashes on some of them: it is left out as well.
-    """
-    global _options
-    if _options is None:
-        exact = {"xla_disable_hlo_passes": "algsimp"}
-        without_ynnpack = {"xla_cpu_experimental_ynn_fusion_type": ""}
-        _options = next(filter(_taken, ({**exact, **without_ynnpack}, exact)), {})
-    return _options or None
-
-
-def _taken(told: dict[str, Any]) -> bool:
-    """Whether this version of jax knows what it is told."""
-    try:
-        jax.jit(lambda x: x + 1, compiler_options=told)(np.float32(0))  # type: ignore[arg-type]
-    except Exception:  # in whatever way it differs
-        return False
-    return True
-
-
-_options: dict[str, Any] | None = None

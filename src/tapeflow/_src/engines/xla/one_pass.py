@@ -11,7 +11,6 @@ The option is not used for anything but elementwise programs on arrays of one sh
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from tapeflow._src.engines.xla.checking import doubtful
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable, lowering_of
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.sizes import needs
+from tapeflow._src.insides import one_loop
 
 _WORTH_IT = 2**15  # elements of the arrays that are made and then used
 # The same for each array, where one program becomes two for it: arrays have to be handed over.
@@ -37,7 +37,7 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
       graph: the graph.
       divided: whether it is several programs anyway.
     """
-    if jax.default_backend() != "cpu" or not _can_ask():
+    if jax.default_backend() != "cpu" or not one_loop.can_ask():
         return []
     results = {*graph.outputs, *graph.assigned.values()}
     users: dict[Value, list[Node]] = {}
@@ -128,62 +128,3 @@ def _cone(value: Value, nodes: Sequence[Node]) -> list[Node]:
 def _compute(node: Node, values: dict[Value, Any]) -> None:
     found = lowering_of(node)(*[values[v] for v in node.inputs], **node.attrs)
     values[node.outputs[0]] = found
-
-
-# The option, which jax has no way to give for one program: it is added to the options that jax makes up.
-
-
-def _field(number: int, content: bytes) -> bytes:
-    """A field of a protocol buffer."""
-    tag = number << 3 | 2
-    start = bytes([tag]) if tag < 128 else bytes([tag & 127 | 128, tag >> 7])
-    return start + bytes([len(content)]) + content
-
-
-_OPTION = _field(1, b"xla_cpu_use_multi_output_fusion") + _field(2, b"")
-_ADDED = _field(3, _field(3, _field(500, _OPTION)))  # build options, debug options, extra options
-
-_asked = threading.local()
-_able: bool | None = None
-
-
-def in_one_loop(program: Callable[..., Any]) -> Callable[..., Any]:
-    """A program of jax that is compiled, when it is, to make all its results in one loop."""
-
-    def run(*arrays: Any) -> Any:
-        _asked.now = True
-        try:
-            return program(*arrays)
-        finally:
-            _asked.now = False
-
-    return run
-
-
-def _can_ask() -> bool:
-    """Whether this version of jax makes up its options where we look for them."""
-    global _able
-    if _able is None:
-        try:
-            _able = _listen()
-        except Exception:
-            # Another version, in whatever way it differs: programs are then made as jax makes them.
-            _able = False
-    return _able
-
-
-def _listen() -> bool:
-    from jax._src import compiler
-
-    original = compiler.get_compile_options
-
-    def get_compile_options(*args: Any, **kwargs: Any) -> Any:
-        options = original(*args, **kwargs)
-        if not getattr(_asked, "now", False):
-            return options
-        return type(options).ParseFromString(options.SerializeAsString() + _ADDED)
-
-    options = original(num_replicas=1, num_partitions=1)
-    type(options).ParseFromString(options.SerializeAsString() + _ADDED)
-    compiler.get_compile_options = get_compile_options
-    return True

@@ -17,14 +17,16 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
-from tapeflow._src.engines.xla.checked import Unwatched, Watch, finish, options
+from tapeflow._src.engines.xla.checked import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checking import doubtful
 from tapeflow._src.engines.xla.failures import Telling
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
-from tapeflow._src.engines.xla.one_pass import in_one_loop, lower_in_one_pass, updates
+from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
 from tapeflow._src.engines.xla.partition import Stage, stages
-from tapeflow._src.engines.xla.widths import wide
 from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.insides.one_loop import in_one_loop
+from tapeflow._src.insides.widths import wide
+from tapeflow._src.insides.xla_options import exact_options
 
 Values = dict[Value, Any]
 StageRun = Callable[[Values], Any]
@@ -176,7 +178,7 @@ class XlaProgram:
             outputs,
             watch,
             donated,
-            options=options() if self._checked else None,
+            options=exact_options() if self._checked else None,
             known_sizes=not any(type(d) is Dim for v in inputs for d in v.shape),
             cold=in_one_loop if stage.in_one_pass else None,
         )

@@ -92,7 +92,7 @@ def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: A
 
 
 def _wide() -> Any:
-    from tapeflow._src.engines.xla.widths import wide
+    from tapeflow._src.insides.widths import wide
 
     return wide
 

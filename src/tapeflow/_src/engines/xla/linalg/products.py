@@ -25,7 +25,7 @@ def _matmul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
 def product(multiply: Callable[..., Any], *xs: Any) -> Any:
     """A product of arrays, or zeros where there is nothing to multiply.
 
-    There XLA ends the process, if it was told to do without its algebraic simplifier: see `checked.options`.
+    There XLA ends the process, if it was told to do without its algebraic simplifier: see `insides/xla_options.py`.
     """
     if all(x.size for x in xs):
         return multiply(*xs)

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.insides.fallback import lacking, slower
+
 _ROW_MAJOR, _PLAIN, _TRANSPOSED = 101, 111, 112
 _LETTERS = {
     np.dtype(np.float32): ("s", ctypes.c_float),
@@ -26,12 +28,15 @@ Update = Callable[[Any, Any, Any, float], None]
 @functools.cache
 def product_update(dtype: np.dtype) -> Update | None:
     """A function that adds `scale * a @ b` to `c`, in place, for matrices of a dtype; None if there is none."""
-    library = blas_library()
-    if library is None or dtype not in _LETTERS:
+    if dtype not in _LETTERS:
         return None
     letter, number = _LETTERS[dtype]
-    gemm = getattr(library, f"scipy_cblas_{letter}gemm64_", None)
+    gemm = getattr(_library(), f"scipy_cblas_{letter}gemm64_", None)
     if gemm is None:
+        slower(
+            "NumPy has no OpenBLAS of the kind its wheels have",
+            "updates by products take two steps",
+        )
         return None
     size, pointer = ctypes.c_int64, ctypes.c_void_p
     gemm.restype = None
@@ -71,7 +76,19 @@ def _order(x: Any) -> tuple[int, int]:
 
 
 @functools.cache
-def blas_library() -> ctypes.CDLL | None:
+def thread_setter() -> Callable[[int], Any]:
+    """What tells NumPy's BLAS library how many threads to use; it does nothing where that cannot be told."""
+    found = getattr(_library(), "scipy_openblas_set_num_threads64_", None)
+    if found is None:
+        lacking(
+            "NumPy's BLAS library cannot be told its number of threads",
+            "pip install threadpoolctl, which knows more libraries, or set OMP_NUM_THREADS",
+        )
+    return found or (lambda count: None)
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
     numpy = pathlib.Path(np.__file__).parent
     for folder in (numpy.parent / "numpy.libs", numpy / ".dylibs"):
         for path in folder.glob("*scipy_openblas64*"):

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 from tapeflow._src.core.scopes import Scope
+from tapeflow._src.insides.fallback import lacking
 
 
 class wide(Scope):
@@ -25,3 +26,11 @@ class wide(Scope):
     def _leave(self, *exception: Any) -> None:
         jax.enable_x64.set_local(self._before)
         self._guard = None
+
+
+if not hasattr(jax.enable_x64, "set_local"):
+    lacking(
+        "this version of jax does not let its 64 bits be set by hand",
+        "Ctrl-C at a bad moment while XLA compiles may leave them on",
+    )
+    wide: Any = lambda: jax.enable_x64(True)  # noqa: E731

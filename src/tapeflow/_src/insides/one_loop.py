@@ -1,0 +1,68 @@
+"""An option of XLA that jax has no way to give for one program: it is added to the options that jax makes up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow._src.insides.fallback import slower
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of a protocol buffer."""
+    tag = number << 3 | 2
+    start = bytes([tag]) if tag < 128 else bytes([tag & 127 | 128, tag >> 7])
+    return start + bytes([len(content)]) + content
+
+
+_OPTION = _field(1, b"xla_cpu_use_multi_output_fusion") + _field(2, b"")
+_ADDED = _field(3, _field(3, _field(500, _OPTION)))  # build options, debug options, extra options
+
+_asked = threading.local()
+_able: bool | None = None
+
+
+def in_one_loop(program: Callable[..., Any]) -> Callable[..., Any]:
+    """A program of jax that is compiled, when it is, to make all its results in one loop."""
+
+    def run(*arrays: Any) -> Any:
+        _asked.now = True
+        try:
+            return program(*arrays)
+        finally:
+            _asked.now = False
+
+    return run
+
+
+def can_ask() -> bool:
+    """Whether this version of jax makes up its options where we look for them."""
+    global _able
+    if _able is None:
+        try:
+            _able = _listen()
+        except Exception as error:  # another version, in whatever way it differs
+            slower(
+                f"jax makes up its options otherwise than expected ({type(error).__name__})",
+                "programs are made as jax makes them, and updates of variables read memory more often",
+            )
+            _able = False
+    return _able
+
+
+def _listen() -> bool:
+    from jax._src import compiler
+
+    original = compiler.get_compile_options
+
+    def get_compile_options(*args: Any, **kwargs: Any) -> Any:
+        options = original(*args, **kwargs)
+        if not getattr(_asked, "now", False):
+            return options
+        return type(options).ParseFromString(options.SerializeAsString() + _ADDED)
+
+    options = original(num_replicas=1, num_partitions=1)
+    type(options).ParseFromString(options.SerializeAsString() + _ADDED)
+    compiler.get_compile_options = get_compile_options
+    return True
