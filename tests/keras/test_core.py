@@ -1,8 +1,8 @@
 """Keras variables in functions and collections."""
 
+import keras
 import numpy as np
 
-import keras
 import tapeflow as tf
 
 

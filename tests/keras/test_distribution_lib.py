@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 
+import keras
 import numpy as np
 import pytest
 
-import keras
 import tapeflow as tf
 
 pytest.importorskip("jax")

@@ -6,12 +6,12 @@ import os
 import subprocess
 import sys
 
+import keras
 import numpy as np
 import pytest
-
-import keras
-import tapeflow as tf
 from keras import layers, ops
+
+import tapeflow as tf
 
 RNG = np.random.default_rng(0)
 SPEC = [keras.InputSpec(shape=(None, 10), dtype="float32")]

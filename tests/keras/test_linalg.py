@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import keras
 import numpy as np
 import pytest
 import scipy.linalg
 from tests.ops.finite_differences import check_gradients
 
-import keras
 import tapeflow as tf
 from tapeflow._src.keras.backend import linalg
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import keras
 import numpy as np
 import pytest
 from tests.ops.finite_differences import check_gradients
 
-import keras
 import tapeflow as tf
 from tapeflow._src.keras.backend import math as kmath, nn
 

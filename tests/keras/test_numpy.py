@@ -9,11 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 from tests.ops.finite_differences import check_gradients
 
-import keras
 import tapeflow as tf
 from tapeflow._src.keras.backend import core, numpy as knp
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.ops.finite_differences import check_gradients
-
-import tapeflow as tf
 from keras import Variable
 from keras.src import backend
 from keras.src.backend.config import floatx, set_floatx
+from tests.ops.finite_differences import check_gradients
+
+import tapeflow as tf
 from tapeflow._src.keras.backend import numpy as knp
 
 A = np.array([[0.3, -1.2, 2.1], [0.7, 1.4, -0.4]])

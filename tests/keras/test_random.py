@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import keras
 import numpy as np
 import pytest
 
-import keras
 import tapeflow as tf
 from tapeflow._src.keras.backend import random
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import keras
 import numpy as np
 import pytest
-
-import keras
-import tapeflow as tf
 from keras import layers
+
+import tapeflow as tf
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(3, 5, 2)).astype("float32")

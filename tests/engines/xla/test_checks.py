@@ -24,9 +24,9 @@ jax = pytest.importorskip("jax")
 
 from tests.engines.xla.test_lowerings import UNLIKE, assert_same, fits_xla  # noqa: E402
 
-from tapeflow._src.engines.xla.checked import options  # noqa: E402
 from tapeflow._src.engines.xla.checking import doubtful, holds  # noqa: E402
 from tapeflow._src.engines.xla.lowerings import CHECKS, LOWERINGS, ON_HOST  # noqa: E402
+from tapeflow._src.insides.xla_options import exact_options  # noqa: E402
 
 GIVEN_BY_US = {
     "take_along": "its indices come from argsort and top_k",
@@ -140,7 +140,7 @@ def checked(name: str, sample: Sample) -> Any:
         ok = holds(node, values, sample.attrs) if looked else True
         return [found] if TABLE[name].outputs == 1 else list(found), ok
 
-    compiled = jax.jit(program, compiler_options=options())
+    compiled = jax.jit(program, compiler_options=exact_options())
 
     def on_xla(inputs: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], bool]:
         with jax.enable_x64(True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
@@ -10,11 +11,8 @@ from tapeflow._src.core.scopes import Scope
 from tapeflow._src.insides.fallback import lacking
 
 
-class wide(Scope):
-    """Within this context jax takes numbers of 64 bits as they are, in this thread.
-
-    jax's own `with jax.enable_x64(True)` may be interrupted between the change and the note of what was before.
-    """
+class _Wide(Scope):
+    """jax's own `with jax.enable_x64(True)` may be interrupted between the change and the note of what was before."""
 
     def __init__(self) -> None:
         self._before: Any = jax.enable_x64.get_local()
@@ -28,9 +26,14 @@ class wide(Scope):
         self._guard = None
 
 
-if not hasattr(jax.enable_x64, "set_local"):
+_BY_HAND = hasattr(jax.enable_x64, "set_local")
+if not _BY_HAND:
     lacking(
         "this version of jax does not let its 64 bits be set by hand",
         "Ctrl-C at a bad moment while XLA compiles may leave them on",
     )
-    wide: Any = lambda: jax.enable_x64(True)  # noqa: E731
+
+
+def wide() -> AbstractContextManager[Any]:
+    """Within this context jax takes numbers of 64 bits as they are, in this thread."""
+    return _Wide() if _BY_HAND else jax.enable_x64(True)
