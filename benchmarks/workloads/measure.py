@@ -124,7 +124,8 @@ def use_xla_at_once() -> None:
     """Let functions of tapeflow run on XLA from the first call, as they do where there is a GPU."""
     from tapeflow._src.engines import choice
 
-    choice._accelerator = True
+    (xla,) = [engine for engine in choice.ENGINES if engine.name == "xla"]
+    choice.engines_for = lambda graph, jit_compile: [xla]
 
 
 def measure_compiled(

@@ -11,7 +11,7 @@ import tapeflow as tf
 import tapeflow.version
 from tapeflow._src.core import devices as core_devices
 from tapeflow._src.core.devices import PhysicalDevice
-from tapeflow._src.engines import choice
+from tapeflow._src.engines.xla.engine import XlaEngine
 
 CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 GPUS = [PhysicalDevice(f"/physical_device:GPU:{i}", "GPU") for i in range(2)]
@@ -24,7 +24,6 @@ def _as_before(monkeypatch):
     fresh._accelerators = {}
     for name, value in vars(fresh).items():
         monkeypatch.setattr(core_devices.devices, name, value)
-    monkeypatch.setattr(choice, "_accelerator", choice._accelerator)
 
 
 @pytest.fixture
@@ -65,11 +64,11 @@ def test_gpus_are_those_of_jax(two_gpus):
 
 
 def test_hidden_gpus_are_not_compiled_for(two_gpus):
-    choice._accelerator = True
+    assert XlaEngine().leads()
     tf.config.set_visible_devices([], "GPU")
     assert tf.config.get_visible_devices() == [CPU]
     assert tf.config.list_physical_devices("GPU") == GPUS
-    assert not choice.on_accelerator()
+    assert not XlaEngine().leads()
 
 
 def test_one_of_two_gpus(two_gpus):

@@ -10,8 +10,10 @@ import pytest
 from tests.common import in_threads
 
 import tapeflow as tf
-from tapeflow._src.core.system import loading
-from tapeflow._src.engines import choice, loading as xla, workers
+from tapeflow._src.core.system import jax_loading, loading
+from tapeflow._src.engines import choice, workers
+from tapeflow._src.engines.xla import engine
+from tapeflow._src.engines.xla.engine import XlaEngine
 
 pytest.importorskip("jax")
 
@@ -19,9 +21,9 @@ pytest.importorskip("jax")
 @pytest.fixture
 def cheap(monkeypatch):
     """XLA is tried at once."""
-    monkeypatch.setattr(choice, "_COMPILE_SECONDS", 0.0)
-    monkeypatch.setattr(choice, "_COMPILE_SECONDS_A_NODE", 0.0)
-    monkeypatch.setattr(choice, "_IMPORT_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "_COMPILE_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "_COMPILE_SECONDS_A_NODE", 0.0)
+    monkeypatch.setattr(engine, "_IMPORT_SECONDS", 0.0)
 
 
 def measured():
@@ -48,10 +50,10 @@ def test_all_are_measured_in_threads(cheap):
 
 
 def test_what_cannot_run_it_is_given_up(cheap, monkeypatch, caplog):
-    def broken(graph, checked=True):
+    def broken(self, graph, checked=True):
         raise NotImplementedError("no such thing")
 
-    monkeypatch.setattr(choice, "_xla", broken)
+    monkeypatch.setattr(XlaEngine, "program", broken)
     v, step, x = measured()
     for _ in range(30):
         step(x)
@@ -62,16 +64,16 @@ def test_what_cannot_run_it_is_given_up(cheap, monkeypatch, caplog):
 
 
 def test_an_interruption_does_not_end_the_choice(cheap, monkeypatch):
-    made = choice._xla
+    made = XlaEngine.program
     turns = []
 
-    def interrupted(graph, checked=True):
+    def interrupted(self, graph, checked=True):
         turns.append(None)
         if len(turns) == 1:
             raise KeyboardInterrupt
-        return made(graph, checked)
+        return made(self, graph, checked)
 
-    monkeypatch.setattr(choice, "_xla", interrupted)
+    monkeypatch.setattr(XlaEngine, "program", interrupted)
     v, step, x = measured()
     count = 0
     for _ in range(60):
@@ -231,7 +233,7 @@ def _in_child(queue):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork:RuntimeWarning", "ignore:.*fork:DeprecationWarning")
 def test_after_a_fork_numpy_goes_on():
-    xla.load()
+    jax_loading.load()
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
     child = context.Process(target=_in_child, args=(queue,))

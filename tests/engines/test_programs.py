@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.engines.only import PROGRAMS, run_all_on
 
 import tapeflow as tf
-from tapeflow._src.engines import choice
 
 pytest.importorskip("jax")
 
@@ -18,18 +18,10 @@ X = tf.constant(GENERATOR.normal(size=(SIZE, SIZE)).astype(np.float32))
 Y = tf.constant(GENERATOR.normal(size=(SIZE, SIZE)).astype(np.float32))
 
 
-@pytest.fixture(params=["numpy", "xla", "hybrid"], autouse=True)
+@pytest.fixture(params=PROGRAMS, autouse=True)
 def executor(request: Any, monkeypatch: Any) -> str:
     """Makes every function run on one executor from the beginning."""
-    makers = {"numpy": choice.NumpyProgram, "xla": choice._xla, "hybrid": choice._hybrid}
-
-    def begin(self: choice.Executor) -> None:
-        graph = self.graph
-        only = choice.Candidate(request.param, lambda: makers[request.param](graph))
-        self._candidates = [only]
-        self._current = only
-
-    monkeypatch.setattr(choice.Executor, "_begin", begin)
+    run_all_on(monkeypatch, request.param)
     return request.param
 
 

@@ -10,27 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.engines.hostile import ANSWERED, REFUSED
+from tests.engines.only import PROGRAMS, run_all_on
 
 import tapeflow as tf
-from tapeflow._src.engines import choice
 
 pytest.importorskip("jax")
 
+import tapeflow._src.engines.xla.subjects
 from tapeflow._src.engines.xla.lowerings import CHECKS
 
 
-@pytest.fixture(params=["numpy", "xla", "hybrid"])
+@pytest.fixture(params=PROGRAMS)
 def executor(request: Any, monkeypatch: Any) -> str:
     """Makes every function run on one executor from the beginning."""
-    makers = {"numpy": choice.NumpyProgram, "xla": choice._xla, "hybrid": choice._hybrid}
-
-    def begin(self: choice.Executor) -> None:
-        graph = self.graph
-        only = choice.Candidate(request.param, lambda: makers[request.param](graph))
-        self._candidates = [only]
-        self._current = only
-
-    monkeypatch.setattr(choice.Executor, "_begin", begin)
+    run_all_on(monkeypatch, request.param)
     return request.param
 
 

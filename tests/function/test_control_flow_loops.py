@@ -154,7 +154,7 @@ def test_xla_computes_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", ["map_fn", "scan", "foldl", "by index", "branch in loop"])
 def test_loops_of_a_known_length_are_lowered(name: str) -> None:
     pytest.importorskip("jax")
-    import tapeflow._src.engines.xla  # noqa: F401
+    import tapeflow._src.engines.xla.subjects  # noqa: F401
     from tapeflow._src.engines.xla.lower import lowerable
     from tapeflow._src.graph.passes import optimized
 

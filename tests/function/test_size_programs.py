@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.engines.only import run_all_on
 from tests.function.size_programs import SHAPES, program
 from tests.proofs.test_in_function import EXECUTORS
 
 import tapeflow as tf
-from tapeflow._src.engines import choice
 
 SPEC = tf.TensorSpec([None, None], tf.float64)
 REFUSED = (tf.errors.OpError, ValueError, TypeError)
@@ -64,7 +64,7 @@ def test_on_xla(seed: int):
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=XLA) for s in range(200, 203)])
 def test_on_the_hybrid(seed: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(choice, "_xla", choice._hybrid)
+    run_all_on(monkeypatch, "hybrid")
     concrete = traced(seed, True, steps=2).get_concrete_function(SPEC)
     assert_as_eager(concrete, seed, steps=2, shapes=SHAPES[:3])
 

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 from tests.common import in_threads
-from tests.function.tools import PROGRAMS, run_all_on
+from tests.engines.only import PROGRAMS, run_all_on
 
 import tapeflow as tf
 

@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 from tests.core.interruptions import interrupted
-from tests.function.tools import PROGRAMS, run_all_on
+from tests.engines.only import PROGRAMS, run_all_on
 
 import tapeflow as tf
 

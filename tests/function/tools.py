@@ -4,7 +4,6 @@ import contextlib
 import logging
 
 import tapeflow as tf
-from tapeflow._src.engines import choice
 
 
 def traces(f):
@@ -27,19 +26,3 @@ def warnings_logged():
         yield messages
     finally:
         tf.get_logger().removeHandler(handler)
-
-
-PROGRAMS = ["numpy", "xla", "hybrid"]
-
-
-def run_all_on(monkeypatch, name):
-    """Makes one kind of program run all graphs from the first call on."""
-    makers = {"numpy": choice.NumpyProgram, "xla": choice._xla, "hybrid": choice._hybrid}
-
-    def begin(self):
-        graph = self.graph
-        only = choice.Candidate(name, lambda: makers[name](graph))
-        self._candidates, self._current = [only], only
-        self._decided = False
-
-    monkeypatch.setattr(choice.Executor, "_begin", begin)

@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
+from tests.engines.only import named
+
 import tapeflow as tf
 from tapeflow._src.engines import choice
 from tapeflow._src.engines.hybrid import shared_work
+from tapeflow._src.engines.xla import engine as xla_engine
 
 DECORATORS = {
     "eager": "",
@@ -41,11 +44,11 @@ def running(engine: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         if engine == "hybrid":
             stack.enter_context(mock.patch.object(shared_work, "_WORTH_IT", 1))
-            stack.enter_context(mock.patch.object(choice.Executor, "_begin", _only_hybrid))
+            stack.enter_context(mock.patch.object(choice, "engines_for", _only_hybrid))
         elif engine == "default":
             stack.enter_context(mock.patch.object(shared_work, "_WORTH_IT", 1))
             for name in ("_IMPORT_SECONDS", "_COMPILE_SECONDS", "_COMPILE_SECONDS_A_NODE"):
-                stack.enter_context(mock.patch.object(choice, name, 0.0))
+                stack.enter_context(mock.patch.object(xla_engine, name, 0.0))
             stack.enter_context(mock.patch.object(choice, "_CALLS", 2))
             stack.enter_context(mock.patch.object(choice, "_FEW", 2))
         elif engine == "one_pass":
@@ -56,13 +59,8 @@ def running(engine: str) -> Iterator[None]:
         yield
 
 
-_begin = choice.Executor._begin
+_engines_for = choice.engines_for
 
 
-def _only_hybrid(self: Any) -> None:
-    if self._jit_compile is not None:
-        _begin(self)
-        return
-    graph = self.graph
-    self._candidates = [choice.Candidate("hybrid", lambda: choice._hybrid(graph))]
-    self._current = self._candidates[0]
+def _only_hybrid(graph: Any, jit_compile: bool | None) -> list[Any]:
+    return _engines_for(graph, jit_compile) if jit_compile is not None else [named("hybrid")]

@@ -17,6 +17,7 @@ from tapeflow._src.primitives.table import TABLE
 
 jax = pytest.importorskip("jax")
 
+import tapeflow._src.engines.xla.subjects  # noqa: E402
 from tapeflow._src.engines.xla.lowerings import LOWERINGS  # noqa: E402
 
 BEYOND = np.array([1, -1, 3, 2**31 - 1])  # of 3 rows, only the first index names one

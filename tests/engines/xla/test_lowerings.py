@@ -30,6 +30,7 @@ from tapeflow._src.primitives.table import TABLE
 
 jax = pytest.importorskip("jax")
 
+import tapeflow._src.engines.xla.subjects  # noqa: E402
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST  # noqa: E402
 
 ROUNDINGS = 16  # as many as two engines may differ by, of the largest element

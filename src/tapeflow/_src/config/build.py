@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import collections
-from importlib import util
 from typing import Any
 
 from tapeflow._src.core.export import export
+from tapeflow._src.core.system.jax_loading import has_plugin
 
 
 @export("sysconfig.get_build_info")
@@ -17,11 +17,7 @@ def get_build_info() -> dict[str, Any]:
     False
     """
     return collections.OrderedDict(
-        is_cuda_build=_has("jax_cuda12_plugin", "jax_cuda13_plugin"),
-        is_rocm_build=_has("jax_rocm7_plugin"),
+        is_cuda_build=has_plugin("CUDA"),
+        is_rocm_build=has_plugin("ROCm"),
         is_tensorrt_build=False,
     )
-
-
-def _has(*modules: str) -> bool:
-    return any(util.find_spec(name) is not None for name in modules)

@@ -87,17 +87,9 @@ def set_visible_devices(
             raise ValueError("tf.config.set_visible_devices: the CPU cannot be hidden")
         chosen.append(CPU)
     _devices.hidden = (_devices.hidden - meant) | (meant - set(chosen))
-    _tell_functions()
 
 
 _devices = devices
-
-
-def _tell_functions() -> None:
-    from tapeflow._src.engines import choice  # what it compiles for, it finds out by itself
-
-    hidden = set(_devices.accelerators()) <= _devices.hidden
-    choice._accelerator = False if hidden else None
 
 
 @export("config.get_soft_device_placement")

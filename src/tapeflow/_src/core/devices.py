@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.system.loading import loaded
+from tapeflow._src.core.system.jax_loading import has_plugin, load
 
 
 @export("config.PhysicalDevice")
@@ -42,8 +42,6 @@ class LogicalDevice(NamedTuple):
 
 CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 
-PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm7_plugin", "libtpu")
-
 
 class Devices:
     """What there is and what may be used."""
@@ -59,11 +57,9 @@ class Devices:
     def accelerators(self) -> dict[PhysicalDevice, Any]:
         """What is faster than the CPU, each with jax's device."""
         if self._accelerators is None:
-            from importlib.util import find_spec
-
             self._accelerators = {}
-            if any(find_spec(name) is not None for name in PLUGINS):
-                jax: Any = loaded("jax")
+            if has_plugin():
+                jax: Any = load()
                 if jax.default_backend() != "cpu":
                     for device in jax.local_devices():
                         kind = "TPU" if device.platform == "tpu" else "GPU"
@@ -71,6 +67,10 @@ class Devices:
                         name = f"/physical_device:{kind}:{number}"
                         self._accelerators[PhysicalDevice(name, kind)] = device
         return self._accelerators
+
+    def any_accelerator(self) -> bool:
+        """Whether there is anything faster than the CPU that may be used."""
+        return any(d not in self.hidden for d in self.accelerators())
 
     def physical(self) -> list[PhysicalDevice]:
         """All devices, the CPU first."""

@@ -1,13 +1,15 @@
-"""Tensors that stand for something else than one array, and who runs primitives on them.
+"""Tensors that are not plain arrays of NumPy's, and who runs primitives on them.
 
 A tensor of a subclass may name an *interpreter*. A primitive with such an input does not run its kernel: it hands
 itself, its inputs and its attributes to the interpreter, which answers with the output. `tf.vectorized_map` and
 vectorised Jacobians work this way: their tensors stand for one example of a batch, and their interpreter runs the
-primitive on the whole batch.
+primitive on the whole batch. So do engines (`engines.protocol`), for tensors that live elsewhere.
 
-The `_array` of such a tensor is an `AbstractArray`: it has a shape and a dtype, which is all that ops look at, and no
-values. Where the inputs have several interpreters, the one with the greatest `depth` takes over, and sees the others'
-tensors as plain ones.
+Where the inputs have several interpreters, the one with the greatest `depth` takes over, and sees the others' tensors
+as plain ones.
+
+Whether a tensor has a value is another question, and `Tensor.symbolic` answers it. If it has none, its `_array` is an
+`AbstractArray`: a shape and a dtype, which is all that ops look at.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def own_states(state: Tensor) -> Tensor:
 
 def concrete(tensor: Tensor) -> Tensor:
     """The tensor, if it has a value; else an error that says why not."""
-    if tensor.interpreter is not None:
+    if tensor.symbolic:
         raise TypeError(tensor._array.why)
     return tensor
 

@@ -86,6 +86,9 @@ class Tensor(Operators):
     # Tensors of a subclass may hand the primitives they meet to an `Interpreter`: see there.
     interpreter: Any = None
 
+    # Whether it has no value: it stands for one that is known when a function runs, or for each example of a batch.
+    symbolic: bool = False
+
     def __init__(self, array: Any) -> None:
         self._array = array  # ndarray, or a NumPy scalar for rank 0: NumPy's ufuncs return those
         self._id = 0

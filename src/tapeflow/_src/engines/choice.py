@@ -1,66 +1,83 @@
 """Choosing what runs a graph, by measuring.
 
-The NumPy executor needs no compilation, so it begins. XLA is tried once NumPy has run for about as long as compiling
-will take: then a function that is called a few times never waits for a compiler, and one that is called often waits no
-longer than it has run already. Each candidate is timed on real calls, and the fastest stays.
+The engine that needs no preparation begins. Another one is tried once the first has run for about as long as its
+preparation will take: then a function that is called a few times never waits for a compiler, and one that is called
+often waits no longer than it has run already. Each candidate is timed on real calls, and the fastest stays.
 
-`jit_compile=True` and `False` choose XLA and NumPy by hand. On a GPU everything is XLA's from the beginning.
+`jit_compile=True` and `False` choose by hand. An engine that leads, as XLA's does on a GPU, runs everything from the
+beginning.
 
 One call at a time is a measurement. Calls in other threads meanwhile are run by the best program that is known.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow._src.core import settings
-from tapeflow._src.core.errors import FailedPreconditionError, OpError
+from tapeflow._src.core.errors import OpError
 from tapeflow._src.core.log import logger
-from tapeflow._src.core.system.loading import loaded
+from tapeflow._src.core.system import jax_loading
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
-from tapeflow._src.engines import loading
-from tapeflow._src.engines.hybrid.shared_work import is_large
-from tapeflow._src.engines.numpy.program import NumpyProgram
+from tapeflow._src.engines.hybrid.engine import HybridEngine
+from tapeflow._src.engines.numpy.engine import NumpyEngine
+from tapeflow._src.engines.protocol import NEVER, Engine, Program
+from tapeflow._src.engines.xla.engine import XlaEngine
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.graph.passes import optimized
+
+ENGINES: list[Engine] = [NumpyEngine(), XlaEngine(), HybridEngine()]
+"""In the order in which they are tried."""
 
 _CALLS = 12  # how many calls of a candidate are timed; only the later half of them counts
 _FEW = 6  # after so many a candidate that is far behind is given up
 _FAR_BEHIND = 1.5
-_IMPORT_SECONDS = 1.0
-_COMPILE_SECONDS = 0.3
-_COMPILE_SECONDS_A_NODE = 0.002
-_TOO_LONG = (
-    2500  # nodes: the time XLA takes grows faster than the program, and an unrolled loop is long
-)
+
+
+def engines_for(graph: Graph, jit_compile: bool | None) -> list[Engine]:
+    """The engines that may run a graph."""
+    if jit_compile:
+        compiler = next(e for e in ENGINES if e.compiles)
+        missing = compiler.missing()
+        if missing is not None:
+            raise missing
+        return [compiler]
+    plain = [e for e in ENGINES if not e.compiles]
+    if jit_compile is False:
+        return plain
+    leader = next((e for e in ENGINES if e.leads()), None)
+    if leader is not None:
+        return [leader]
+    if settings.deterministic:  # which is the fastest may differ from run to run
+        return plain[:1]
+    return [e for e in ENGINES if e.price(graph) < NEVER]
 
 
 class Candidate:
     """A program that might run the graph, and how long its calls took."""
 
-    def __init__(self, name: str, make: Callable[[], Any]) -> None:
-        self.name = name
-        self.make = make
-        self.program: Any = None
+    def __init__(self, engine: Engine, graph: Graph, checked: bool = True) -> None:
+        self.name = engine.name
+        self.price = engine.price(graph)
+        self.program: Program | None = None
+        self._make = lambda: engine.program(graph, checked)
         self.times: list[float] = []
         self.failed: str | None = None
         self._making = threading.RLock()
 
-    def ready(self) -> Any:
+    def ready(self) -> Program:
         """The program, which is made when it is first needed."""
         program = self.program
         if program is None:
             with self._making:
-                if self.program is None:
-                    self.program = self.make()
                 program = self.program
+                if program is None:
+                    program = self.program = self._make()
         return program
 
     @property
@@ -85,12 +102,11 @@ class Executor:
         self._waiting: list[Candidate] = []
         self._current: Candidate | None = None
         self._spent = 0.0
-        self._price = 0.0
         self._decided = False
         self._failed: list[Candidate] = []
         self._making = threading.RLock()
         self._measurer: object | None = None  # stands for the call that is measured
-        self._process = loading.forks
+        self._process = jax_loading.forks
 
     @property
     def graph(self) -> Graph:
@@ -102,7 +118,7 @@ class Executor:
     def run(self, inputs: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs for these inputs. The new values of variables go where `step` says, or follow the outputs."""
         tensors = [inputs[i] for i in self._positions]
-        if self._process != loading.forks:
+        if self._process != jax_loading.forks:
             self._begin_in_child()
         if self._decided:
             results = self._current.program.run(tensors, step)  # type: ignore[union-attr]
@@ -114,10 +130,12 @@ class Executor:
         return results[: self._count]
 
     def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
-        """The outputs as arrays for inputs as arrays, constants left out; None if NumPy does not run it."""
-        if not self._decided or self._current is None or self._current.name != "numpy":
+        """The outputs as arrays for inputs as arrays, if the program that was chosen is quicker so."""
+        program = self._current.program if self._decided and self._current is not None else None
+        run = None if program is None else program.run_arrays
+        if run is None:
             return None
-        run, positions, count = self._current.program.run_arrays, self._positions, self._count
+        positions, count = self._positions, self._count
         return lambda arrays: run([arrays[i] for i in positions])[:count]
 
     # Choosing.
@@ -125,9 +143,8 @@ class Executor:
     def _measured(self, tensors: list[Tensor], step: Step | None) -> list[Tensor]:
         if self._measurer is not None:
             return self._meanwhile().run(tensors, step)
-        self._measurer = (
-            object()
-        )  # Python gives other threads no chance between the question and this
+        # Python gives other threads no chance between the question and this.
+        self._measurer = object()
         try:
             self._begin_once()
             return self._measurement(tensors, step)
@@ -157,12 +174,11 @@ class Executor:
             self._consider(candidate)
         return results
 
-    def _meanwhile(self) -> Any:
+    def _meanwhile(self) -> Program:
         """The best program that is known while another call is measured."""
         self._begin_once()  # the other thread may not have
-        known = [c for c in self._candidates if c.program is not None and c.seconds is not None]
-        best = min(known, key=lambda c: c.seconds or 0.0, default=self._candidates[0])
-        return best.ready()
+        known = [c for c in self._candidates if c.program is not None]
+        return (_fastest(known) or self._candidates[0]).ready()
 
     def _give_up(self, candidate: Candidate, error: Exception) -> None:
         """Does without a program that cannot run the graph."""
@@ -181,11 +197,11 @@ class Executor:
             self._decided = True
 
     def _begin_in_child(self) -> None:
-        """After a fork: XLA's threads are not there any more, and NumPy can do without."""
-        self._process = loading.forks
+        """After a fork the threads of programs are not there. Engines that need theirs say that they are missing."""
+        self._process = jax_loading.forks
         self._measurer = None
         self._making = threading.RLock()
-        if loading.lost_in_fork():
+        if jax_loading.lost_in_fork():
             self._candidates, self._waiting = [], []
             self._current, self._decided = None, False
 
@@ -197,55 +213,26 @@ class Executor:
                     self._begin()
 
     def _begin(self) -> None:
-        graph = self.graph
-        numpy = Candidate("numpy", lambda: NumpyProgram(graph))
-        too_long = len(graph.nodes) > _TOO_LONG and not self._jit_compile and not on_accelerator()
-        fixed = settings.deterministic and not self._jit_compile and not on_accelerator()
-        if self._jit_compile is False or too_long or fixed or not xla_available():
-            if self._jit_compile and loading.lost_in_fork():
-                raise FailedPreconditionError(
-                    None,
-                    None,
-                    "tf.function(jit_compile=True): XLA was in use when this process was forked, and its threads are "
-                    "not in the child. Start processes by 'spawn' or 'forkserver' (multiprocessing.set_start_method), "
-                    "or fork before XLA is used. Without jit_compile, functions run on NumPy here.",
-                )
-            if self._jit_compile:
-                raise ModuleNotFoundError(
-                    "tf.function(jit_compile=True) compiles with XLA through jax, which is not installed. Install it "
-                    "with: pip install 'tapeflow[xla]'. Without jit_compile, functions run on NumPy."
-                )
-            self._candidates = [numpy]
-        elif self._jit_compile or on_accelerator():
-            checked = not self._jit_compile
-            self._candidates = [Candidate("xla", lambda: _xla(graph, checked))]
-        else:
-            self._candidates = [numpy, Candidate("xla", lambda: _xla(graph))]
-            if any(map(is_large, graph.nodes)):
-                self._candidates.append(Candidate("hybrid", lambda: _hybrid(graph)))
-            self._waiting = self._candidates[1:]
-            self._price = _COMPILE_SECONDS + _COMPILE_SECONDS_A_NODE * len(graph.nodes)
-            if "jax" not in sys.modules:
-                self._price += _IMPORT_SECONDS
-        self._current = self._candidates[0]
-        self._decided = not self._waiting and self._current.program is not None
+        checked = not self._jit_compile
+        engines = engines_for(self.graph, self._jit_compile)
+        self._candidates = [Candidate(engine, self.graph, checked) for engine in engines]
+        first, *self._waiting = self._candidates
+        self._current = first  # last: from now on others find that it has begun
 
     def _consider(self, candidate: Candidate) -> None:
         """Goes on to the next candidate when it is time, and decides when all are known."""
-        if not self._waiting and len(self._candidates) == 1:
+        if len(self._candidates) == 1:
             self._decided = True
             return
         if len(candidate.times) < _CALLS and not self._is_far_behind(candidate):
             return
-        if candidate is self._candidates[0] and self._spent < self._price and self._waiting:
+        if self._waiting and self._spent < self._waiting[0].price:
             candidate.times = candidate.times[-50:]
-            return
-        if self._waiting:
+        elif self._waiting:
             self._current = self._waiting[0]
             del self._waiting[0]
         else:
-            known = [c for c in self._candidates if c.seconds is not None]
-            self._current = min(known, key=lambda c: c.seconds or 0.0)
+            self._current = _fastest(self._candidates)
             for other in self._candidates:
                 if other is not self._current:
                     other.program = None
@@ -279,45 +266,18 @@ class Executor:
             f"  {candidate.name:7} given up: {candidate.failed}" for candidate in self._failed
         ]
         if not self._decided and self._waiting:
+            following = self._waiting[0]
             lines.append(
-                f"  xla is tried after {self._price:.1f} s of running; {self._spent:.1f} s so far"
+                f"  {following.name} is tried after {following.price:.1f} s of running; {self._spent:.1f} s so far"
             )
         return "\n".join(lines)
+
+
+def _fastest(candidates: Sequence[Candidate]) -> Candidate | None:
+    known = [(c.seconds, i) for i, c in enumerate(candidates) if c.seconds is not None]
+    return candidates[min(known)[1]] if known else None
 
 
 def _is_users(error: Exception) -> bool:
     """Whether an error is about the user's values or code, and not about a program that cannot run the graph."""
     return isinstance(error, OpError) or hasattr(error, "from_users_code")
-
-
-def _hybrid(graph: Graph, checked: bool = True) -> Any:
-    loading.load()
-    program = loaded("tapeflow._src.engines.hybrid.program")
-    return program.HybridProgram(graph, checked=checked)
-
-
-def _xla(graph: Graph, checked: bool = True) -> Any:
-    loading.load()
-    return loaded("tapeflow._src.engines.xla.program").XlaProgram(graph, checked=checked)
-
-
-def xla_available() -> bool:
-    """Whether jax is installed, and can be used in this process."""
-    if loading.lost_in_fork():
-        return False
-    return "jax" in sys.modules or importlib.util.find_spec("jax") is not None
-
-
-def on_accelerator() -> bool:
-    """Whether jax has something faster than the CPU. Asked only where jax is loaded, or has a plugin for one."""
-    global _accelerator
-    if _accelerator is None:
-        plugins = any(
-            importlib.util.find_spec(name) is not None
-            for name in ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm7_plugin", "libtpu")
-        )
-        _accelerator = plugins and loading.load().default_backend() != "cpu"
-    return bool(_accelerator)
-
-
-_accelerator: bool | None = None

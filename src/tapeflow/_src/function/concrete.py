@@ -357,7 +357,7 @@ def argument_symbol(tracer: Tracer, key: TensorKey, actual: Any) -> Tensor:
         shape = key.shape
     sizes = actual._array.shape if isinstance(actual, Tensor) else (None,) * len(shape)
     symbol = tracer.argument(shape, key.dtype, [_hint(size) for size in sizes])
-    if isinstance(actual, Tensor) and actual.interpreter is None:
+    if isinstance(actual, Tensor) and not actual.symbolic:
         tracer.actual[symbol.value] = actual
     return symbol
 

@@ -133,7 +133,7 @@ class Routine:
             return self._run(self._plain or self._forward(()), inputs, held, step)
         if context.tracer is not None:  # whose tape follows what it has captured
             for x in inputs:
-                if x.interpreter is None or isinstance(x, SymbolicTensor):
+                if not x.symbolic or isinstance(x, SymbolicTensor):
                     context.tracer.value_of(x)
         following = [r for r in active if any(_followed(x, r) for x in inputs)]
         if not following:

@@ -112,7 +112,7 @@ def element(tensor: Tensor, position: int) -> int:
 
 def _unknown(value: Any) -> bool:
     """Whether a size is known only when a function runs."""
-    return type(value) is Dim or (isinstance(value, Tensor) and value.interpreter is not None)
+    return type(value) is Dim or (isinstance(value, Tensor) and value.symbolic)
 
 
 def _static(shape: TensorShape) -> Shape:

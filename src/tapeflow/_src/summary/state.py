@@ -64,7 +64,7 @@ def condition() -> Any:
         found = found()
     if isinstance(found, Tensor) or hasattr(found, "__tf_tensor__"):
         found = convert_to_tensor(found)
-        return found if found.interpreter is not None else bool(found)
+        return found if found.symbolic else bool(found)
     return bool(found)
 
 

@@ -391,6 +391,6 @@ def is_built_with_xla() -> bool:
     >>> isinstance(tf.test.is_built_with_xla(), bool)
     True
     """
-    from tapeflow._src.engines.choice import xla_available
+    from tapeflow._src.engines.xla.engine import XlaEngine
 
-    return xla_available()
+    return XlaEngine().missing() is None

@@ -140,7 +140,7 @@ def bucketed(
         )[0]
 
     def reduce(bucket: Any, group: Any) -> Any:
-        i = 0 if bucket.interpreter is not None else int(bucket)
+        i = 0 if bucket.symbolic else int(bucket)
         if no_padding:
             return group.batch(int(batch_sizes[i]), drop_remainder)
         shapes = padded_shapes
@@ -154,7 +154,7 @@ def bucketed(
         return group.padded_batch(int(batch_sizes[i]), shapes, padding_values, drop_remainder)
 
     def size(bucket: Any) -> Any:
-        return batch_sizes[int(bucket)] if bucket.interpreter is None else batch_sizes[0]
+        return batch_sizes[0 if bucket.symbolic else int(bucket)]
 
     return dataset._with(GroupByWindow(dataset._node, key, reduce, size))
 

@@ -35,7 +35,7 @@ class Tensors(Node):
 
     def table(self) -> Table | None:
         """One row."""
-        if any(x.interpreter is not None for x in self.tensors):
+        if any(x.symbolic for x in self.tensors):
             return None
         return ArrayTable([np.asarray(x._array)[None] for x in self.tensors])
 
@@ -73,7 +73,7 @@ class Slices(Node):
 
     def table(self) -> Table | None:
         """Views of the tensors, if they have values."""
-        if any(x.interpreter is not None for x in self.tensors):
+        if any(x.symbolic for x in self.tensors):
             return None
         return ArrayTable([x._array for x in self.tensors])
 

@@ -72,7 +72,7 @@ class Node:
     def number(self, i: int) -> int | None:
         """The value of an integer among `tensors`, or None while it is symbolic."""
         x = self.tensors[i]
-        return None if x.interpreter is not None else int(x._array)
+        return None if x.symbolic else int(x._array)
 
     def known(self, i: int) -> int:
         """The value of an integer among `tensors`, when the dataset is read."""
@@ -91,7 +91,7 @@ class Node:
             *([] if self.function is None else self.function.captured),
             *[x for node in self.inputs for x in node.symbols()],
         ]
-        return [x for x in found if x.interpreter is not None]
+        return [x for x in found if x.symbolic]
 
     def substituted(self, values: Mapping[int, Tensor]) -> Node:
         """The same pipeline with other tensors in it, by the `id` of those that are."""

@@ -17,8 +17,6 @@ from tapeflow._src.graph.sizes import needs
 class HybridProgram(XlaProgram):
     """Stages of XLA programs and of products on the host, in memory that both use."""
 
-    name = "hybrid"
-
     def __init__(self, graph: Graph, checked: bool = True) -> None:
         views = _views(graph)
         super().__init__(graph, lambda node: is_large(node) or id(node) in views, checked)

@@ -48,8 +48,6 @@ class NumpyProgram:
       source: the generated code.
     """
 
-    name = "numpy"
-
     def __init__(self, graph: Graph) -> None:
         with contextlib.suppress(IndexError):  # where another thread has taken the last
             while _gone:

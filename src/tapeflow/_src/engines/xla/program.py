@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import tapeflow._src.engines.xla  # noqa: F401  # fills the table of lowerings
+import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
 from tapeflow._src.core.device_tensor import DeviceTensor
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
@@ -49,7 +49,7 @@ class XlaProgram:
       checked: whether to refuse what eager mode refuses; otherwise values are what XLA makes of them.
     """
 
-    name = "xla"
+    run_arrays = None  # its arrays may be anywhere
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ _VALUES = (Tensor, Variable, bool, int, float, complex, str, bytes, np.ndarray, 
 
 def is_symbolic(x: Any) -> bool:
     """Whether `x` is a tensor without a value yet, so that Python cannot decide on it."""
-    return isinstance(x, Tensor) and x.interpreter is not None
+    return isinstance(x, Tensor) and x.symbolic
 
 
 def is_tracing() -> bool:

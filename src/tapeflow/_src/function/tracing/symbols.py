@@ -46,6 +46,7 @@ class SymbolicTensor(Tensor):
     __slots__ = ("contents", "interpreter", "value")
 
     interpreter: Tracer
+    symbolic = True
 
     def __init__(self, value: Value, tracer: Tracer, contents: Any = None) -> None:
         dtype = value.dtype.np_dtype

@@ -210,7 +210,7 @@ class Tracer(Interpreter):
             with self.suspended():
                 return convert_to_tensor(value(), dtype)
         tensor = convert_to_tensor(value, dtype)
-        if tensor.interpreter is None:
+        if not tensor.symbolic:
             return tensor
         with self.suspended():
             known = {value: x._array for value, x in root.actual.items()}

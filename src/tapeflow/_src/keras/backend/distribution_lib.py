@@ -75,7 +75,7 @@ def distribute_tensor(tensor: Any, layout: Any) -> Tensor:
     """The same tensor, lying on devices as a layout says. In a traced function the compiler decides where it lies."""
     if not isinstance(tensor, Tensor):
         tensor = tf.convert_to_tensor(tensor)
-    if tensor.interpreter is not None:
+    if tensor.symbolic:
         return tensor
     jax, wide = _jax(), _wide()
     buffer = tensor._buffer if isinstance(tensor, DeviceTensor) else tensor._array

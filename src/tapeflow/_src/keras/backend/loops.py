@@ -121,7 +121,7 @@ def _is_loop(count: Any, rows: Sequence[Tensor]) -> bool:
     """Whether to go over rows with a node of a traced function, and not in Python."""
     if type(count) is Dim:
         return True
-    batched = any(x.interpreter is not None and not hasattr(x, "value") for x in rows)
+    batched = any(x.symbolic and not hasattr(x, "value") for x in rows)
     return context.tracer is not None and not batched and count > 1
 
 

@@ -159,7 +159,7 @@ def range(  # TensorFlow's name
     elif dtype not in _RANGE_DTYPES:
         names = ", ".join(d.name for d in _RANGE_DTYPES)
         raise DTypeError(None, None, f"range: dtype must be one of {names}; got {dtype.name}")
-    if any(n.interpreter is not None for n in numbers):
+    if any(n.symbolic for n in numbers):
         return _range_in_function(numbers, dtype)
     first, end, step = [n._array.astype(dtype.np_dtype).reshape(())[()] for n in numbers]
     if dtype.is_integer:

@@ -100,7 +100,7 @@ def unstack(
         raise invalid(
             f"unstack: num = {shown(num)}, and dimension {at} of shape {list(shape)} is {shape[at]}"
         )
-    if tensor.interpreter is not None and len(shape) == 1:  # of a shape, each size is known as such
+    if tensor.symbolic and len(shape) == 1:  # of a shape, each size is known as such
         return [indexing.getitem(tensor, index=(i,)) for i in range(shape[0])]
     return list(moving.unstack(tensor, axis=at))
 
@@ -217,7 +217,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         raise ValueError(
             f"repeat: repeats must be a number or a vector, got shape {np.shape(repeats)}"
         )
-    if isinstance(repeats, Tensor) and repeats.interpreter is not None and repeats._array.ndim:
+    if isinstance(repeats, Tensor) and repeats.symbolic and repeats._array.ndim:
         length = repeats._array.shape[0]
         if type(length) is not int or length != 1:
             return _each_repeated(tensor, repeats, at)

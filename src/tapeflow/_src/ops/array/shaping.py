@@ -303,7 +303,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """
     if not isinstance(tensor, Tensor):
         return tensor
-    if tensor.interpreter is None:
+    if not tensor.symbolic:
         return tensor.numpy()
     known = getattr(
         tensor, "contents", None

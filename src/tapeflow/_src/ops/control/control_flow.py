@@ -56,7 +56,7 @@ def cond(
                 f"tf.cond: inside tf.function pred must not be a Python bool, got {shown(pred)}. Use a Python `if`."
             )
         pred = convert_to_tensor(pred)
-        if pred.interpreter is not None:
+        if pred.symbolic:
             if not pred.dtype.is_bool:
                 raise invalid(
                     f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
@@ -119,7 +119,7 @@ def case(
 
 def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
     for position, (predicate, function) in enumerate(pairs):
-        if context.tracer is not None and predicate.interpreter is not None:  # the rest is a branch
+        if context.tracer is not None and predicate.symbolic:  # the rest is a branch
             rest = pairs[position + 1 :]
             if default is None and not rest:
                 Assert(predicate, [_none_true(total)])
@@ -165,7 +165,7 @@ def switch_case(
         )
     if default is not None:
         _check_callable("switch_case", "default", default)
-    if context.tracer is not None and branch_index.interpreter is not None:
+    if context.tracer is not None and branch_index.symbolic:
         if branch_index.dtype is not int32:
             raise TypeError(
                 f"tf.switch_case: inside tf.function branch_index must be int32, got {branch_index.dtype.name}. Use "
@@ -278,7 +278,7 @@ def _limit(maximum_iterations: Any) -> int | Tensor:
         raise ValueError(
             f"tf.while_loop: maximum_iterations must be an integer, got {shown(maximum_iterations)}"
         )
-    return int(tensor) if tensor.interpreter is None else tensor
+    return tensor if tensor.symbolic else int(tensor)
 
 
 def _next_values(values: Any, loop_vars: Any) -> Any:

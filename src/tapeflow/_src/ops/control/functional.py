@@ -249,7 +249,9 @@ _UNROLLED = 8
 def _is_loop(flat: list[Tensor]) -> bool:
     if context.tracer is None or not flat:
         return False
-    if any(x.interpreter not in (None, context.tracer) and not _is_symbolic(x) for x in flat):
+    if any(
+        x.symbolic and x.interpreter is not context.tracer and not _is_symbolic(x) for x in flat
+    ):
         return False  # batched
     size = flat[0]._array.shape[0]
     return type(size) is Dim or size > _UNROLLED

@@ -439,6 +439,6 @@ def _symbolic(value: Any) -> bool:
     """Whether an index has no value yet."""
     return (
         type(value) is Dim
-        or (isinstance(value, Tensor) and value.interpreter is not None)
+        or (isinstance(value, Tensor) and value.symbolic)
         or (isinstance(value, (list, tuple)) and any(map(_symbolic, nest.flatten(value))))
     )

@@ -26,7 +26,7 @@ def at_run_time(op: Callable[..., None], always: bool = False) -> Callable[..., 
         leaves = nest.flatten((args, kwargs))
         places = [i for i, leaf in enumerate(leaves) if _is_tensor(leaf)]
         tensors = [convert_to_tensor(leaves[i]) for i in places]
-        if not always and all(x.interpreter is None for x in tensors):
+        if not always and not any(x.symbolic for x in tensors):
             return op(*args, **kwargs)
 
         def run(*values: Tensor) -> tuple[Any, ...]:

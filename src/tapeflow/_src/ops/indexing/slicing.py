@@ -89,7 +89,7 @@ def variable_getitem(variable: Variable, key: Any) -> Tensor:
     if any(map(symbolic_slicing.is_symbolic, index)):
         return symbolic_slicing.getitem(variable._read(), index)
     part = picking.getitem(variable._read(), index=index)
-    if part.interpreter is None:
+    if not part.symbolic:
         return VariableSlice(part, variable, index)
     if context.tracer is None:  # an example of tf.vectorized_map, where nothing is assigned
         return part
@@ -140,7 +140,7 @@ def _index(item: Any) -> Any:
         return slice(_bound(item.start), _bound(item.stop), _step(item.step))
     if isinstance(item, (Tensor, Variable)):
         tensor = convert_to_tensor(item)
-        if tensor.interpreter is not None:
+        if tensor.symbolic:
             return tensor
         value = tensor._array
         if value.ndim == 0 and value.dtype in (np.int32, np.int64):

@@ -20,7 +20,7 @@ from tapeflow._src.primitives.rules import invalid
 
 def is_symbolic(item: Any) -> bool:
     """Whether an index is a tensor without a value."""
-    return isinstance(item, Tensor) and item.interpreter is not None
+    return isinstance(item, Tensor) and item.symbolic
 
 
 def getitem(x: Tensor, items: tuple[Any, ...]) -> Tensor:

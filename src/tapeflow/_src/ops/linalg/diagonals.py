@@ -66,7 +66,7 @@ def diag(
     columns = least_columns if columns < 0 else columns
     out = _placed("diag", x, rows, columns, (low, high), align)
     padding = _padding(padding_value, x)
-    if padding.interpreter is None and not padding._array:
+    if not padding.symbolic and not padding._array:
         return out
     return moving.select(_on_diagonals(rows, columns, low, high), out, padding)
 

@@ -41,7 +41,7 @@ class StackShape(tuple[Any, ...]):
     @staticmethod
     def zeros_like(x: Tensor) -> Tensor:
         """A stack of zeros."""
-        if x.interpreter is None:
+        if not x.symbolic:
             return Tensor(x._array.full_like(0))
         shape = x._array.shape
         return calls.stack_empty(length=shape[0], element=shape.element, dtype=x.dtype)

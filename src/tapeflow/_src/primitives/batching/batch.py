@@ -45,6 +45,7 @@ class BatchedTensor(Tensor):
     __slots__ = ("_full", "interpreter")
 
     interpreter: Batch
+    symbolic = True
 
     def __init__(self, full: Tensor, batch: Batch) -> None:
         of = full._array

@@ -114,7 +114,7 @@ def _plain(x: Any) -> Any:
     if isinstance(x, (int, float, Dim)):
         return x
     x = convert_to_tensor(x)
-    return x._array.item() if x.interpreter is None else x
+    return x if x.symbolic else x._array.item()
 
 
 def linspace(

@@ -1,7 +1,8 @@
-"""Whether XLA can be used: loading it, and what a fork does to it."""
+"""Loading jax, which is XLA to us: what there is of it, and what a fork does to it."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from types import ModuleType
 from typing import Any
@@ -11,8 +12,21 @@ from tapeflow._src.core.system.loading import loaded
 forks = 0
 """How many forks lie between this process and the one that began."""
 
+PLUGINS = {
+    "CUDA": ("jax_cuda12_plugin", "jax_cuda13_plugin"),
+    "ROCm": ("jax_rocm7_plugin",),
+    "TPU": ("libtpu",),
+}
+"""The modules by which jax finds what is faster than the CPU."""
+
 _used = False
 _lost = False
+
+
+def has_plugin(*kinds: str) -> bool:
+    """Whether a plugin of one of these kinds is installed; of any, if none is named. jax is not loaded for it."""
+    names = [name for kind in kinds or PLUGINS for name in PLUGINS[kind]]
+    return any(importlib.util.find_spec(name) is not None for name in names)
 
 
 def load() -> ModuleType:

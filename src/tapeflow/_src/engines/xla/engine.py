@@ -1,0 +1,58 @@
+"""XLA's engine, if jax is installed. jax takes a second to load, and is loaded when a program is made."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+from tapeflow._src.core.devices import devices
+from tapeflow._src.core.errors import FailedPreconditionError
+from tapeflow._src.core.system import jax_loading
+from tapeflow._src.core.system.loading import loaded
+from tapeflow._src.engines.protocol import NEVER, Engine, Program
+from tapeflow._src.graph.graph import Graph
+
+_IMPORT_SECONDS = 1.0
+_COMPILE_SECONDS = 0.3
+_COMPILE_SECONDS_A_NODE = 0.002
+_TOO_LONG = 2500  # nodes: compile time grows faster than the program, and an unrolled loop is long
+
+
+class XlaEngine(Engine):
+    """Compiles a graph with XLA, through jax."""
+
+    name = "xla"
+    compiles = True
+
+    def missing(self) -> Exception | None:
+        """Jax is not installed, or was in use before a fork."""
+        if jax_loading.lost_in_fork():
+            return FailedPreconditionError(
+                None,
+                None,
+                "tf.function(jit_compile=True): XLA was in use when this process was forked, and its threads are "
+                "not in the child. Start processes by 'spawn' or 'forkserver' (multiprocessing.set_start_method), "
+                "or fork before XLA is used. Without jit_compile, functions run on NumPy here.",
+            )
+        if "jax" not in sys.modules and importlib.util.find_spec("jax") is None:
+            return ModuleNotFoundError(
+                "tf.function(jit_compile=True) compiles with XLA through jax, which is not installed. Install it "
+                "with: pip install 'tapeflow[xla]'. Without jit_compile, functions run on NumPy."
+            )
+        return None
+
+    def leads(self) -> bool:
+        """Where there is a GPU, everything is XLA's."""
+        return self.missing() is None and devices.any_accelerator()
+
+    def price(self, graph: Graph) -> float:
+        """What it takes to load jax and to compile."""
+        if self.missing() is not None or len(graph.nodes) > _TOO_LONG:
+            return NEVER
+        loading = 0.0 if "jax" in sys.modules else _IMPORT_SECONDS
+        return loading + _COMPILE_SECONDS + _COMPILE_SECONDS_A_NODE * len(graph.nodes)
+
+    def program(self, graph: Graph, checked: bool = True) -> Program:
+        """A compiled program."""
+        jax_loading.load()
+        return loaded("tapeflow._src.engines.xla.program").XlaProgram(graph, checked=checked)
