@@ -174,7 +174,7 @@ def encoded_size(dim: Dim, number: Callable[[Any], int]) -> Any:
     def _part(part: Any) -> Any:
         return encoded_size(part, number) if type(part) is Dim else part
 
-    return [[factor, *map(atom_data, product)] for product, factor in dim.terms.items()]
+    return [[factor, *map(atom_data, product)] for product, factor in dim.monomials()]
 
 
 def decoded_size(data: Any, tensors: Mapping[int, Tensor]) -> Any:

@@ -186,13 +186,10 @@ class _Place:
 def _own_size(value: Value, axis: int | None) -> Any:
     """The name that a value itself has given to its unknown size, or None."""
     size = None if axis is None else value.shape[axis]
-    if type(size) is Dim and len(size.terms) == 1:
-        ((product, factor),) = size.terms.items()
-        if factor == 1 and len(product) == 1 and not isinstance(product[0], Compound):
-            atom = product[0]
-            if atom.origin[1] == axis and origin(atom) is value:
-                return size
-    return None
+    atom = size.atom if type(size) is Dim else None
+    if atom is None or isinstance(atom, Compound):
+        return None
+    return size if atom.origin[1] == axis and origin(atom) is value else None
 
 
 _PLAIN = frozenset({int, bool, str, float, type(None)})
