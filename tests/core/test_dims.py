@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tapeflow._src.core.sizes.dims import Atom, Dim, same_size
+from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic, same_size
 from tapeflow._src.core.sizes.extremes import (
     KINDS,
     agreed,
@@ -106,6 +106,16 @@ def test_a_size_is_what_its_atoms_make_it():
             assert evaluated(expression, numbers.__getitem__) == value, str(expression)
             low, high = bounds(expression)
             assert low <= value <= high, str(expression)
+
+
+@pytest.mark.parametrize("value", [n, (2, n), [(n,)], slice(0, n), {"shape": (1, n)}])
+def test_what_holds_a_size_that_is_not_known_is_dynamic(value: Any):
+    assert is_dynamic(value)
+
+
+@pytest.mark.parametrize("value", [3, None, (2, -1), slice(0, 3), {"axis": (0,)}, n - n, "n"])
+def test_what_holds_none_is_not(value: Any):
+    assert not is_dynamic(value)
 
 
 # Questions.

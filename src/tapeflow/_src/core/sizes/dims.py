@@ -251,6 +251,23 @@ def _simplest(terms: Terms) -> Any:
     return Dim(terms)
 
 
+def is_dynamic(value: Any) -> bool:
+    """Whether a size is known only when the function runs, or one of those in a shape or in an attribute is."""
+    kind = type(value)
+    if kind in _STATIC:
+        return False
+    if kind is Dim:
+        return True
+    if isinstance(value, (tuple, list)):
+        return any(type(each) is not int and is_dynamic(each) for each in value)
+    if kind is slice:
+        return is_dynamic((value.start, value.stop, value.step))
+    return isinstance(value, dict) and is_dynamic([*value.values()])
+
+
+_STATIC = frozenset({int, bool, str, float, type(None)})
+
+
 def key_of_size(size: Any) -> Any:
     return size._key if isinstance(size, Dim) else size
 

@@ -25,7 +25,7 @@ from tapeflow._src.core.context import context, is_busy, quiet_runner
 from tapeflow._src.core.errors import InvalidArgumentError, OpError
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.sizes.algebra import Algebra
-from tapeflow._src.core.sizes.dims import Atom, Dim
+from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
@@ -291,9 +291,9 @@ class _Writer:
             return self.size(value)
         if value is None or type(value) is bool:
             return repr(value)
-        if isinstance(value, tuple) and any(True for _ in atoms_in(value)):
+        if isinstance(value, tuple) and is_dynamic(value):
             return f"({''.join(f'{self.attribute(v)}, ' for v in value)})"
-        if isinstance(value, slice) and any(True for _ in atoms_in(value)):
+        if isinstance(value, slice) and is_dynamic(value):
             parts = (value.start, value.stop, value.step)
             return f"slice({', '.join(map(self.attribute, parts))})"
         return self.constant(value)

@@ -14,7 +14,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import InvalidArgumentError
 from tapeflow._src.core.sizes.algebra import Algebra
-from tapeflow._src.core.sizes.dims import Atom, Dim
+from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.sizes.guards import Guard
 from tapeflow._src.core.tensor import Tensor
@@ -31,7 +31,7 @@ def tensor_of(size: Dim, dtype: Any = None) -> Tensor:
 
 def vector_of(shape: tuple[Any, ...], dtype: DType = dtypes.int32) -> Tensor:
     """A shape as a tensor."""
-    if not any(type(size) is Dim for size in shape):
+    if not is_dynamic(shape):
         return Tensor(np.array(shape, dtype.np_dtype))
     return moving.stack(*[convert_to_tensor(size, dtype) for size in shape], axis=0)
 
