@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tapeflow._src.core.sizes.dims import Atom, Dim, same_size
+from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic, same_size
 from tapeflow._src.core.sizes.extremes import (
     KINDS,
     agreed,
@@ -108,6 +108,16 @@ def test_a_size_is_what_its_atoms_make_it():
             assert low <= value <= high, str(expression)
 
 
+@pytest.mark.parametrize("value", [n, (2, n), [(n,)], slice(0, n), {"shape": (1, n)}])
+def test_what_holds_a_size_that_is_not_known_is_dynamic(value: Any):
+    assert is_dynamic(value)
+
+
+@pytest.mark.parametrize("value", [3, None, (2, -1), slice(0, 3), {"axis": (0,)}, n - n, "n"])
+def test_what_holds_none_is_not(value: Any):
+    assert not is_dynamic(value)
+
+
 # Questions.
 
 
@@ -140,7 +150,7 @@ def test_an_answer_is_noted():
         assert int(m) == 4
         assert n > m  # once is enough
     assert [str(guard) for guard in book.values()] == ["m < n", "n != 1", "m == 4"]
-    (a,), (b,) = (next(iter(x.terms)) for x in (n, m))
+    a, b = n.atom, m.atom
     assert failing(book.values(), {a: 9, b: 4}) is None
     assert failing(book.values(), {a: 9, b: 5}) == Guard("==", m, 4, True)
     assert failing(book.values(), {a: 3, b: 4}) == Guard("<", m, n, True)
@@ -157,7 +167,7 @@ def test_a_size_that_is_made_up_fits():
 
 
 def test_nothing_is_noted_of_sizes_that_mean_nothing():
-    (own,) = next(iter(n.terms))
+    own = n.atom
     with noting(lambda atom: atom is own) as book:
         assert n > m
         assert n > 3

@@ -18,7 +18,7 @@ import numpy as np
 from tapeflow._src.core.context import recorders
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import innermost
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.indexing import picking
@@ -132,7 +132,7 @@ def _joint_step(
 
 def zeros(spec: ArraySpec) -> Tensor:
     """A tensor of zeros."""
-    if any(type(d) is Dim for d in spec.shape):
+    if is_dynamic(spec.shape):
         return moving.broadcast_to(Tensor(np.zeros((), spec.dtype.np_dtype)), shape=spec.shape)
     return Tensor(np.zeros(spec.shape, spec.dtype.np_dtype))
 

@@ -16,6 +16,7 @@ from tapeflow._src.autodiff import backprop
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import wrong_object
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_unequal
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
@@ -39,7 +40,7 @@ def jacobian(
         _check_source(source)
 
     def seeds(start: int, stop: int) -> Tensor:
-        if patterns.unknown(*shape):
+        if is_dynamic(shape):
             return moving.reshape(
                 patterns.identity(count, count, target.dtype), shape=(count, *shape)
             )
@@ -70,7 +71,7 @@ def batch_jacobian(tape: GradientTape, target: Tensor, source: Any, loop: bool =
     width = math.prod(shape[1:])
 
     def seeds(start: int, stop: int) -> Tensor:
-        if patterns.unknown(*shape):
+        if is_dynamic(shape):
             units = patterns.identity(width, width, target.dtype)
             units = moving.reshape(units, shape=(width, 1, *shape[1:]))
             return moving.broadcast_to(units, shape=(width, *shape))
@@ -101,7 +102,7 @@ def _rows(
     """For each source the gradients for `count` seeds, stacked; None where there are none."""
     if not target._id:
         return [None] * len(sources)
-    if patterns.unknown(*target._array.shape):
+    if is_dynamic(target._array.shape):
         return _unknown_rows(tape, target, sources, seeds(0, count), loop)
     step = 1 if loop else _at_once(tape, target, sources)
     columns: list[list[Tensor | None]] = [[] for _ in sources]
@@ -193,7 +194,7 @@ def _bytes(kept: Any) -> int:
     """The size of what a rule keeps, which is that of the gradients around it: an array, or a shape."""
     if isinstance(kept, Tensor):
         size = kept._array.size
-        return 0 if patterns.unknown(size) else size * kept._array.dtype.itemsize
+        return 0 if is_dynamic(size) else size * kept._array.dtype.itemsize
     if type(kept) is tuple and all(type(d) is int for d in kept):
         return int(np.prod(kept, dtype=np.int64)) * 4
     return 0

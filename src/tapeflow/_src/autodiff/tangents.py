@@ -13,7 +13,7 @@ from typing import Any
 from tapeflow._src.autodiff.backprop import Call, accumulate, dense, zeros_like
 from tapeflow._src.autodiff.tape import GradientTape
 from tapeflow._src.core.context import identify
-from tapeflow._src.core.sizes.dims import Dim, same_sizes
+from tapeflow._src.core.sizes.dims import is_dynamic, same_sizes
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving as array
 from tapeflow._src.primitives.table import Primitive
@@ -222,4 +222,4 @@ def _ones(y: Tensor) -> Tensor:
 
 def _is_empty(t: Tensor) -> bool:
     size = t._array.size
-    return not isinstance(size, Dim) and size == 0
+    return not is_dynamic(size) and size == 0

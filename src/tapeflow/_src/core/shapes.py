@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast, overload
 
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import broadcast
 
 __all__ = ["Dims", "TensorShape", "broadcast_shapes", "broadcast_static_shape"]
@@ -378,7 +378,7 @@ def broadcast_shapes(a: Dims, b: Dims) -> Dims:
     result = list(longer)
     for axis, size in enumerate(shorter, extra):
         other = longer[axis]
-        if type(size) is Dim or type(other) is Dim:
+        if is_dynamic(size) or is_dynamic(other):
             result[axis] = broadcast(other, size)
             continue
         if size == other or size == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow._src.core.sizes.dims import Atom, Dim
+from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
 from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.graph.sizes import atoms_in, mapped
@@ -59,6 +59,6 @@ def _replacement(atom: Atom, tracer: Tracer) -> Atom:
     key = Dim.of(atom)._key
     for x in (*tracer.arguments, *[symbol for _, symbol in tracer.captures.values()]):
         for own_axis, size in enumerate(x._array.shape):
-            if type(size) is Dim and size._key == key:
+            if is_dynamic(size) and size._key == key:
                 return Atom(atom.name, (x, own_axis, 0), atom.hint, atom.made_up)
     return Atom(atom.name, (tracer.capture(tensor), axis, position), atom.hint, atom.made_up)

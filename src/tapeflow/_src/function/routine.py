@@ -21,7 +21,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.device_tensor import DeviceTensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.interpreter import innermost
-from tapeflow._src.core.sizes.dims import Atom, Dim, atoms_of
+from tapeflow._src.core.sizes.dims import Atom, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step, settled
@@ -387,7 +387,7 @@ def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> di
     found: dict[Atom, Any] = {}
     for symbol, x in zip(symbols, tensors, strict=True):
         for axis, mine in enumerate(symbol._array.shape):
-            if type(mine) is Dim:
+            if is_dynamic(mine):
                 for atom in atoms_of(mine):
                     if atom.origin[0] is symbol and atom.origin[1] == axis:
                         found[atom] = x._array.shape[axis]

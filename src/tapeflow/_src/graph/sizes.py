@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tapeflow._src.core.errors import OpError
-from tapeflow._src.core.sizes.dims import Atom, Dim, atoms_of
+from tapeflow._src.core.sizes.dims import Atom, Dim, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
 from tapeflow._src.graph.graph import Node, Value
 from tapeflow._src.primitives.table import ArraySpec
@@ -57,7 +57,7 @@ def needs(node: Node) -> list[Value]:
 def is_sized(node: Node) -> bool:
     """Whether what a node is given had unknown sizes while it was traced."""
     taken = [v.shape for v in node.inputs if type(v.shape) is tuple]
-    return any(True for _ in atoms_in((taken, node.attrs)))
+    return is_dynamic((taken, node.attrs))
 
 
 def mistake(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> OpError | None:
@@ -85,6 +85,6 @@ def substituted(attrs: dict[str, Any], tensors: Mapping[Value, Any]) -> dict[str
 
         return element(tensor, position)
 
-    if not any(True for value in attrs.values() for _ in atoms_in(value)):
+    if not is_dynamic(attrs):
         return attrs
     return {key: mapped(value, lambda dim: evaluated(dim, of)) for key, value in attrs.items()}

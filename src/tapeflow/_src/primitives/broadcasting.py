@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow._src.core.sizes.dims import Dim, same_size
+from tapeflow._src.core.sizes.dims import is_dynamic, same_size
 from tapeflow._src.core.sizes.extremes import bounds
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.table import calls
@@ -34,7 +34,7 @@ def _stretched(before: Any, after: Any) -> bool:
 
 def _perhaps_stretched(before: Any, after: Any) -> bool:
     """Whether only numbers can tell if a size was stretched."""
-    if not isinstance(before, Dim) or same_size(before, after):
+    if not is_dynamic(before) or same_size(before, after):
         return False
     low, high = bounds(before)
     return low <= 1 <= high

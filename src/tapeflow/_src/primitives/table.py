@@ -26,7 +26,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, from_numpy
 from tapeflow._src.core.errors import InvalidArgumentError, OpError
 from tapeflow._src.core.interpreter import innermost
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 
@@ -168,7 +168,7 @@ def primitive(
                     return interpreter.interpret(row, inputs, attrs)
                 break
         run, recorders = context.hot
-        if recorders and attrs and context.tracer is not None and has_unknown_size(attrs):
+        if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, inputs, attrs)
         try:
             array = run(kernel, *[x._array for x in inputs], **attrs)
@@ -183,7 +183,7 @@ def primitive(
         if type(x) is not Tensor:
             return call(x, **attrs)
         run, recorders = context.hot
-        if recorders and attrs and context.tracer is not None and has_unknown_size(attrs):
+        if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, (x,), attrs)
         try:
             output = Tensor(run(kernel, x._array, **attrs))
@@ -197,7 +197,7 @@ def primitive(
         if type(a) is not Tensor or type(b) is not Tensor:
             return call(a, b, **attrs)
         run, recorders = context.hot
-        if recorders and attrs and context.tracer is not None and has_unknown_size(attrs):
+        if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, (a, b), attrs)
         try:
             output = Tensor(run(kernel, a._array, b._array, **attrs))
@@ -212,17 +212,6 @@ def primitive(
     if several or row.variadic or len(names) > 2:
         return named(call, row)
     return named(unary_call if len(names) == 1 else binary_call, row)  # what most rows are
-
-
-def has_unknown_size(value: Any) -> bool:
-    """Whether an attribute holds a size that is known only when the function that is traced runs."""
-    if type(value) is Dim:
-        return True
-    if type(value) is tuple:
-        return any(map(has_unknown_size, value))
-    if type(value) is slice:
-        return any(map(has_unknown_size, (value.start, value.stop, value.step)))
-    return type(value) is dict and any(map(has_unknown_size, value.values()))
 
 
 def _without_inputs(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.indexed_slices import IndexedSlices
-from tapeflow._src.core.sizes.dims import Atom, Compound, Dim
+from tapeflow._src.core.sizes.dims import Atom, Compound, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import KINDS
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
@@ -172,9 +172,9 @@ def encoded_size(dim: Dim, number: Callable[[Any], int]) -> Any:
         return [number(symbol.value), axis, position]
 
     def _part(part: Any) -> Any:
-        return encoded_size(part, number) if type(part) is Dim else part
+        return encoded_size(part, number) if is_dynamic(part) else part
 
-    return [[factor, *map(atom_data, product)] for product, factor in dim.terms.items()]
+    return [[factor, *map(atom_data, product)] for product, factor in dim.monomials()]
 
 
 def decoded_size(data: Any, tensors: Mapping[int, Tensor]) -> Any:

@@ -11,7 +11,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.log import logger
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.core.sizes.guards import Guard, assume
 from tapeflow._src.core.spec import TensorSpec
@@ -154,7 +154,7 @@ def guards_data(concrete: ConcreteFunction) -> list[Any]:
 
 
 def _size_data(size: Any, places: dict[Value, int]) -> Any:
-    return encoded_size(size, places.__getitem__) if isinstance(size, Dim) else [[size]]
+    return encoded_size(size, places.__getitem__) if is_dynamic(size) else [[size]]
 
 
 # Loading.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow._src.core.log import logger
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.function.python_calls import PythonCall
 from tapeflow._src.graph.graph import Graph, Node, Value
@@ -85,7 +85,7 @@ def _shape(value: Value) -> Any:
     shape: Any = value.shape
     if shape is None or isinstance(shape, StackShape):
         return None
-    return [None if type(d) is Dim else d for d in shape]
+    return [None if is_dynamic(d) else d for d in shape]
 
 
 def _where(node: Node) -> str:

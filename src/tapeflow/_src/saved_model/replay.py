@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import as_dtype
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow._src.function.control_flow.cond import COND, conditional
@@ -100,7 +100,7 @@ def is_like(x: Tensor, shape: Any, dtype: Any) -> bool:
     if shape is None or type(there) is not tuple:  # of unknown rank, or a stack
         return shape is None
     return len(there) == len(shape) and all(
-        d is None or type(own) is Dim or own == d for own, d in zip(there, shape, strict=True)
+        d is None or is_dynamic(own) or own == d for own, d in zip(there, shape, strict=True)
     )
 
 

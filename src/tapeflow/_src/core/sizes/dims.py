@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterator
+from collections.abc import ItemsView, Iterator
 from typing import Any
 
 from tapeflow._src.core.late import late
@@ -77,10 +77,10 @@ Origin = tuple[Any, int | None, int]
 class Dim:
     """A polynomial in unknown sizes."""
 
-    __slots__ = ("_key", "terms")
+    __slots__ = ("_key", "_terms")
 
     def __init__(self, terms: Terms) -> None:
-        self.terms = terms
+        self._terms = terms
         self._key = frozenset(terms.items())
 
     @classmethod
@@ -88,13 +88,26 @@ class Dim:
         """The size that an atom stands for."""
         return cls({(atom,): 1})
 
+    @property
+    def atom(self) -> Atom | None:
+        """The atom that this size is, or None if it is computed of atoms."""
+        if len(self._terms) == 1:
+            ((product, factor),) = self._terms.items()
+            if factor == 1 and len(product) == 1:
+                return product[0]
+        return None
+
+    def monomials(self) -> ItemsView[tuple[Atom, ...], int]:
+        """Products of atoms, each with its factor: this size is their sum."""
+        return self._terms.items()
+
     # Arithmetic.
 
     def __add__(self, other: Any) -> Any:
         terms = _terms(other)
         if terms is None:
             return NotImplemented
-        total = dict(self.terms)
+        total = dict(self._terms)
         for product, factor in terms.items():
             total[product] = total.get(product, 0) + factor
         return _simplest(total)
@@ -123,7 +136,7 @@ class Dim:
         if terms is None:
             return NotImplemented
         total: Terms = {}
-        for (p, f), (q, g) in itertools.product(self.terms.items(), terms.items()):
+        for (p, f), (q, g) in itertools.product(self._terms.items(), terms.items()):
             product = tuple(sorted((*p, *q), key=lambda atom: atom.order))
             total[product] = total.get(product, 0) + f * g
         return _simplest(total)
@@ -202,7 +215,7 @@ class Dim:
 
     def __repr__(self) -> str:
         parts = []
-        for product, factor in sorted(self.terms.items(), key=lambda t: [a.order for a in t[0]]):
+        for product, factor in sorted(self._terms.items(), key=lambda t: [a.order for a in t[0]]):
             atoms = "*".join(map(str, product))
             if not product:
                 parts.append(str(factor))
@@ -221,7 +234,7 @@ def _ask(comparison: str, a: Any, b: Any) -> bool:
 
 def _terms(value: Any) -> Terms | None:
     if isinstance(value, Dim):
-        return value.terms
+        return value._terms
     try:
         return {(): operator.index(value)}
     except TypeError:
@@ -238,6 +251,23 @@ def _simplest(terms: Terms) -> Any:
     return Dim(terms)
 
 
+def is_dynamic(value: Any) -> bool:
+    """Whether a size is known only when the function runs, or one of those in a shape or in an attribute is."""
+    kind = type(value)
+    if kind in _STATIC:
+        return False
+    if kind is Dim:
+        return True
+    if isinstance(value, (tuple, list)):
+        return any(type(each) is not int and is_dynamic(each) for each in value)
+    if kind is slice:
+        return is_dynamic((value.start, value.stop, value.step))
+    return isinstance(value, dict) and is_dynamic([*value.values()])
+
+
+_STATIC = frozenset({int, bool, str, float, type(None)})
+
+
 def key_of_size(size: Any) -> Any:
     return size._key if isinstance(size, Dim) else size
 
@@ -245,7 +275,7 @@ def key_of_size(size: Any) -> Any:
 def atoms_of(size: Any) -> Iterator[Atom]:
     """The atoms that a size comes from, compounds taken apart."""
     if isinstance(size, Dim):
-        for product in size.terms:
+        for product in size._terms:
             for atom in product:
                 if isinstance(atom, Compound):
                     yield from atoms_of(atom.a)
@@ -310,5 +340,5 @@ def _quotient(top: Terms, bottom: Terms) -> Terms | None:
         part = {tuple(others): factor}
         quotient.update(part)
         new = Dim(rest) - Dim(part) * Dim(bottom)
-        rest = new.terms if isinstance(new, Dim) else {(): new} if new else {}
+        rest = new._terms if isinstance(new, Dim) else {(): new} if new else {}
     return quotient

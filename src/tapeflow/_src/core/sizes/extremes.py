@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tapeflow._src.core.sizes.algebra import Algebra
 from tapeflow._src.core.sizes.dims import Atom, Compound, Dim
 
 # The smaller, the larger, and what two sizes are when they meet.
@@ -61,15 +62,12 @@ def _chosen(kind: str, a: Any, b: Any) -> Any:
 
 def _choices(kind: str, size: Any) -> Iterator[Any]:
     """What a size is the smaller or larger one of, or itself."""
-    if isinstance(size, Dim) and len(size.terms) == 1:
-        ((product, factor),) = size.terms.items()
-        if factor == 1 and len(product) == 1:
-            (atom,) = product
-            if isinstance(atom, Compound) and atom.kind == kind:
-                yield from _choices(kind, atom.a)
-                yield from _choices(kind, atom.b)
-                return
-    yield size
+    atom = size.atom if isinstance(size, Dim) else None
+    if isinstance(atom, Compound) and atom.kind == kind:
+        yield from _choices(kind, atom.a)
+        yield from _choices(kind, atom.b)
+    else:
+        yield size
 
 
 def _settles(kind: str, one: Any, other: Any) -> bool:
@@ -105,7 +103,7 @@ def _place(size: Any) -> Any:
     """An order in which to write sizes, so that the same ones are always written alike."""
     if not isinstance(size, Dim):
         return ()
-    return tuple(sorted((len(p), *[atom.order for atom in p], f) for p, f in size.terms.items()))
+    return tuple(sorted((len(p), *[atom.order for atom in p], f) for p, f in size.monomials()))
 
 
 KINDS: dict[str, Callable[[Any, Any], Any]] = {
@@ -125,16 +123,7 @@ Bounds = tuple[float, float]
 
 def bounds(size: Any) -> Bounds:
     """What a size is at least, and at most."""
-    if not isinstance(size, Dim):
-        return size, size
-    low: float = 0
-    high: float = 0
-    for product, factor in size.terms.items():
-        term: Bounds = (factor, factor)
-        for atom in product:
-            term = _spread(_times, term, _atom_bounds(atom))
-        low, high = low + term[0], high + term[1]
-    return low, high
+    return _INTERVALS.evaluated(size, _atom_bounds)
 
 
 def surely_less(a: Any, b: Any) -> bool:
@@ -149,20 +138,17 @@ def surely_unequal(a: Any, b: Any) -> bool:
 
 
 def _atom_bounds(atom: Atom) -> Bounds:
-    if not isinstance(atom, Compound):
-        return (-math.inf if atom.origin[1] is None else 0), math.inf
-    a, b = bounds(atom.a), bounds(atom.b)
-    if atom.kind == "//":
-        return (
-            _spread(_over, a, b)
-            if b[0] > 0
-            else (0 if min(a[0], b[0]) >= 0 else -math.inf, math.inf)
-        )
-    if atom.kind == "%":
-        return (0, b[1] - 1) if b[0] > 0 else (0 if b[0] >= 0 else -math.inf, math.inf)
-    if atom.kind == "min":
-        return min(a[0], b[0]), min(a[1], b[1])
-    return (min if atom.kind == "with" else max)(a[0], b[0]), max(a[1], b[1])
+    return (-math.inf if atom.origin[1] is None else 0), math.inf
+
+
+def _quotient_bounds(a: Bounds, b: Bounds) -> Bounds:
+    if b[0] > 0:
+        return _spread(_over, a, b)
+    return (0 if min(a[0], b[0]) >= 0 else -math.inf), math.inf
+
+
+def _remainder_bounds(a: Bounds, b: Bounds) -> Bounds:
+    return (0, b[1] - 1) if b[0] > 0 else ((0 if b[0] >= 0 else -math.inf), math.inf)
 
 
 def _spread(operation: Callable[[float, float], float], a: Bounds, b: Bounds) -> Bounds:
@@ -180,27 +166,24 @@ def _over(x: float, y: float) -> float:
     return (0 if x >= 0 else -1) if math.isinf(y) else x // y
 
 
+_INTERVALS = Algebra(
+    {
+        "//": _quotient_bounds,
+        "%": _remainder_bounds,
+        "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+        "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+        "with": lambda a, b: (min(a[0], b[0]), max(a[1], b[1])),
+    },
+    number=lambda n: (n, n),
+    times=lambda a, b: _spread(_times, a, b),
+    plus=lambda a, b: (a[0] + b[0], a[1] + b[1]),
+)
+
+
 # Sizes in terms of others.
 
-
-def evaluated(size: Any, of: Callable[[Atom], Any]) -> Any:
-    """A size where `of` says what each atom is: a number, or another size. None where it says so of one."""
-    if not isinstance(size, Dim):
-        return size
-    total: Any = 0
-    for product, factor in size.terms.items():
-        term: Any = factor
-        for atom in product:
-            if isinstance(atom, Compound):
-                a, b = evaluated(atom.a, of), evaluated(atom.b, of)
-                found = None if a is None or b is None else KINDS[atom.kind](a, b)
-            else:
-                found = of(atom)
-            if found is None:
-                return None
-            term = found * term
-        total = term + total
-    return total
+evaluated = Algebra(KINDS).evaluated
+"""A size where a function says what each atom is: a number, or another size. None where it says so of one."""
 
 
 def hint_of(size: Any) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import aligned_empty
 from tapeflow._src.engines.workers import workers
 from tapeflow._src.graph.graph import Node
@@ -29,7 +29,7 @@ def is_large(node: Node) -> bool:
     values = (*node.inputs, *node.outputs)
     if values[0].dtype.np_dtype.char not in "fd":
         return False
-    if any(type(d) is Dim for v in values for d in v.shape):
+    if any(is_dynamic(v.shape) for v in values):
         return False
     if node.primitive.name == "einsum" and not _is_product(**node.attrs):
         return False

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides import blas
 from tapeflow._src.primitives.nn.softmax import narrow, pick_labels, rows_and_labels, shifted, wide
@@ -111,7 +111,7 @@ def _matrix_update(
     if scaled is None or scaled.primitive.name != "matmul" or uses[scaled.outputs[0]] != 1:
         return None
     values = (*scaled.inputs, *scaled.outputs, w)
-    if any(len(v.shape) != 2 or any(type(d) is Dim for d in v.shape) for v in values):
+    if any(len(v.shape) != 2 or is_dynamic(v.shape) for v in values):
         return None
     if w.shape != scaled.outputs[0].shape:
         return None
@@ -161,7 +161,7 @@ def _with_shared_exponentials(graph: Graph) -> Graph:
     losses = {
         n.inputs: n
         for n in graph.nodes
-        if n.primitive.name == name and not any(type(d) is Dim for d in n.inputs[0].shape)
+        if n.primitive.name == name and not is_dynamic(n.inputs[0].shape)
     }
     pairs = {
         id(n): losses[n.inputs[1:]]

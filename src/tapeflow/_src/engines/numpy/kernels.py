@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import bfloat16, float16
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Node
 
 Special = Callable[[Node], tuple[Callable[..., Any], dict[str, Any]] | None]
@@ -31,7 +31,7 @@ def _special(name: str) -> Callable[[Special], Special]:
 def _known(node: Node) -> bool:
     """Whether all shapes are numbers."""
     values = (*node.inputs, *node.outputs)
-    return not any(type(d) is Dim for v in values for d in v.shape)
+    return not any(is_dynamic(v.shape) for v in values)
 
 
 @_special("relu")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.sizes import needs
 
@@ -113,7 +113,7 @@ class Lifetimes:
         return (
             bool(output.shape)
             and value.dtype is output.dtype
-            and not any(type(d) is Dim for d in (*value.shape, *output.shape))
+            and not is_dynamic((*value.shape, *output.shape))
             and value.shape == output.shape
         )
 

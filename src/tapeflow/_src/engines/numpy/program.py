@@ -24,7 +24,8 @@ from typing import Any
 from tapeflow._src.core.context import context, is_busy, quiet_runner
 from tapeflow._src.core.errors import InvalidArgumentError, OpError
 from tapeflow._src.core.scopes import setting
-from tapeflow._src.core.sizes.dims import Atom, Compound, Dim
+from tapeflow._src.core.sizes.algebra import Algebra
+from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
@@ -156,11 +157,11 @@ def _word(name: str) -> str:
 
 
 _COMPOUNDS = {
-    "//": "({a} // {b})",
-    "%": "({a} % {b})",
-    "min": "min({a}, {b})",
-    "max": "max({a}, {b})",
-    "with": "({b} if {a} == 1 else {a})",
+    "//": "({} // {})".format,
+    "%": "({} % {})".format,
+    "min": "min({}, {})".format,
+    "max": "max({}, {})".format,
+    "with": "({1} if {0} == 1 else {0})".format,
 }
 """How sizes that are no polynomials are written."""
 
@@ -288,24 +289,14 @@ class _Writer:
             return self.size(value)
         if value is None or type(value) is bool:
             return repr(value)
-        if isinstance(value, tuple) and any(True for _ in atoms_in(value)):
+        if isinstance(value, tuple) and is_dynamic(value):
             return f"({''.join(f'{self.attribute(v)}, ' for v in value)})"
-        if isinstance(value, slice) and any(True for _ in atoms_in(value)):
+        if isinstance(value, slice) and is_dynamic(value):
             parts = (value.start, value.stop, value.step)
             return f"slice({', '.join(map(self.attribute, parts))})"
         return self.constant(value)
 
     def size(self, dim: Any) -> str:
         """The code for a size."""
-        if type(dim) is not Dim:
-            return self.constant(dim)
-        terms = []
-        for product, factor in dim.terms.items():
-            factors = [] if factor == 1 and product else [self.constant(factor)]
-            terms.append("*".join([*factors, *map(self._atom, product)]))
-        return f"({' + '.join(terms)})"
-
-    def _atom(self, atom: Atom) -> str:
-        if isinstance(atom, Compound):
-            return _COMPOUNDS[atom.kind].format(a=self.size(atom.a), b=self.size(atom.b))
-        return self.atoms[atom]
+        code = Algebra(_COMPOUNDS, self.constant, "({} * {})".format, "({} + {})".format)
+        return code.evaluated(dim, self.atoms.__getitem__)

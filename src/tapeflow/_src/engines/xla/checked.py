@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated, hint_of
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.checking import (
@@ -129,7 +130,7 @@ class _Before:
         self._sized: list[Node] = []  # those whose sizes are known only when they are called
         questions: dict[Any, Callable[[Sequence[Any]], Any]] = {}
         for node in nodes:
-            if any(True for _ in atoms_in(_sizes_of(node))):
+            if is_dynamic(_sizes_of(node)):
                 self._sized.append(node)
             else:  # a loss and its gradient ask the same
                 key, ask = _question(node, wanted)

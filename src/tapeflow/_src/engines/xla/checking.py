@@ -20,10 +20,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.engines.xla.lowerings import CHECKS, Check
 from tapeflow._src.graph.graph import Node, Value, subgraphs
-from tapeflow._src.primitives.table import TABLE, has_unknown_size, parameters
+from tapeflow._src.primitives.table import TABLE, parameters
 
 # What a check looks at.
 
@@ -76,7 +76,7 @@ def _is_doubtful(node: Node, constants: Mapping[Value, Any]) -> bool:
     if check.when is not None and not _applies(check.when, node):
         return False
     values = [*looked_at(node), *measured(node)]
-    if not all(v in constants for v in looked_at(node)) or _has_unknown_size(node, values):
+    if not all(v in constants for v in looked_at(node)) or _is_dynamic_for(node, values):
         return True
     known = {v: constants.get(v, v) for v in values}
     return not holds(node, known, node.attrs)
@@ -96,10 +96,10 @@ def _applies(when: Callable[..., bool], node: Node) -> bool:
     return when(**{name: known[name] for name in parameters(when)})
 
 
-def _has_unknown_size(node: Node, values: Sequence[Value]) -> bool:
+def _is_dynamic_for(node: Node, values: Sequence[Value]) -> bool:
     names = parameters(CHECKS[node.primitive.name].holds)
-    return any(type(d) is Dim for v in values for d in v.shape) or any(
-        has_unknown_size(node.attrs[name]) for name in names if name in node.attrs
+    return any(is_dynamic(v.shape) for v in values) or any(
+        is_dynamic(node.attrs[name]) for name in names if name in node.attrs
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import jax.numpy as jnp
 
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
 from tapeflow._src.engines.numpy.program import told
 from tapeflow._src.engines.xla.checking import doubtful, holds, is_noting, note, own_check
@@ -96,7 +97,7 @@ def check_sizes(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> Non
 
 def with_sizes(node: Node, arrays: Arrays) -> dict[str, Any]:
     """The attributes of a node, with the sizes that its function was called with."""
-    if not any(True for _ in atoms_in(tuple(node.attrs.values()))):
+    if not is_dynamic(node.attrs):
         return node.attrs
     number = size_in(arrays)
     return {k: mapped(v, lambda size: evaluated(size, number)) for k, v in node.attrs.items()}

@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.engines.xla.checking import doubtful
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable, lowering_of
 from tapeflow._src.graph.graph import Graph, Node, Value
@@ -70,7 +70,7 @@ def _suits(node: Node, graph: Graph) -> bool:
         return False
     if any(v.dtype.np_dtype.kind not in "biuf" for v in values):
         return False
-    if any(type(d) is Dim for v in values for d in v.shape):  # which must not be compared here
+    if any(is_dynamic(v.shape) for v in values):  # which must not be compared here
         return False
     shape = node.outputs[0].shape
     if any(v.shape not in ((), shape) for v in values):

@@ -12,7 +12,7 @@ import numpy as np
 
 import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
 from tapeflow._src.core.device_tensor import DeviceTensor
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.program import NumpyProgram
@@ -179,7 +179,7 @@ class XlaProgram:
             watch,
             donated,
             options=exact_options() if self._checked else None,
-            known_sizes=not any(type(d) is Dim for v in inputs for d in v.shape),
+            known_sizes=not any(is_dynamic(v.shape) for v in inputs),
             cold=in_one_loop if stage.in_one_pass else None,
         )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tapeflow._src.autodiff.backprop import Call, accumulate, dense, record_call
 from tapeflow._src.core.context import recorders
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.guards import Guard, Variants
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.batching import batch_of, conditional_of_batch
@@ -41,7 +42,6 @@ from tapeflow._src.function.control_flow.structures import joined
 from tapeflow._src.function.routine import Routine
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.graph.graph import Graph
-from tapeflow._src.primitives.array import patterns
 from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.table import KERNEL_FAILURES
 
@@ -286,7 +286,7 @@ class _Backward:
 
     def _zeros(self, number: int, place: int) -> Tensor:
         x = self.call.pool[place]
-        if not is_stack(x) and not patterns.unknown(*x._array.shape):
+        if not is_stack(x) and not is_dynamic(x._array.shape):
             return zeros_like(x)
         self.likes[number].append(place)  # a pass of its own may not see the input itself
         return zeros_like(current().argument_like(x))

@@ -8,7 +8,7 @@ from typing import Any
 from tapeflow._src.autodiff import backprop
 from tapeflow._src.autodiff.backprop import Call
 from tapeflow._src.core.context import context, identify, recorders
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.foreign_sizes import own_sizes
 from tapeflow._src.function.routine import Routine, symbol_of
@@ -89,7 +89,7 @@ def record_kept(call: Call, tracer: Tracer, known: Sequence[Any]) -> None:
 
 def zeros_like(x: Tensor) -> Tensor:
     """Zeros in the shape of a tensor, or a stack of zeros."""
-    if is_stack(x) or any(type(d) is Dim for d in x._array.shape):
+    if is_stack(x) or is_dynamic(x._array.shape):
         return backprop.zeros_like(x)
     return backprop.zeros(ArraySpec(x._array.shape, x.dtype))
 

@@ -11,7 +11,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import int32
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.sizes.dims import Dim, same_size, same_sizes
+from tapeflow._src.core.sizes.dims import is_dynamic, same_size, same_sizes
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
@@ -309,7 +309,7 @@ def _wider(shape: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...] | No
     for a, b in zip(shape, new, strict=True):
         if a is None or same_size(a, b):
             wide.append(a)
-        elif type(a) is Dim:  # was not known before either
+        elif is_dynamic(a):  # was not known before either
             wide.append(None)
         else:
             return None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.guards import undecided
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
@@ -23,7 +23,7 @@ def contents_after(
     shape = output._array.shape
     if len(shape) > 1 or output._array.dtype.kind not in "iu":
         return None
-    if shape and (type(shape[0]) is Dim or shape[0] > _SMALL):
+    if shape and (is_dynamic(shape[0]) or shape[0] > _SMALL):
         return None
     if primitive.name == "shape":
         return _objects(inputs[0]._array.shape)
@@ -48,7 +48,7 @@ def _wrapped(contents: np.ndarray, dtype: Any) -> np.ndarray | None:
     limits = np.iinfo(dtype)
     out = np.empty_like(contents)
     for i, number in enumerate(contents.flat):
-        if type(number) is Dim:
+        if is_dynamic(number):
             if limits.bits < 32:
                 return None
             out.flat[i] = number

@@ -13,7 +13,7 @@ from tapeflow._src.core.errors import (
 )
 from tapeflow._src.core.interpreter import AbstractArray
 from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.sizes.dims import Atom, Dim
+from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.graph.graph import Graph, Value
@@ -65,7 +65,7 @@ class SymbolicTensor(Tensor):
         """The static shape, with None for sizes that are known only when the function runs."""
         if isinstance(self._array, UnknownRank):
             return TensorShape(None)
-        return TensorShape._of(tuple([None if type(d) is Dim else d for d in self._array.shape]))
+        return TensorShape._of(tuple([None if is_dynamic(d) else d for d in self._array.shape]))
 
     @property
     def name(self) -> str:
@@ -91,7 +91,7 @@ class SymbolicTensor(Tensor):
         if not isinstance(self._array, UnknownRank):
             held = self._array.shape
             dims = tuple(
-                d if type(d) is not Dim or told is None else told
+                d if not is_dynamic(d) or told is None else told
                 for d, told in zip(held, dims, strict=True)
             )
         self.value.shape = dims
@@ -108,7 +108,7 @@ class SymbolicTensor(Tensor):
 
     def __len__(self) -> int:
         shape = self._array.shape
-        if shape and type(shape[0]) is Dim:
+        if shape and is_dynamic(shape[0]):
             raise TypeError(
                 f"len() of a symbolic tensor of shape {self.shape} is known only when the function runs. Use "
                 "tf.shape(x)[0]."
@@ -117,7 +117,7 @@ class SymbolicTensor(Tensor):
 
     def __iter__(self) -> Iterator[Tensor]:
         shape = self._array.shape
-        if shape and type(shape[0]) is Dim:
+        if shape and is_dynamic(shape[0]):
             raise OperatorNotAllowedInGraphError(
                 f"Iterating over a symbolic tensor of shape {self.shape} needs AutoGraph, because the number of turns "
                 "is known only when the function runs. Use tf.map_fn or tf.while_loop, or leave autograph on."
@@ -181,7 +181,7 @@ def sizes_of(x: SymbolicTensor) -> np.ndarray | None:
     if x.contents is not None:
         return x.contents
     shape = x._array.shape
-    if len(shape) > 1 or any(type(d) is Dim for d in shape):
+    if len(shape) > 1 or is_dynamic(shape):
         return None
     size = shape[0] if shape else 1
     out = np.empty(size, object)

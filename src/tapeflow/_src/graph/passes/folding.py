@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.context import quietly
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Graph, Node, Value, subgraphs
-from tapeflow._src.graph.passes.rewriting import Rewriting, Step, has_sizes, is_static, rewritten
+from tapeflow._src.graph.passes.rewriting import Rewriting, Step, is_static, rewritten
 
 _SMALL = 64 * 1024
 _FREE = {"broadcast_to"}  # a view, of which a copy would only take memory
@@ -33,7 +34,7 @@ def precomputing(rewriting: Rewriting) -> Step:
 def _is_foldable(node: Node, constants: dict[Value, Any]) -> bool:
     if not node.inputs or any(v not in constants for v in node.inputs):
         return False
-    if any(True for _ in subgraphs(node)) or has_sizes(node.attrs):
+    if any(True for _ in subgraphs(node)) or is_dynamic(node.attrs):
         return False
     sizes = [math.prod(v.shape) * v.dtype.size for v in node.outputs if is_static(v)]
     if node.primitive.name in _FREE:

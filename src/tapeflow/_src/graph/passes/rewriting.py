@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.sizes.dims import Atom, Compound, Dim, same_size
+from tapeflow._src.core.sizes.dims import Atom, Compound, Dim, is_dynamic, same_size
 from tapeflow._src.core.sizes.extremes import evaluated
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.sizes import atoms_in, mapped, origin
@@ -186,36 +186,14 @@ class _Place:
 def _own_size(value: Value, axis: int | None) -> Any:
     """The name that a value itself has given to its unknown size, or None."""
     size = None if axis is None else value.shape[axis]
-    if type(size) is Dim and len(size.terms) == 1:
-        ((product, factor),) = size.terms.items()
-        if factor == 1 and len(product) == 1 and not isinstance(product[0], Compound):
-            atom = product[0]
-            if atom.origin[1] == axis and origin(atom) is value:
-                return size
-    return None
-
-
-_PLAIN = frozenset({int, bool, str, float, type(None)})
-
-
-def has_sizes(value: Any) -> bool:
-    """Whether there are unknown sizes in an attribute or a shape."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return False
-    if kind is Dim:
-        return True
-    if isinstance(value, (tuple, list)):
-        return any(map(has_sizes, value))
-    if kind is slice:
-        return has_sizes((value.start, value.stop, value.step))
-    return isinstance(value, dict) and has_sizes(tuple(value.values()))
+    atom = size.atom if type(size) is Dim else None
+    if atom is None or isinstance(atom, Compound):
+        return None
+    return size if atom.origin[1] == axis and origin(atom) is value else None
 
 
 def _is_sized(node: Node) -> bool:
-    if node.attrs and any(map(has_sizes, node.attrs.values())):
-        return True
-    return any(has_sizes(v.shape) for v in node.outputs)
+    return is_dynamic(node.attrs) or any(is_dynamic(v.shape) for v in node.outputs)
 
 
 def same_shape(a: Any, b: Any) -> bool:
@@ -227,4 +205,4 @@ def same_shape(a: Any, b: Any) -> bool:
 
 def is_static(value: Value) -> bool:
     """Whether it is an array whose sizes are all known."""
-    return type(value.shape) is tuple and not has_sizes(value.shape)
+    return type(value.shape) is tuple and not is_dynamic(value.shape)

@@ -13,7 +13,7 @@ from keras.src import tree
 
 import tapeflow as tf
 from tapeflow._src.core.context import context
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.statements import sweep
 
@@ -102,7 +102,7 @@ def scan(
         found: Any = tree.map_structure(_tensor, (carry, result))
         return found
 
-    if _is_loop(count, rows) and (unroll is not True or type(count) is Dim):
+    if _is_loop(count, rows) and (unroll is not True or is_dynamic(count)):
         return _traced_scan(step, carry, rows or [tf.range(count)], bool(rows), reverse)
     if not count:
         row = [tf.zeros(x.shape[1:], x.dtype) for x in rows]
@@ -119,7 +119,7 @@ def scan(
 
 def _is_loop(count: Any, rows: Sequence[Tensor]) -> bool:
     """Whether to go over rows with a node of a traced function, and not in Python."""
-    if type(count) is Dim:
+    if is_dynamic(count):
         return True
     batched = any(x.symbolic and not hasattr(x, "value") for x in rows)
     return context.tracer is not None and not batched and count > 1
@@ -196,7 +196,7 @@ def associative_scan(
 
     if reverse:
         xs = [tf.reverse(x, [axis]) for x in xs]
-    prefixes = _prefixes_in_loop if type(count) is Dim else _prefixes
+    prefixes = _prefixes_in_loop if is_dynamic(count) else _prefixes
     xs = prefixes(combine, xs, axis, count)
     if reverse:
         xs = [tf.reverse(x, [axis]) for x in xs]

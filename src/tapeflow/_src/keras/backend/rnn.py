@@ -9,7 +9,7 @@ from keras.src import tree
 from keras.src.backend.common.dtypes import result_type
 
 import tapeflow as tf
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend import loops
 from tapeflow._src.keras.backend.recurrent import gru_sequence, lstm_sequence
@@ -53,7 +53,7 @@ def rnn(
     if not time_major:
         inputs = tree.map_structure(_swapped, inputs)
     steps = tree.flatten(inputs)[0]._array.shape[0]
-    if unroll and (type(steps) is Dim or not steps):
+    if unroll and (is_dynamic(steps) or not steps):
         raise ValueError("rnn: with `unroll=True` the number of time steps must be known")
     if mask is not None:
         mask = tf.cast(tf.convert_to_tensor(mask), tf.bool)

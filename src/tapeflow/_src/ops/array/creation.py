@@ -13,6 +13,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
@@ -280,7 +281,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     between = start + step * column
     # The ends are taken as they are, so that rounding cannot move them.
     found = moving.concat(start, between, stop, axis=at)
-    if not patterns.unknown(count) and count >= 2:
+    if not is_dynamic(count) and count >= 2:
         return found
     found = found[(*[slice(None)] * at, slice(count))]  # one number, or none, or not known yet
     return moving.reshape(found, shape=(*shape[:at], count, *shape[at:]))

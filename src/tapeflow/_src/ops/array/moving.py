@@ -10,7 +10,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import axis_of, integer, ints
@@ -148,7 +148,7 @@ def split(
 
 def _equal_sizes(count: int, size: int, axis: int) -> tuple[int, ...]:
     rest = 0 if count < 1 else size % count
-    if count < 1 or (not isinstance(rest, Dim) and rest):  # of unknown sizes the kernel finds out
+    if count < 1 or (not is_dynamic(rest) and rest):  # of unknown sizes the kernel finds out
         raise invalid(
             f"split: dimension {axis} has size {size}, which cannot be cut into {count} equal "
             "pieces. "
@@ -160,7 +160,7 @@ def _equal_sizes(count: int, size: int, axis: int) -> tuple[int, ...]:
 def _given_sizes(sizes: tuple[int, ...], size: int, num: int | None) -> tuple[int, ...]:
     if not sizes or (num is not None and num != len(sizes)):
         raise invalid(f"split: num = {num}, and {len(sizes)} sizes were given: {list(sizes)}")
-    open_ = [i for i, n in enumerate(sizes) if not isinstance(n, Dim) and n == -1]
+    open_ = [i for i, n in enumerate(sizes) if not is_dynamic(n) and n == -1]
     rest = size - sum(n for i, n in enumerate(sizes) if i not in open_)
     wrong = any(surely_less(n, -1) for n in sizes) or (open_ and surely_less(rest, 0))
     if wrong or len(open_) > 1:

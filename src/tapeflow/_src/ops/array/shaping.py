@@ -16,7 +16,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.log import logger
 from tapeflow._src.core.shapes import TensorShape, broadcast_shapes
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_unequal
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
@@ -58,19 +58,17 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
 def _worked_out(shape: Shape, array: Any) -> Shape:
     """Replaces the -1 in `shape`."""
-    known_sizes = [d for d in shape if not isinstance(d, Dim)]
+    known_sizes = [d for d in shape if not is_dynamic(d)]
     if known_sizes.count(-1) != 1 or any(d < -1 for d in known_sizes):
         raise invalid(
             f"reshape: only one dimension may be -1, and no other negative; got shape {list(shape)}"
         )
     # A 0 that is asked for stands for the 0 the tensor has; what is left decides, as in TensorFlow.
-    known = math.prod([d for d in shape if isinstance(d, Dim) or d > 0])
+    known = math.prod([d for d in shape if is_dynamic(d) or d > 0])
     empty = any(type(d) is int and d == 0 for d in shape)
-    total = math.prod([d for d in array.shape if isinstance(d, Dim) or d or not empty])
+    total = math.prod([d for d in array.shape if is_dynamic(d) or d or not empty])
     rest = total % known
-    if (
-        not isinstance(rest, Dim) and rest
-    ):  # sizes that are not known yet may well fit when they are
+    if not is_dynamic(rest) and rest:  # sizes that are not known yet may well fit when they are
         raise invalid(
             f"reshape: the tensor has {array.size} elements (shape {list(array.shape)}), which "
             "is no multiple of the "

@@ -15,7 +15,7 @@ from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import OutOfRangeError, invalid, no_row, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
@@ -254,7 +254,7 @@ def _is_loop(flat: list[Tensor]) -> bool:
     ):
         return False  # batched
     size = flat[0]._array.shape[0]
-    return type(size) is Dim or size > _UNROLLED
+    return is_dynamic(size) or size > _UNROLLED
 
 
 def _is_symbolic(x: Tensor) -> bool:

@@ -21,7 +21,7 @@ from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import InvalidArgumentError, OutOfRangeError, invalid, no_row, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints, vector
 from tapeflow._src.primitives.array import moving, stacks
@@ -84,7 +84,7 @@ class TensorArray:
         self._values: list[Tensor | None] = []
         self._read: set[int] = set()
         length = integer("TensorArray", "size", size)
-        if type(length) is Dim:
+        if is_dynamic(length):
             self._held = stacks.stack_empty(
                 length=length, element=self._element(), dtype=self._dtype
             )
@@ -438,7 +438,7 @@ class TensorArray:
 def _symbolic(value: Any) -> bool:
     """Whether an index has no value yet."""
     return (
-        type(value) is Dim
+        is_dynamic(value)
         or (isinstance(value, Tensor) and value.symbolic)
         or (isinstance(value, (list, tuple)) and any(map(_symbolic, nest.flatten(value))))
     )

@@ -10,6 +10,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import ints
@@ -121,7 +122,7 @@ def _nearest(images: Tensor, wanted: tuple[int, ...]) -> Tensor:
     first = len(shape) - 3
     for axis, count in zip((first, first + 1), wanted, strict=True):
         have = shape[axis]
-        if surely_less(count, 1) or (not patterns.unknown(have) and not have):
+        if surely_less(count, 1) or (not is_dynamic(have) and not have):
             raise invalid(
                 f"resize: the sizes must be positive, got {count} for dimension {axis} of images "
                 f"of shape {list(shape)}"

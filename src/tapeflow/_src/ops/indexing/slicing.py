@@ -11,7 +11,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export, export_value
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
@@ -102,7 +102,7 @@ def _assign_traced(variable: Variable, index: Any, value: Any) -> Variable:
 
     now = variable._read()
     shape = now._array.shape
-    if any(type(size) is Dim for size in shape):
+    if is_dynamic(shape):
         raise NotImplementedError(
             f"slice assign: the variable {shown(variable.name)} has sizes that are not known inside tf.function. Use "
             "scatter_nd_update, or assign all of it."

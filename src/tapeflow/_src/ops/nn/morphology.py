@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import ints
 from tapeflow._src.ops.nn.windowing import Layout, padding_pairs, spatial
@@ -104,7 +105,7 @@ def _dilated(
             f"{op}: input must be 4-dimensional (batch, height, width, channels) and filters "
             f"3-dimensional (height, width, channels), got shapes {list(shape)} and {list(w.shape)}"
         )
-    if any(not patterns.unknown(n) and n == 0 for n in window):
+    if any(not is_dynamic(n) and n == 0 for n in window):
         raise invalid(f"{op}: filters must not be empty, got shape {list(w.shape)}")
     where = Layout(2, False)
     pairs = padding_pairs(op, padding, where, shape[1:-1], window, steps, apart, explicit=False)

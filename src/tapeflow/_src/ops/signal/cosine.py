@@ -11,11 +11,12 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.signal.fourier import irfft, rfft
 from tapeflow._src.ops.signal.frames import Window, check_rank, frame, overlap_and_add, positive
 from tapeflow._src.ops.signal.windows import vorbis_window
-from tapeflow._src.primitives.array import moving, patterns, repeating
+from tapeflow._src.primitives.array import moving, repeating
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.rules import DTypeError
 
@@ -114,7 +115,7 @@ def _check_dct(x: Tensor, type: int, axis: int, norm: str | None) -> None:
 def _pinned(x: Tensor) -> Tensor:
     """The same with a number for the last size, which is what a trace is for: windows and turns are made of it."""
     *lead, last = x._array.shape
-    return moving.reshape(x, shape=(*lead, int(last))) if patterns.unknown(last) else x
+    return moving.reshape(x, shape=(*lead, int(last))) if is_dynamic(last) else x
 
 
 def _of_length(x: Tensor, n: int) -> Tensor:

@@ -10,11 +10,11 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.sizes.dims import same_size
+from tapeflow._src.core.sizes.dims import is_dynamic, same_size
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import axis_of, ints
-from tapeflow._src.primitives.array import moving, patterns, repeating
+from tapeflow._src.primitives.array import moving, repeating
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.primitives.signal import fourier
@@ -247,7 +247,7 @@ def _cut_or_padded(x: Tensor, axes: Axes, lengths: Axes | None) -> Tensor:
         index = tuple(slice(0, smaller(wanted.get(i, d), d)) for i, d in enumerate(shape))
         x = picking.getitem(x, index=index)
     paddings = tuple((0, larger(wanted.get(i, d) - d, 0)) for i, d in enumerate(shape))
-    if any(patterns.unknown(after) or after for _, after in paddings):
+    if any(is_dynamic(after) or after for _, after in paddings):
         x = moving.pad(x, Tensor(np.zeros((), x._array.dtype)), paddings=paddings)
     return x
 

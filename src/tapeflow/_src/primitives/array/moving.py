@@ -12,7 +12,7 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.errors import UnimplementedError
-from tapeflow._src.core.sizes.dims import Dim, atoms_of
+from tapeflow._src.core.sizes.dims import atoms_of, is_dynamic
 from tapeflow._src.core.sizes.extremes import agreed, bounds, surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
@@ -37,7 +37,7 @@ Shape = tuple[int, ...]
 def _reshape_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
     size, wanted = math.prod(x.shape), math.prod(shape)
     # Of sizes that are not known yet the kernel finds out whether they fit.
-    if not isinstance(size, Dim) and not isinstance(wanted, Dim) and size != wanted:
+    if not is_dynamic(size) and not is_dynamic(wanted) and size != wanted:
         raise invalid(
             f"reshape: the tensor has {size} elements (shape {list(x.shape)}), and the requested "
             f"shape {list(shape)} "
@@ -49,7 +49,7 @@ def _reshape_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
 
 def _may_be_asked_for(size: Any) -> bool:
     """Whether a size follows from values, which may be -1 when the function runs: to be worked out."""
-    if not isinstance(size, Dim) or bounds(size)[0] >= 0:
+    if not is_dynamic(size) or bounds(size)[0] >= 0:
         return False
     return any(atom.origin[1] is None for atom in atoms_of(size))
 

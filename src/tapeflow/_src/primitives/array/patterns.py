@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
@@ -38,14 +38,9 @@ def _range_result(*, size: Any, dtype: DType) -> ArraySpec:
 range_ = primitive("range", "", _range_kernel, result=_range_result)
 
 
-def unknown(*sizes: Any) -> bool:
-    """Whether one of several sizes is known only when a function runs."""
-    return any(type(size) is Dim for size in sizes)
-
-
 def numbers(size: Any, dtype: DType = dtypes.int64) -> Tensor:
     """The numbers from 0 on, as many as `size`."""
-    if unknown(size):
+    if is_dynamic(size):
         return range_(size=size, dtype=dtype)
     check_room("range", (size,), dtype.np_dtype)
     return Tensor(np.arange(size).astype(dtype.np_dtype))
@@ -53,12 +48,12 @@ def numbers(size: Any, dtype: DType = dtypes.int64) -> Tensor:
 
 def scalar(size: Any, dtype: DType) -> Tensor:
     """A size as a tensor, to compute with."""
-    return sizes.tensor_of(size, dtype) if unknown(size) else Tensor(dtype.np_dtype.type(size))
+    return sizes.tensor_of(size, dtype) if is_dynamic(size) else Tensor(dtype.np_dtype.type(size))
 
 
 def full(shape: tuple[Any, ...], value: Any, dtype: DType) -> Tensor:
     """A tensor of one number."""
-    if unknown(*shape):
+    if is_dynamic(shape):
         return moving.broadcast_to(Tensor(np.array(value, dtype.np_dtype)), shape=shape)
     check_room("fill", shape, dtype.np_dtype)
     return Tensor(np.full(shape, value, dtype.np_dtype))
@@ -66,7 +61,7 @@ def full(shape: tuple[Any, ...], value: Any, dtype: DType) -> Tensor:
 
 def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
     """A tensor of zeros, or of empty strings."""
-    if not unknown(*shape):
+    if not is_dynamic(shape):
         check_room("zeros", shape, dtype.np_dtype)
         return Tensor(blank(shape, dtype.np_dtype))
     return moving.broadcast_to(Tensor(blank((), dtype.np_dtype)), shape=shape)
@@ -74,7 +69,7 @@ def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
 
 def identity(rows: Any, columns: Any, dtype: DType) -> Tensor:
     """Ones on the diagonal, and zeros elsewhere."""
-    if not unknown(rows, columns):
+    if not is_dynamic((rows, columns)):
         check_room("eye", (rows, columns), dtype.np_dtype)
         return Tensor(np.eye(rows, columns, dtype=dtype.np_dtype))
     on = binary.equal(_column(rows), numbers(columns))
@@ -83,7 +78,7 @@ def identity(rows: Any, columns: Any, dtype: DType) -> Tensor:
 
 def triangle(rows: Any, columns: Any, k: Any = 0) -> Tensor:
     """Whether each place of a matrix lies on the diagonal `k` or below it."""
-    if not unknown(rows, columns, k):
+    if not is_dynamic((rows, columns, k)):
         check_room("triangle", (rows, columns), np.dtype(np.bool_))
         return Tensor(np.tri(rows, columns, k, dtype=np.bool_))
     return binary.less_equal(numbers(columns), _column(rows) + scalar(k, dtypes.int64))

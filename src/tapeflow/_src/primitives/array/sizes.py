@@ -13,7 +13,8 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import InvalidArgumentError
-from tapeflow._src.core.sizes.dims import Atom, Compound, Dim
+from tapeflow._src.core.sizes.algebra import Algebra
+from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.sizes.guards import Guard
 from tapeflow._src.core.tensor import Tensor
@@ -24,28 +25,18 @@ from tapeflow._src.primitives.table import TABLE, calls, primitive
 
 def tensor_of(size: Dim, dtype: Any = None) -> Tensor:
     """A size as a scalar tensor, int32 unless told."""
-    total: Tensor | None = None
-    for product, factor in size.terms.items():
-        term = convert_to_tensor(factor, dtypes.int64)
-        for atom in product:
-            term = term * _of_atom(atom)
-        total = term if total is None else total + term
-    assert total is not None
-    return _cast(total, dtypes.int32 if dtype is None else as_dtype(dtype))
+    number = _TENSORS.evaluated(size, _of_atom)
+    return _cast(number, dtypes.int32 if dtype is None else as_dtype(dtype))
 
 
 def vector_of(shape: tuple[Any, ...], dtype: DType = dtypes.int32) -> Tensor:
     """A shape as a tensor."""
-    if not any(type(size) is Dim for size in shape):
+    if not is_dynamic(shape):
         return Tensor(np.array(shape, dtype.np_dtype))
     return moving.stack(*[convert_to_tensor(size, dtype) for size in shape], axis=0)
 
 
 def _of_atom(atom: Atom) -> Tensor:
-    if isinstance(atom, Compound):
-        return _COMPOUNDS[atom.kind](
-            *[convert_to_tensor(x, dtypes.int64) for x in (atom.a, atom.b)]
-        )
     tensor, axis, position = atom.origin
     if axis is not None:
         return calls.getitem(moving.shape_of(tensor, dtype=dtypes.int64), index=(axis,))
@@ -58,13 +49,16 @@ def _with(a: Tensor, b: Tensor) -> Tensor:
     return moving.select(binary.equal(a, convert_to_tensor(1, dtypes.int64)), b, a)
 
 
-_COMPOUNDS: dict[str, Callable[[Any, Any], Tensor]] = {
-    "//": binary.floor_divide,
-    "%": binary.floor_mod,
-    "min": binary.minimum,
-    "max": binary.maximum,
-    "with": _with,
-}
+_TENSORS = Algebra(
+    {
+        "//": binary.floor_divide,
+        "%": binary.floor_mod,
+        "min": binary.minimum,
+        "max": binary.maximum,
+        "with": _with,
+    },
+    number=lambda n: convert_to_tensor(n, dtypes.int64),
+)
 
 
 def _cast(x: Tensor, dtype: DType) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import int16, int32, int64
 from tapeflow._src.core.indexed_slices import IndexedSlices
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import hint_of, larger, smaller
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 
 
 def _getitem_result(x: ArraySpec, *, index: Any) -> ArraySpec:
-    if any(type(d) is Dim for d in x.shape) or not all(map(_plain, index)):
+    if is_dynamic(x.shape) or not all(map(_plain, index)):
         return ArraySpec(_sliced(x.shape, index), x.dtype)
     probe = np.broadcast_to(np.empty((), np.bool_), x.shape)
     try:
@@ -37,7 +37,7 @@ def _getitem_result(x: ArraySpec, *, index: Any) -> ArraySpec:
 
 def _plain(item: Any) -> bool:
     parts = (item.start, item.stop, item.step) if type(item) is slice else (item,)
-    return not any(type(part) is Dim for part in parts)
+    return not is_dynamic(parts)
 
 
 def _sliced(shape: tuple[Any, ...], index: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -188,14 +188,13 @@ def _gather_gradient(
 
 
 def _shape_tensor(shape: Shape) -> Tensor:
-    if not any(type(d) is Dim for d in shape):
+    if not is_dynamic(shape):
         return Tensor(np.array(shape, np.int32))
     from tapeflow._src.primitives.array.sizes import (
-        tensor_of,  # it is made of primitives of this file
+        vector_of,  # it is made of primitives of this file
     )
 
-    sizes = [tensor_of(d) if type(d) is Dim else Tensor(np.int32(d)) for d in shape]
-    return moving.stack(*sizes, axis=0)
+    return vector_of(shape)
 
 
 gather = primitive(

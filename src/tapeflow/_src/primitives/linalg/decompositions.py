@@ -14,10 +14,10 @@ import numpy as np
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.core.sizes.dims import same_size
+from tapeflow._src.core.sizes.dims import is_dynamic, same_size
 from tapeflow._src.core.sizes.extremes import smaller
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.making import conj
 from tapeflow._src.primitives.indexing import picking
@@ -106,7 +106,7 @@ def _qr_gradient(g: Any, x: Tensor, y: Any, full: bool) -> Tensor:
             "qr: there is no gradient for full_matrices=True with more rows than columns: the "
             f"added columns of q are not determined. Got shape {list(x._array.shape)}.",
         )
-    if not patterns.unknown(m, n) and m >= n:
+    if not is_dynamic((m, n)) and m >= n:
         return _tall_qr_gradient(g_q, g_r, q, r)
     # A wide matrix is a square one that is decomposed, and columns (none, if it is not wide after all) that are
     # multiplied by q^H.
@@ -262,10 +262,10 @@ def _svd_gradient(g: Any, y: Any) -> Tensor:
         diagonal += unary.make_complex(moving.zeros_like(phase), phase) * inverse_widths
     inner += diagonal_matrix(diagonal)
     da = product(product(u, inner), v, adjoint_b=True)
-    if patterns.unknown(k) or u._array.shape[-2] > k:
+    if is_dynamic(k) or u._array.shape[-2] > k:
         outside = (g_u - product(u, turn_u)) * row(inverse_widths)
         da += product(outside, v, adjoint_b=True)
-    if patterns.unknown(k) or v._array.shape[-2] > k:
+    if is_dynamic(k) or v._array.shape[-2] > k:
         outside = (g_v - product(v, turn_v)) * row(inverse_widths)
         da += product(u, outside, adjoint_b=True)
     return da

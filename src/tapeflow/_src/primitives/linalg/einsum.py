@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.sizes.dims import same_sizes
+from tapeflow._src.core.sizes.dims import is_dynamic, same_sizes
 from tapeflow._src.core.sizes.extremes import agreed, broadcast
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
@@ -156,7 +156,7 @@ def _gradient(
             wanted += fresh
             continue
         wanted += label
-        if label not in known or (label in stretch and patterns.unknown(size)):
+        if label not in known or (label in stretch and is_dynamic(size)):
             factors.append((patterns.full((size,), 1, g.dtype), label))
     result = einsum(
         *[x for x, _ in factors],
@@ -175,7 +175,7 @@ def _gradient(
 
 def _is_narrow(size: Any) -> bool:
     """Whether a size is 1, or may be when the function runs: then there is a factor of ones of that size."""
-    return patterns.unknown(size) or size == 1
+    return is_dynamic(size) or size == 1
 
 
 einsum = primitive("einsum", "*xs", _kernel, result=_result, gradients={"xs": _gradient})

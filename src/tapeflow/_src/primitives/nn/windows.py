@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger, surely_less
 from tapeflow._src.primitives.rules import invalid
 
@@ -29,7 +29,7 @@ def output_size(size: int, window: int, stride: int, dilation: int, pads: tuple[
     2
     """
     room = size + pads[0] + pads[1] - (window - 1) * dilation - 1 + stride
-    if isinstance(room, Dim):
+    if is_dynamic(room):
         return larger(room // stride, 0)
     return room // stride if room >= 0 else -(-room // stride)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
@@ -123,7 +124,7 @@ def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 
 def _mean_gradient(g: Tensor, x_shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Tensor:
     size = larger(_size(x_shape, axis), 1)
-    number = patterns.scalar(size, g.dtype) if patterns.unknown(size) else float(size)
+    number = patterns.scalar(size, g.dtype) if is_dynamic(size) else float(size)
     return spread(binary.divide(g, number), x_shape, axis, keepdims)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
 import tapeflow as tf
-from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.core import convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.numpy.dtypes import promoted
@@ -64,7 +64,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     x = convert_to_tensor(x)
     if isinstance(indices_or_sections, (int, np.integer)):
         parts, whole = int(indices_or_sections), shape_of(x)[axis]
-        if isinstance(whole, Dim) and in_symbolic_scope():
+        if is_dynamic(whole) and in_symbolic_scope():
             # Only shapes are asked for, and whether the size can be cut evenly is not known.
             return _cut(x, [whole // parts * i for i in range(1, parts)], axis)
         return tf.split(x, parts, axis)
