@@ -40,9 +40,10 @@ class TestUpdates:
         in_threads(THREADS, add)
         np.testing.assert_array_equal(v, [50.0 * THREADS, 0.0, 50.0 * THREADS, 0.0])
 
-    def test_an_assignment_is_not_overtaken(self):
-        v = tf.Variable(np.zeros(LARGE, np.float32))
-        one = tf.ones([LARGE])
+    @pytest.mark.parametrize("size", [1, LARGE])
+    def test_an_assignment_is_not_overtaken(self, size):
+        v = tf.Variable(np.zeros(size, np.float32))
+        one = tf.ones([size])
         stop = threading.Event()
 
         def add():
@@ -51,7 +52,7 @@ class TestUpdates:
 
         def assign():
             for k in range(100):
-                v.assign(tf.fill([LARGE], -1e6 * (k + 1)))
+                v.assign(tf.fill([size], -1e6 * (k + 1)))
                 assert np.all(v.numpy() < 0)  # an update that had begun before has ended before
             stop.set()
 
@@ -74,8 +75,42 @@ class TestUpdates:
 
         in_threads(3, add, read, read)
 
+    def test_one_that_is_overtaken_begins_again(self):
+        v = tf.Variable([1.0])
+
+        class Overtaken(np.ndarray):
+            """An array that, while it is added, has another value assigned to the variable."""
+
+            def __array_ufunc__(self, ufunc, method, *inputs):
+                if v.numpy() == 1.0:
+                    v.assign([10.0])
+                return getattr(ufunc, method)(*map(np.asarray, inputs))
+
+        v.assign_add(Tensor(np.ones(1, np.float32).view(Overtaken)))
+        np.testing.assert_array_equal(v, [11.0])
+
 
 class TestSteps:
+    def test_what_is_assigned_while_it_claims_counts(self):
+        v, w, read = tf.Variable(1.0), tf.Variable(1.0), tf.Variable(1.0)
+
+        class Late(list):
+            """Variables that are assigned to after they were looked at, and before they are claimed."""
+
+            def __getitem__(self, i):
+                found = super().__getitem__(i)
+                found.assign_add(1.0)
+                read.assign_add(1.0)
+                return found
+
+        step = steps.Step()
+        with step.lock:
+            values = step.claim(Late([v, w, read]), [0, 1])
+            step.give_up()
+        assert [float(x) for x in values] == [2.0, 2.0, 3.0]
+        assert [float(x) for x in step.before] == [2.0, 2.0]
+        assert [float(v), float(w), float(read)] == [2.0, 2.0, 3.0]
+
     def test_an_unfinished_step_leaves_the_value(self):
         v = tf.Variable([1.0, 2.0])
         step = steps.Step()

@@ -1,8 +1,13 @@
 """Changes of variables: each is seen as a whole, none is lost, and an unfinished one loses nothing.
 
-Storing a tensor in a variable is one operation of Python, and needs no more than that no change is under way. A change
-that takes longer is a `Step`: the update of a large array, or a call of a traced function that assigns. It *claims* the
-variables that it is going to assign. Until it has ended, these hold an `Unsettled` tensor in place of their value:
+Python changes threads, and runs signal handlers, only at calls and where a loop begins again. So to look what a
+variable holds and then to store a tensor in it, with no call between the two, is one operation that nobody comes into.
+An assignment is that, and needs no lock. So is the end of the update of a small array, which begins again if the
+variable has changed since it was read.
+
+A change that takes longer is a `Step`: the update of a large array, or a call of a traced function that assigns. It
+*claims* the variables that it is going to assign. Until it has ended, these hold an `Unsettled` tensor in place of
+their value:
 
 - Another thread that reads such a variable gets that tensor, and waits for the step where it needs the value.
 - Another thread that wants to assign waits.
@@ -18,9 +23,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from operator import is_
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+from tapeflow._src.core.context import quietly
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.ownership import is_private
@@ -28,8 +35,8 @@ from tapeflow._src.core.variables.ownership import is_private
 if TYPE_CHECKING:
     from tapeflow._src.core.variables.variable import Variable
 
-# Held while variables are claimed, and while a small value is replaced by one that is computed from it. It is never
-# held by somebody who waits. A signal handler may take it again, in the thread that has it.
+# Held while variables are claimed, so that two steps do not wait for each other. It is never held by somebody who
+# waits. A signal handler may take it again, in the thread that has it.
 claims = threading.RLock()
 
 
@@ -83,7 +90,7 @@ class Step:
                 values = [v._value for v in variables]
                 if Unsettled not in map(type, values):
                     self._take(variables, values, assigned)
-                    return values
+                    return _at_one_moment(variables, values, assigned)
             for variable, value in zip(variables, values, strict=True):
                 if type(value) is Unsettled:
                     settle(variable, value)
@@ -106,7 +113,12 @@ class Step:
             variable = variables[i]
             claimed.append(variable)
             before.append(values[i])
-            variable._value = Unsettled(self, len(private))
+            stand_in = Unsettled(self, len(private))
+            # No call from here to the end of the exchange: no assignment of another thread gets lost in between.
+            held = variable._value
+            variable._value = stand_in
+            before[-1] = values[i] = held
+            del held
             # Only now that nobody can get hold of the value any more can be told who has.
             private.append(is_private(values, i))
 
@@ -176,23 +188,60 @@ class Unsettled(Tensor):
         return self.settled().__copy__()
 
 
-def settle(variable: Variable, value: Unsettled) -> None:
+def _at_one_moment(
+    variables: Sequence[Variable], values: list[Tensor], claimed: Sequence[int]
+) -> list[Tensor]:
+    """What variables hold of which some are claimed, and have their values. The others are read until none changes."""
+    while len(claimed) < len(variables):
+        again = [v._value for v in variables]
+        for i in claimed:
+            again[i] = values[i]
+        if all(map(is_, again, values)):
+            break
+        values = again
+    return values
+
+
+def settle(variable: Variable, value: Tensor) -> None:
     """Waits until a variable has a value again. One that an interrupted step has left behind is tidied up."""
-    found = value.settled()
-    with claims:
-        if variable._value is value:
-            variable._value = found
+    found = settled(value)
+    if variable._value is value:  # no call from here to the end
+        variable._value = found
 
 
 def store(variable: Variable, value: Tensor) -> None:
     """Puts a value into a variable, after the change that is under way, if there is one."""
     while True:
-        with claims:
-            held = variable._value
-            if type(held) is not Unsettled:
-                variable._value = value
-                return
+        held = variable._value
+        if held.__class__ is not Unsettled:  # `type(held)` would be a call
+            variable._value = value
+            return
         settle(variable, held)
+
+
+def combine(variable: Variable, ufunc: Any, array: Any) -> None:
+    """Puts what `ufunc` makes of a large value and an array into a variable."""
+    step = Step()
+    with step.lock:
+        try:
+            value = step.claim_one(variable)
+            held = value._array
+            # Where nobody but this variable can see the old value, it is overwritten: a large one costs as much to
+            # allocate as to compute.
+            if (
+                step.private[0]
+                and held.shape == array.shape
+                and type(value) is Tensor
+                and held.flags.owndata
+                and held.flags.writeable
+            ):
+                variable._value = Tensor(quietly(ufunc, held, array, held))
+            else:
+                variable._value = Tensor(quietly(ufunc, held, array))
+        except BaseException:
+            step.give_up()
+            raise
+    step.let_others()
 
 
 def settled(value: Tensor) -> Tensor:

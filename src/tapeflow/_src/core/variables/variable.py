@@ -221,7 +221,11 @@ class Variable(RowUpdates, Operators):
         """
         if context.tracer is not None:
             return self._assign_traced("assign", value, read_value)
-        self._store(Tensor(self._operand("assign", value)), value)
+        new = Tensor(self._operand("assign", value))
+        if context.hot[1]:
+            self._store_recorded(new, value)
+        else:
+            steps.store(self, new)
         return self if read_value else None
 
     def assign_add(
@@ -299,40 +303,20 @@ class Variable(RowUpdates, Operators):
         if active:
             self._change(lambda held: ufunc(held, array), delta)
         elif array.nbytes >= _WORTH_REUSING:
-            self._combine_large(ufunc, array)
+            steps.combine(self, ufunc, array)
         else:
-            with steps.claims:
+            while True:
                 value = self._value
-                if type(value) is Tensor:
-                    try:
-                        self._value = Tensor(run(ufunc, value._array, array))
-                    except RuntimeError as error:
-                        self._value = Tensor(apart(run, error, ufunc, value._array, array))
+                if value.__class__ is not Tensor:
+                    self._change(lambda held: ufunc(held, array))
                     return
-            self._change(lambda held: ufunc(held, array))
-
-    def _combine_large(self, ufunc: Any, array: Any) -> None:
-        step = Step()
-        with step.lock:
-            try:
-                value = step.claim_one(self)
-                held = value._array
-                # Where nobody but this variable can see the old value, it is overwritten: a large one costs as much
-                # to allocate as to compute.
-                if (
-                    step.private[0]
-                    and held.shape == array.shape
-                    and type(value) is Tensor
-                    and held.flags.owndata
-                    and held.flags.writeable
-                ):
-                    self._value = Tensor(quietly(ufunc, held, array, held))
-                else:
-                    self._value = Tensor(quietly(ufunc, held, array))
-            except BaseException:
-                step.give_up()
-                raise
-        step.let_others()
+                try:
+                    new = Tensor(run(ufunc, value._array, array))
+                except RuntimeError as error:
+                    new = Tensor(apart(run, error, ufunc, value._array, array))
+                if self._value is value:  # no call from here to the assignment: see `steps`
+                    self._value = new
+                    return
 
     def _change(self, compute: Callable[[Any], Any], *origins: Any) -> Variable:
         """Replaces the value by what is computed from it, with nobody coming in between.
@@ -364,7 +348,7 @@ class Variable(RowUpdates, Operators):
             recorder.note("assign", self, origins=(value, *origins))
         return value
 
-    def _store(self, value: Tensor, *origins: Any) -> None:
+    def _store_recorded(self, value: Tensor, *origins: Any) -> None:
         """Puts a tensor in the variable. `origins` are the values it was computed from, for `explain`."""
         active: Any = context.hot[1]
         for recorder in active:
