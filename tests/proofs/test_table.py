@@ -20,7 +20,8 @@ from tests.proofs.samples import Mistake, Reference, Sample
 
 import tapeflow as tf
 from tapeflow._src.core import dtypes
-from tapeflow._src.primitives.table import TABLE, ArraySpec, Primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import TABLE, Primitive
 
 SAMPLES: dict[str, list[Sample]] = {}
 REFERENCES: dict[str, Reference] = {}

@@ -60,7 +60,7 @@ def test_more_than_can_be_counted(make):
 
 
 def test_a_kernel_that_runs_out_of_memory(monkeypatch):
-    from tapeflow._src.primitives import table
+    from tapeflow._src.primitives import dispatch, table
 
     def failing(*arrays, **attrs):
         raise MemoryError("Unable to allocate 1.0 TiB")
@@ -68,7 +68,9 @@ def test_a_kernel_that_runs_out_of_memory(monkeypatch):
     row = table.TABLE["concat"]
     monkeypatch.setattr(row, "kernel", failing)
     x = tf.constant([1.0])
-    error = table.retold(row, (x, x), {"axis": 0}, MemoryError("Unable to allocate 1.0 TiB"))
+    error = dispatch.told_by_rule(
+        row, (x, x), {"axis": 0}, MemoryError("Unable to allocate 1.0 TiB")
+    )
     assert isinstance(error, tf.errors.ResourceExhaustedError)
     assert str(error) == "concat: Unable to allocate 1.0 TiB (inputs: float32[1], float32[1])"
 

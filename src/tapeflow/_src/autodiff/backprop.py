@@ -22,7 +22,8 @@ from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.indexing import picking
-from tapeflow._src.primitives.table import TABLE, ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import TABLE
 
 Record = tuple[Any, Any, Any]
 Gradients = dict[int, Any]

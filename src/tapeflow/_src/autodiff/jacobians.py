@@ -20,7 +20,7 @@ from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_unequal
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 if TYPE_CHECKING:
     from tapeflow._src.autodiff.tape import GradientTape

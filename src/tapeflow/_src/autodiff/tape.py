@@ -24,7 +24,7 @@ from tapeflow._src.core.scopes import Scope
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 if TYPE_CHECKING:
     from tapeflow._src.autodiff.explain.answers import Explanation

@@ -18,7 +18,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.specs import tensor_leaves
 from tapeflow._src.ops.control import control_flow
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 def _specs(spec: Any) -> list[ArraySpec]:

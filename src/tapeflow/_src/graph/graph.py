@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 class Value:

@@ -9,7 +9,7 @@ from tapeflow._src.core.errors import OpError
 from tapeflow._src.core.sizes.dims import Atom, Dim, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
 from tapeflow._src.graph.graph import Node, Value
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 def atoms_in(value: Any) -> Iterator[Atom]:

@@ -20,7 +20,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.io import gfile
 from tapeflow._src.io.host import bytes_array, each, on_host
 from tapeflow._src.ops.arguments import integer
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 _SCALAR = [ArraySpec((), string)]
 

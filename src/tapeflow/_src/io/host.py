@@ -12,7 +12,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.interpreter import concrete
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 Arrays = Callable[..., Sequence[Any]]
 

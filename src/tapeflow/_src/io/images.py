@@ -19,7 +19,7 @@ from tapeflow._src.io.decoding import opened, pillow
 from tapeflow._src.io.host import bytes_array, on_host
 from tapeflow._src.io.png import png
 from tapeflow._src.ops.arguments import integer
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 # Reading.
 

@@ -9,7 +9,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.errors import DTypeError, invalid as invalid
 from tapeflow._src.core.shapes import broadcast_shapes
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 FLOAT = frozenset({"float"})
 INEXACT = frozenset({"float", "complex"})

@@ -17,30 +17,11 @@ position (`i`), for `xs_shapes`, and for `others`: the inputs with a hole at tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tapeflow._src.core.context import apart, context
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.dtypes import DType, from_numpy
-from tapeflow._src.core.errors import InvalidArgumentError, OpError
-from tapeflow._src.core.interpreter import innermost
-from tapeflow._src.core.sizes.dims import is_dynamic
-from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
-
-
-class ArraySpec(NamedTuple):
-    """What a shape rule knows of an input and says of a result."""
-
-    shape: tuple[Any, ...]
-    dtype: DType
-
-    def __str__(self) -> str:
-        dims = ("...",) if self.shape is None else self.shape  # not even the rank may be known
-        return f"{self.dtype.name}[{','.join('?' if d is None else str(d) for d in dims)}]"
-
+from tapeflow._src.primitives import dispatch
 
 Edge = Callable[[int, tuple[Tensor, ...], Any, Any], tuple[Callable[..., Any], tuple[Any, ...]]]
 """How a tape is told of a gradient: for the input at a position, the inputs, the output and the attributes of a
@@ -59,12 +40,16 @@ class Primitive:
 
     __slots__ = (
         "call",
+        "convert",
         "edges",
         "elementwise",
         "gradients",
         "inputs",
+        "keeps_dtype",
         "kernel",
         "name",
+        "numbers_only",
+        "one_dtype",
         "outputs",
         "result",
         "variadic",
@@ -90,6 +75,11 @@ class Primitive:
         self.call: Callable[..., Any]  # the function that runs it on tensors
         self.outputs = outputs  # None: a number that depends on the inputs
         self.elementwise = False  # whether it works on each element of its broadcast inputs alone
+        self.convert: Callable[..., tuple[Tensor, ...]] = _converted  # makes tensors of its inputs
+        # What NumPy lets pass and it refuses.
+        self.one_dtype = False  # inputs of different dtypes
+        self.numbers_only = False  # bools and strings
+        self.keeps_dtype = False  # a result of another dtype than the inputs
         if name in TABLE:
             raise ValueError(f"the primitive {name!r} is in the table already")
         TABLE[name] = self
@@ -117,6 +107,10 @@ class Primitive:
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}({', '.join(self.inputs)})>"
+
+
+def _converted(*inputs: Any) -> tuple[Tensor, ...]:
+    return tuple([convert_to_tensor(x) for x in inputs])
 
 
 TABLE: dict[str, Primitive] = {}
@@ -157,71 +151,7 @@ def primitive(
         {k: _edge(rule, names) for k, rule in (gradients or {}).items()},
         outputs,
     )
-    several = outputs != 1
-
-    def call(*inputs: Any, **attrs: Any) -> Any:
-        for x in inputs:
-            if type(x) is not Tensor:
-                inputs = tuple([convert_to_tensor(x) for x in inputs])
-                interpreter = innermost(inputs)
-                if interpreter is not None:
-                    return interpreter.interpret(row, inputs, attrs)
-                break
-        run, recorders = context.hot
-        if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
-            return context.tracer.interpret(row, inputs, attrs)
-        try:
-            array = run(kernel, *[x._array for x in inputs], **attrs)
-        except FAILURES as error:
-            array = rescued(row, inputs, attrs, run, error)
-        output = tuple([Tensor(a) for a in array]) if several else Tensor(array)
-        for recorder in recorders:
-            recorder.record(row, inputs, output, attrs)
-        return output
-
-    def unary_call(x: Any, **attrs: Any) -> Any:
-        if type(x) is not Tensor:
-            return call(x, **attrs)
-        run, recorders = context.hot
-        if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
-            return context.tracer.interpret(row, (x,), attrs)
-        try:
-            output = Tensor(run(kernel, x._array, **attrs))
-        except FAILURES as error:
-            output = Tensor(rescued(row, (x,), attrs, run, error))
-        for recorder in recorders:
-            recorder.record(row, (x,), output, attrs)
-        return output
-
-    def binary_call(a: Any, b: Any, **attrs: Any) -> Any:
-        if type(a) is not Tensor or type(b) is not Tensor:
-            return call(a, b, **attrs)
-        run, recorders = context.hot
-        if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
-            return context.tracer.interpret(row, (a, b), attrs)
-        try:
-            output = Tensor(run(kernel, a._array, b._array, **attrs))
-        except FAILURES as error:
-            output = Tensor(rescued(row, (a, b), attrs, run, error))
-        for recorder in recorders:
-            recorder.record(row, (a, b), output, attrs)
-        return output
-
-    if not names:
-        return named(_without_inputs(call, row), row)
-    if several or row.variadic or len(names) > 2:
-        return named(call, row)
-    return named(unary_call if len(names) == 1 else binary_call, row)  # what most rows are
-
-
-def _without_inputs(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
-    """No input can tell who is to interpret the primitive, so the context is asked."""
-
-    def asking(**attrs: Any) -> Any:
-        active = context.interpreters
-        return active[-1].interpret(row, (), attrs) if active else call(**attrs)
-
-    return asking
+    return named(dispatch.quick_call(row), row)
 
 
 def named(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
@@ -278,58 +208,3 @@ def parameters(rule: Callable[..., Any]) -> list[str]:
     # A rule is a plain function; `inspect.signature` would take half of the import time.
     code = rule.__code__
     return list(code.co_varnames[: code.co_argcount])
-
-
-# Failures.
-
-KERNEL_FAILURES = (
-    ValueError,
-    TypeError,
-    IndexError,
-    OverflowError,
-    ZeroDivisionError,
-    AttributeError,
-    MemoryError,
-    np.linalg.LinAlgError,
-    OpError,
-)
-FAILURES = (*KERNEL_FAILURES, RuntimeError)  # of kernels, and of what runs them
-
-
-def rescued(
-    row: Primitive,
-    inputs: tuple[Tensor, ...],
-    attrs: dict[str, Any],
-    run: Callable[..., Any],
-    error: Exception,
-) -> Any:
-    """What a kernel gives after all, where it could not be run because another one is running; else its failure."""
-    if isinstance(error, KERNEL_FAILURES):
-        raise retold(row, inputs, attrs, error) from None
-    try:
-        return apart(run, error, row.kernel, *[x._array for x in inputs], **attrs)
-    except KERNEL_FAILURES as failure:
-        raise retold(row, inputs, attrs, failure) from None
-
-
-def retold(
-    row: Primitive, inputs: tuple[Tensor, ...], attrs: dict[str, Any], error: Exception
-) -> Exception:
-    """The failure of a kernel in the user's words.
-
-    The shape rule knows what the op demands, so it is asked first. What it lets pass depends on values (an index out of
-    range, a singular matrix), and the kernel's own message says that.
-    """
-    if isinstance(error, OpError):
-        return error
-    specs = [ArraySpec(x._array.shape, from_numpy(x._array.dtype)) for x in inputs]
-    try:
-        row.result(*specs, **attrs)
-    except (ValueError, TypeError, OpError) as named_mistake:
-        return named_mistake
-    except (IndexError, OverflowError) as mistake:  # of an index that no array has
-        error = mistake
-    inputs_text = f" (inputs: {', '.join(map(str, specs))})"
-    if isinstance(error, MemoryError):
-        return exhausted(row.name, error, inputs_text)
-    return InvalidArgumentError(None, None, f"{row.name}: {error}{inputs_text}")

@@ -35,7 +35,7 @@ from tapeflow._src.engines.numpy.kernels import SPECIAL, in_float32
 from tapeflow._src.engines.numpy.lifetimes import Lifetimes, ufunc_of
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.sizes import atoms_in, is_sized, mapped, mistake, origin
-from tapeflow._src.primitives.table import KERNEL_FAILURES
+from tapeflow._src.primitives.dispatch import KERNEL_FAILURES
 
 _numbers = itertools.count()
 _gone: list[str] = []

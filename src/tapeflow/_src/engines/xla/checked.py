@@ -40,7 +40,7 @@ from tapeflow._src.engines.xla.lower import size_in, with_sizes
 from tapeflow._src.engines.xla.lowerings import CHECKS
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.sizes import atoms_in, mapped, needs, origin
-from tapeflow._src.primitives.table import KERNEL_FAILURES
+from tapeflow._src.primitives.dispatch import KERNEL_FAILURES
 
 Values = dict[Value, Any]
 Program = Callable[..., Sequence[Any]]

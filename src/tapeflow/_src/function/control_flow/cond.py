@@ -43,7 +43,7 @@ from tapeflow._src.function.routine import Routine
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array.stack import is_stack
-from tapeflow._src.primitives.table import KERNEL_FAILURES
+from tapeflow._src.primitives.dispatch import KERNEL_FAILURES
 
 Places = tuple[tuple[int, ...], ...]
 

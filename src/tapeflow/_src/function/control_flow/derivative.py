@@ -15,7 +15,7 @@ from tapeflow._src.function.routine import Routine, symbol_of
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.primitives.array.stack import is_stack
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 class BlockGradient:

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow._src.function.control_flow.rows import ControlFlow, Described, program, told
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array.stack import Stack, stack_of
-from tapeflow._src.primitives.table import KERNEL_FAILURES
+from tapeflow._src.primitives.dispatch import KERNEL_FAILURES
 
 
 class Plan(NamedTuple):

@@ -22,7 +22,7 @@ from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes import optimized
 from tapeflow._src.graph.sizes import mapped
 from tapeflow._src.primitives.array.stack import Stack, StackShape
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 class ControlFlow:

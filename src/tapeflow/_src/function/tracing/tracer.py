@@ -47,7 +47,8 @@ from tapeflow._src.function.tracing.user_lines import user_line
 from tapeflow._src.graph.evaluation import computed
 from tapeflow._src.graph.graph import Graph, Line, Node, Value
 from tapeflow._src.primitives.array.sizes import size_check
-from tapeflow._src.primitives.table import ArraySpec, Primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import Primitive
 
 
 class CapturedVariable:

@@ -22,7 +22,7 @@ from tapeflow._src.ops.arguments import Shape, axis_of, integer, ints
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.rules import DTypeError, broadcast_or_raise, invalid
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 @export("zeros")

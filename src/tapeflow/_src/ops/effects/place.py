@@ -11,7 +11,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.dtypes import float64
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 @export("timestamp")

@@ -23,7 +23,7 @@ from tapeflow._src.core.errors import (
 from tapeflow._src.core.export import export
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 _STATUS: list[tuple[tuple[type[Exception], ...], type[Exception]]] = [
     ((ValueError, TypeError), InvalidArgumentError),

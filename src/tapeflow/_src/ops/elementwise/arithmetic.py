@@ -18,7 +18,7 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.making import coerce, conj as conjugated
 from tapeflow._src.primitives.rules import NUMERIC, DTypeError, check_dtype
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 @export("add", "math.add")

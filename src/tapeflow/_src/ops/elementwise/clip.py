@@ -17,7 +17,7 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import FLOAT, check_dtype
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 @export("clip_by_value")

@@ -30,7 +30,7 @@ from tapeflow._src.primitives.linalg.matrices import (
 )
 from tapeflow._src.primitives.linalg.solvers import triangular_solve
 from tapeflow._src.primitives.reduction import ordering, reducing
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 class Qr(NamedTuple):

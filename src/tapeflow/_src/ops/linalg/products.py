@@ -18,7 +18,7 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise.making import conj
 from tapeflow._src.primitives.linalg import einsum as einsum_primitive, products
 from tapeflow._src.primitives.rules import check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 # Products.
 

@@ -16,7 +16,7 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.nn import pooling as primitives
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 @export("nn.max_pool1d")

@@ -14,7 +14,7 @@ from tapeflow._src.ops.arguments import axes_of, axis_of
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.reduction import reducing, running
 from tapeflow._src.primitives.rules import INEXACT, check_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 @export("reduce_sum", "math.reduce_sum")

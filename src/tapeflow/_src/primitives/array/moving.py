@@ -26,8 +26,9 @@ from tapeflow._src.primitives.rules import (
     check_same_dtype,
     invalid,
 )
+from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.storage import blank, owned
-from tapeflow._src.primitives.table import ArraySpec, calls, primitive
+from tapeflow._src.primitives.table import calls, primitive
 
 Shape = tuple[int, ...]
 

@@ -18,8 +18,9 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, sizes
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.rules import invalid
+from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.storage import blank
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.table import primitive
 
 
 def _range_kernel(*, size: int, dtype: DType) -> Any:

@@ -12,7 +12,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.array.moving import Paddings
 from tapeflow._src.primitives.rules import invalid
-from tapeflow._src.primitives.table import ArraySpec, calls, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import calls, primitive
 
 Shape = tuple[int, ...]
 

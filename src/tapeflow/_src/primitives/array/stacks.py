@@ -23,7 +23,8 @@ from tapeflow._src.primitives.array.stack import (
     stack_from_rows,
     stack_of,
 )
-from tapeflow._src.primitives.table import TABLE, ArraySpec, Primitive, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import TABLE, Primitive, primitive
 
 # Primitives. They are no rows of the table, which is about arrays.
 

@@ -23,7 +23,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.reduction import reducing
-from tapeflow._src.primitives.table import TABLE, ArraySpec, Primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import TABLE, Primitive
 
 Rule = Callable[..., Any]
 """Called as the primitive is, with the batch first: `rule(batch, *inputs, **attributes)`. It gives the full output, or

@@ -16,7 +16,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.batching.batch import Batch, Rule, each, rule
 from tapeflow._src.primitives.nn import conv, morphology, pooling
-from tapeflow._src.primitives.table import TABLE, ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import TABLE
 
 Sizes = tuple[int, ...]
 

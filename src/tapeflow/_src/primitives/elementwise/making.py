@@ -1,9 +1,4 @@
-"""How elementwise primitives are made: the hot path of eager execution.
-
-Everything a small op costs is spent in the three `call` functions below, so they are written out rather than shared:
-read two arrays, run a ufunc, wrap the result, tell the recorders. Checks that NumPy makes anyway are not made twice;
-when it fails, `retold` says why.
-"""
+"""How elementwise primitives are made: their gradients, and how operands become tensors."""
 
 from __future__ import annotations
 
@@ -13,24 +8,15 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import dtypes
-from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor, scalar
 from tapeflow._src.core.errors import DTypeError
-from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives import rules
 from tapeflow._src.primitives.broadcasting import sum_to
-from tapeflow._src.primitives.table import (
-    FAILURES,
-    Edge,
-    Primitive,
-    named,
-    parameters,
-    rescued,
-    retold,
-)
+from tapeflow._src.primitives.dispatch import quick_binary, quick_unary
+from tapeflow._src.primitives.table import Edge, Primitive, named, parameters
 
 
 def unary(
@@ -61,28 +47,8 @@ def unary(
         return ()
 
     row.edges = edges
-    row.elementwise = True
-
-    def call(x: Any) -> Tensor:
-        if type(x) is not Tensor:
-            x = convert_to_tensor(x)
-            if type(x) is not Tensor and x.interpreter is not None:
-                return x.interpreter.interpret(row, (x,), {})
-        run, recorders = context.hot
-        array = x._array
-        try:
-            result = run(kernel, array)
-        except FAILURES as error:
-            result = rescued(row, (x,), {}, run, error)
-        # NumPy turns integers into floats, and bools into integers; TensorFlow refuses them.
-        if result.dtype is not array.dtype and result.dtype != array.dtype:
-            raise retold(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
-        output = Tensor(result)
-        for recorder in recorders:
-            recorder.record(row, (x,), output, None)
-        return output
-
-    return named(call, row)
+    row.elementwise = row.keeps_dtype = True
+    return named(quick_unary(row), row)
 
 
 def _unary_edge(rule: Callable[..., Any], needs: str) -> Edge:
@@ -133,36 +99,10 @@ def binary(
 
     row.edges = edges
     row.elementwise = True
-    refuse_bool = "bool" not in accepts
-    keeps_dtype = "int" in accepts
-
-    def call(a: Any, b: Any) -> Tensor:
-        if type(a) is not Tensor or type(b) is not Tensor:
-            a, b = coerce(a, b)
-            if type(a) is not Tensor or type(b) is not Tensor:
-                interpreter = innermost((a, b))
-                if interpreter is not None:
-                    return interpreter.interpret(row, (a, b), {})
-        run, recorders = context.hot
-        x = a._array
-        y = b._array
-        dtype = x.dtype
-        if dtype is not y.dtype and dtype != y.dtype:
-            raise retold(row, (a, b), {}, TypeError("different dtypes"))
-        if refuse_bool and dtype.kind in "bO":
-            raise retold(row, (a, b), {}, TypeError("not numbers"))
-        try:
-            result = run(kernel, x, y)
-        except FAILURES as error:
-            result = rescued(row, (a, b), {}, run, error)
-        if not keeps_dtype and result.dtype is not dtype and result.dtype != dtype:
-            raise retold(row, (a, b), {}, TypeError(f"no kernel for {dtype}"))
-        output = Tensor(result)
-        for recorder in recorders:
-            recorder.record(row, (a, b), output, None)
-        return output
-
-    return named(call, row)
+    row.convert, row.one_dtype = coerce, True
+    row.numbers_only = "bool" not in accepts
+    row.keeps_dtype = "int" not in accepts  # where integers are taken, NumPy keeps all dtypes
+    return named(quick_binary(row), row)
 
 
 def _binary_edge(rule: Callable[..., Any]) -> Edge:
@@ -195,29 +135,9 @@ def comparison(
 ) -> Callable[[Any, Any], Tensor]:
     """A primitive that compares two tensors of one dtype. It has no gradient."""
     row = Primitive(name, "a b", kernel, rules.broadcast(name, accepts, dtypes.bool_), {})
-    row.elementwise = True
-
-    def call(a: Any, b: Any) -> Tensor:
-        if type(a) is not Tensor or type(b) is not Tensor:
-            a, b = coerce(a, b)
-            if type(a) is not Tensor or type(b) is not Tensor:
-                interpreter = innermost((a, b))
-                if interpreter is not None:
-                    return interpreter.interpret(row, (a, b), {})
-        run, recorders = context.hot
-        x = a._array
-        y = b._array
-        if x.dtype is not y.dtype and x.dtype != y.dtype:
-            raise retold(row, (a, b), {}, TypeError("different dtypes"))
-        try:
-            output = Tensor(run(kernel, x, y))
-        except FAILURES as error:
-            output = Tensor(rescued(row, (a, b), {}, run, error))
-        for recorder in recorders:
-            recorder.record(row, (a, b), output, None)
-        return output
-
-    return named(call, row)
+    row.elementwise = row.one_dtype = True
+    row.convert = coerce
+    return named(quick_binary(row), row)
 
 
 def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:

@@ -23,7 +23,8 @@ from tapeflow._src.primitives.rules import (
     invalid,
     predicate,
 )
-from tapeflow._src.primitives.table import ArraySpec, calls, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import calls, primitive
 
 # Arithmetic.
 

@@ -18,7 +18,8 @@ from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.primitives.reduction.reducing import refuse
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 
 class Filter(NamedTuple):

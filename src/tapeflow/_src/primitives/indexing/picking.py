@@ -17,8 +17,9 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.rows import INDEX_DTYPES, add_rows, check_range, flat_rows, places
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.rules import DTypeError, invalid
+from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.storage import blank, of_sizes, owned
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.table import primitive
 
 Shape = tuple[int, ...]
 

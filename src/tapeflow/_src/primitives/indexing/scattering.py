@@ -16,7 +16,8 @@ from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.indexing.picking import scatter_nd_result
 from tapeflow._src.primitives.rules import INT, REAL, check_dtype, check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 
 def _result(op: str, accepts: frozenset[str] | None = None) -> Callable[..., ArraySpec]:

@@ -21,7 +21,8 @@ from tapeflow._src.primitives.elementwise import binary, making
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.reduction import ordering, reducing
 from tapeflow._src.primitives.rules import INT, NUMERIC, REAL, DTypeError, check_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 Size = int | None
 

@@ -12,7 +12,8 @@ from tapeflow._src.primitives.elementwise import binary as arithmetic, unary
 from tapeflow._src.primitives.elementwise.making import binary
 from tapeflow._src.primitives.reduction import reducing, running
 from tapeflow._src.primitives.rules import FLOAT, INT, REAL, check_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 # log(sum(exp(x))) of all elements so far.
 

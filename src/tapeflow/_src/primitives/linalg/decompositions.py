@@ -41,7 +41,8 @@ from tapeflow._src.primitives.linalg.matrices import (
 from tapeflow._src.primitives.linalg.solvers import solve, substitute, triangular_solve
 from tapeflow._src.primitives.reduction import ordering
 from tapeflow._src.primitives.rules import invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 # Cholesky: x = y y^H.
 

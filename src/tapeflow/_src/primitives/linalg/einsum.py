@@ -19,7 +19,8 @@ from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise.making import conj
 from tapeflow._src.primitives.rules import NUMERIC, check_dtype, check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 Subscripts = tuple[str, ...]
 

@@ -15,7 +15,7 @@ from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise.making import conj
 from tapeflow._src.primitives.linalg import products
 from tapeflow._src.primitives.rules import check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
 
 Shape = tuple[int, ...]
 

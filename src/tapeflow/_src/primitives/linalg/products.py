@@ -22,7 +22,8 @@ from tapeflow._src.primitives.rules import (
     check_same_dtype,
     invalid,
 )
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 
 def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:

@@ -32,7 +32,8 @@ from tapeflow._src.primitives.linalg.matrices import (
 )
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import broadcast_or_raise, check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 # Triangular systems.
 

@@ -24,7 +24,8 @@ from tapeflow._src.primitives.rules import (
     check_dtype,
     invalid,
 )
-from tapeflow._src.primitives.table import TABLE, ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import TABLE, primitive
 
 Axes = tuple[int, ...]
 

@@ -24,7 +24,8 @@ from tapeflow._src.primitives.nn.softmax import (
     wide,
 )
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 
 def _result(q: ArraySpec, k: ArraySpec, v: ArraySpec, *, scale: float, causal: bool) -> ArraySpec:

@@ -21,7 +21,8 @@ from tapeflow._src.primitives.nn.conv_kernels import (
 )
 from tapeflow._src.primitives.nn.windows import Pairs, Sizes, output_space
 from tapeflow._src.primitives.rules import REAL, DTypeError, check_dtype, check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 # Shapes.
 

@@ -14,7 +14,8 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.primitives.nn.windows import Pairs, Sizes, output_space, taps
 from tapeflow._src.primitives.reduction.reducing import refuse
 from tapeflow._src.primitives.rules import REAL, check_dtype, check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 OP = "dilation2d"
 

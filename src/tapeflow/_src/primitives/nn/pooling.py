@@ -20,7 +20,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.nn.windows import Pairs, Sizes, narrowed, output_space, taps
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 
 def _where(window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs) -> dict[str, Any]:

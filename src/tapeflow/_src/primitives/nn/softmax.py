@@ -18,7 +18,8 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, check_same_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 _COMPUTED_IN: dict[np.dtype, type] = {
     np.dtype(np.float64): np.float64,

@@ -33,7 +33,8 @@ from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, check_same_
 from tapeflow._src.primitives.special import gamma as special
 from tapeflow._src.primitives.special.incomplete import gamma_density, igamma
 from tapeflow._src.primitives.special.integrals import erfcinv_kernel
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 ROOT_TWO = math.sqrt(2.0)
 

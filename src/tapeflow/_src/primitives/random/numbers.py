@@ -28,7 +28,8 @@ from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.random.philox import WORD, words32, words64
 from tapeflow._src.primitives.rules import FLOAT, INT, check_dtype, invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 Shape = tuple[int, ...]
 

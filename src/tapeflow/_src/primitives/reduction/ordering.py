@@ -11,8 +11,9 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.rules import ANY, REAL, check_dtype, check_same_dtype, invalid
+from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.storage import blank
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.table import primitive
 
 # Sorting. Equal elements keep their order, in both directions.
 

@@ -27,8 +27,9 @@ from tapeflow._src.primitives.rules import (
     check_dtype,
     invalid,
 )
+from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.storage import of_sizes
-from tapeflow._src.primitives.table import ArraySpec, calls, primitive
+from tapeflow._src.primitives.table import calls, primitive
 
 Axes = tuple[int, ...]
 

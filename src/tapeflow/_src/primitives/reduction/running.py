@@ -12,7 +12,8 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.reduction.reducing import refuse
 from tapeflow._src.primitives.rules import NUMERIC, check_dtype
-from tapeflow._src.primitives.table import ArraySpec, calls, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import calls, primitive
 
 
 def _cumulative_kernel(ufunc: Any, neutral: int) -> Callable[..., Any]:

@@ -16,7 +16,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.rules import invalid
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 Axes = tuple[int, ...]
 

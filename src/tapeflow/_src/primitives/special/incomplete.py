@@ -22,7 +22,8 @@ from tapeflow._src.primitives.elementwise import binary as arithmetic, unary as 
 from tapeflow._src.primitives.rules import FLOAT, broadcast_or_raise, check_dtype, check_same_dtype
 from tapeflow._src.primitives.special import gamma
 from tapeflow._src.primitives.special.integrals import in_doubles
-from tapeflow._src.primitives.table import ArraySpec, primitive
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import primitive
 
 Jet = list[np.ndarray]
 

@@ -16,7 +16,8 @@ from jax import lax
 
 from tapeflow._src.core.dtypes import DType, bool_, from_numpy, uint8
 from tapeflow._src.engines.xla.lowerings import check, lowering
-from tapeflow._src.primitives.table import TABLE, ArraySpec
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import TABLE
 
 Shape = tuple[int, ...]
 Paddings = tuple[tuple[int, int], ...]
