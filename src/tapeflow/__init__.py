@@ -71,6 +71,7 @@ from tapeflow._src.core.shapes import (
 )
 from tapeflow._src.core.spec import TensorSpec as TensorSpec, TypeSpec as TypeSpec
 from tapeflow._src.core.tensor import Tensor as Tensor
+from tapeflow._src.core.transfers import transfers as transfers
 from tapeflow._src.core.variables.variable import Variable as Variable
 from tapeflow._src.core.versions import __version__ as __version__
 from tapeflow._src.function.decorator import function as function

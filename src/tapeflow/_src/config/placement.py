@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tapeflow._src.core.devices import CPU, LogicalDevice, PhysicalDevice, devices
 from tapeflow._src.core.export import export
+from tapeflow._src.core.system.jax_loading import want_cpus
 
 
 @export("config.LogicalDeviceConfiguration", "config.experimental.VirtualDeviceConfiguration")
@@ -163,6 +164,8 @@ def set_logical_device_configuration(
     parts = list(logical_devices)
     if device.device_type == "CPU" and any(p.memory_limit is not None for p in parts):
         raise ValueError("tf.config: the memory of the CPU cannot be limited")
+    if device.device_type == "CPU":
+        want_cpus(len(parts))
     devices.parts[device] = parts
 
 

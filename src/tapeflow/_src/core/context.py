@@ -61,6 +61,11 @@ def quiet_runner() -> Callable[..., Any]:
     return quiet.run
 
 
+def elsewhere(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Stands for a quiet runner where kernels are not to be run: in the scope of another device."""
+    raise RuntimeError("in this scope, ops run on another device")
+
+
 def is_busy(run: Callable[..., Any]) -> bool:
     """Whether we are inside of a call of a quiet runner, so that what it was to call now has not been called.
 
@@ -86,7 +91,10 @@ class _Context(threading.local):
     """
 
     def __init__(self) -> None:
-        self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (quiet_runner(), ())
+        self.quiet = quiet_runner()
+        self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (self.quiet, ())
+        # The device that a scope asks for, if one does.
+        self.place: Any = None
         self.name_scopes: list[str] = []
         # Who runs primitives that have no inputs to tell; the innermost is last.
         self.interpreters: tuple[Interpreter, ...] = ()

@@ -6,14 +6,16 @@ takes a second to load.
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+from tapeflow._src.core.context import context, elsewhere
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.scopes import Scope
 from tapeflow._src.core.system.jax_loading import has_plugin, load
+from tapeflow._src.core.system.loading import loaded
 
 
 @export("config.PhysicalDevice")
@@ -49,10 +51,14 @@ class Devices:
     def __init__(self) -> None:
         self._accelerators: dict[PhysicalDevice, Any] | None = None
         self.hidden: set[PhysicalDevice] = set()
-        self.parts: dict[
-            PhysicalDevice, list[Any]
-        ] = {}  # logical devices that one was divided into
+        # The logical devices that one was divided into.
+        self.parts: dict[PhysicalDevice, list[Any]] = {}
         self.soft_placement = True
+
+    @property
+    def engine(self) -> Any:
+        """What runs primitives on devices. It lies far above this layer, and is found by its name."""
+        return loaded("tapeflow._src.engines.xla.engine").XLA
 
     def accelerators(self) -> dict[PhysicalDevice, Any]:
         """What is faster than the CPU, each with jax's device."""
@@ -82,25 +88,51 @@ class Devices:
 
     def logical(self) -> list[LogicalDevice]:
         """Those that `tf.device` may name."""
-        found: list[LogicalDevice] = []
+        return list(self._places())
+
+    def _places(self) -> dict[LogicalDevice, tuple[PhysicalDevice, int]]:
+        """Each logical device as a part of a physical one."""
+        found: dict[LogicalDevice, tuple[PhysicalDevice, int]] = {}
         for device in self.visible():
             kind = device.device_type
-            for _ in self.parts.get(device, [None]):
+            for part in range(len(self.parts.get(device, [None]))):
                 number = sum(d.device_type == kind for d in found)
-                found.append(LogicalDevice(f"/device:{kind}:{number}", kind))
+                found[LogicalDevice(f"/device:{kind}:{number}", kind)] = (device, part)
         return found
+
+    def buffers_of(self, name: str) -> Any:
+        """The device of jax's that holds what is on a logical device, `"GPU:0"` for one. None is this computer."""
+        places = {d.name.removeprefix("/device:"): place for d, place in self._places().items()}
+        physical, part = places[name]
+        if physical is not CPU:
+            return self.accelerators()[physical]
+        jax: Any = load()
+        return jax.devices("cpu")[part] if part else None
+
+    def name_of(self, device: Any) -> str:
+        """What `tf.device` calls a device of jax's."""
+        for logical, (physical, part) in self._places().items():
+            if physical is CPU:
+                if device.platform == "cpu" and device.id == part:
+                    return logical.name.removeprefix("/device:")
+            elif self.accelerators()[physical] == device:
+                return logical.name.removeprefix("/device:")
+        return f"{'CPU' if device.platform == 'cpu' else 'GPU'}:{device.id}"  # hidden meanwhile
+
+    def full_name(self, name: str) -> str:
+        """A name as `tensor.device` tells it."""
+        return f"/job:localhost/replica:0/task:0/device:{name}"
 
 
 devices = Devices()
 
 
 @export("device")
-def device(device_name: Any) -> contextlib.AbstractContextManager[None]:
-    """A scope that asks for a device.
+def device(device_name: Any) -> AbstractContextManager[None]:
+    """A scope whose ops run on a device, and whose tensors and variables live there.
 
-    Ops that run at once always run on the CPU. What `tf.function` compiles runs on the GPU where there is one, unless
-    it is hidden: `tf.config.set_visible_devices([], "GPU")`. A device that is not there is passed over, or is an error
-    after `tf.config.set_soft_device_placement(False)`.
+    Outside of such a scope an op runs where the largest of its inputs is. A device that is not there is passed over, or
+    is an error after `tf.config.set_soft_device_placement(False)`.
 
     >>> with tf.device("/CPU:0"):
     ...     x = tf.constant([1.0, 2.0]) * 2.0
@@ -120,7 +152,7 @@ def device(device_name: Any) -> contextlib.AbstractContextManager[None]:
             f"tf.device: expected a device name such as 'CPU:0', got {shown(device_name)} of type "
             f"{type(device_name).__name__}"
         )
-    return _scope(parts_of(device_name or ""), device_name)
+    return _DeviceScope(_place(parts_of(device_name or ""), device_name))
 
 
 _PART = re.compile(
@@ -149,19 +181,64 @@ def parts_of(device_name: str) -> dict[str, str]:
     return found
 
 
-@contextlib.contextmanager
-def _scope(parts: dict[str, str], device_name: str | None) -> Iterator[None]:
+class _DeviceScope(Scope):
+    """Within this context ops run on a device.
+
+    Where that is not this computer, the thread has in the place of a runner of kernels one that only fails. So whoever
+    is about to run a kernel finds out, and nobody else is slowed down: see `primitives.dispatch`.
+    """
+
+    def __init__(self, place: Place | None) -> None:
+        self._place = place
+        self._before: tuple[Any, Any] = (None, None)
+
+    def __enter__(self) -> None:
+        run, active = context.hot
+        self._before = (run, context.place)
+        self._guard = self._latest
+        remote = self._place is not None and self._place.buffers is not None
+        vars(context).update(
+            hot=(elsewhere if remote else context.quiet, active), place=self._place
+        )
+
+    def _leave(self, *exception: Any) -> None:
+        run, place = self._before
+        vars(context).update(hot=(run, context.hot[1]), place=place)
+        self._guard = None
+
+
+class Place(NamedTuple):
+    """What a scope asks for.
+
+    Attributes:
+      name: as `"GPU:0"`.
+      buffers: the device of jax's; None is this computer.
+    """
+
+    name: str
+    buffers: Any
+
+
+def _place(parts: dict[str, str], device_name: str | None) -> Place | None:
     job, task = parts.get("job", "localhost"), parts.get("task", "0")
     if (job, task) != ("localhost", "0") or parts.get("replica", "0") != "0":
         raise invalid(
             f"tf.device: {device_name} is an unknown device: this process is /job:localhost/replica:0/task:0"
         )
-    wanted = parts.get("device", "CPU:0")
+    wanted = parts.get("device")
+    if wanted is None:
+        return None
+    if wanted == "CPU:0":
+        return Place(wanted, None)
+    there = [d.name.removeprefix("/device:") for d in devices.logical()]
+    if wanted.endswith("*"):
+        wanted = next((name for name in there if name.startswith(wanted[:-1])), wanted)
+    if wanted in there:
+        return Place(wanted, devices.buffers_of(wanted))
     if not devices.soft_placement and not wanted.endswith("*"):
-        there = [d.name for d in devices.logical()]
-        if f"/device:{wanted}" not in there:
-            raise invalid(
-                f"tf.device: Could not satisfy device specification {device_name!r}: there are {', '.join(there)}. "
-                "tf.config.set_soft_device_placement(True) passes over what is not there."
-            )
-    yield
+        raise invalid(
+            f"tf.device: Could not satisfy device specification {device_name!r}: there are "
+            f"{', '.join(f'/device:{name}' for name in there)}. "
+            "tf.config.set_soft_device_placement(True) passes over what is not there."
+        )
+    return Place("CPU:0", None)

@@ -27,11 +27,11 @@ from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.hybrid.engine import HybridEngine
 from tapeflow._src.engines.numpy.engine import NumpyEngine
 from tapeflow._src.engines.protocol import NEVER, Engine, Program
-from tapeflow._src.engines.xla.engine import XlaEngine
+from tapeflow._src.engines.xla.engine import XLA
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.graph.passes import optimized
 
-ENGINES: list[Engine] = [NumpyEngine(), XlaEngine(), HybridEngine()]
+ENGINES: list[Engine] = [NumpyEngine(), XLA, HybridEngine()]
 """In the order in which they are tried."""
 
 _CALLS = 12  # how many calls of a candidate are timed; only the later half of them counts

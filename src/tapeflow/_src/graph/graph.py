@@ -18,11 +18,12 @@ import itertools
 import keyword
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.user_lines import Line
 from tapeflow._src.primitives.specs import ArraySpec
 
 
@@ -42,17 +43,6 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<value {self.spec}>"
-
-
-class Line(NamedTuple):
-    """Where in the user's code a node was written."""
-
-    file: str
-    number: int
-    function: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.number}"
 
 
 class Node:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow._src.core.context import context, is_busy, quiet_runner
+from tapeflow._src.core.context import context, elsewhere, is_busy, quiet_runner
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.devices import devices
 from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import InvalidArgumentError, OpError
 from tapeflow._src.core.interpreter import innermost
@@ -48,6 +49,8 @@ def run_plain(row: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     quietly, recorders = context.hot
     if context.tracer is not None and is_dynamic(attrs):
         return context.tracer.interpret(row, inputs, attrs)
+    if quietly is elsewhere:
+        return devices.engine.interpret(row, inputs, attrs)
     arrays = [x._array for x in inputs]
     _check_dtypes(row, inputs, [a.dtype for a in arrays])
     try:
@@ -226,9 +229,11 @@ FAILURES = (*KERNEL_FAILURES, RuntimeError)  # of kernels, and of what runs them
 def after_failure(
     row: Primitive, inputs: Inputs, attrs: Attrs, run: Callable[..., Any], error: Exception
 ) -> Any:
-    """The output after all, where the kernel could not be run because another one is running; else the failure."""
+    """The output after all, where the kernel could not be run here or not now; else its failure."""
     if isinstance(error, KERNEL_FAILURES):
         raise told_by_rule(row, inputs, attrs, error) from None
+    if run is elsewhere:
+        return devices.engine.interpret(row, inputs, attrs)
     if not is_busy(run):
         raise error
     with setting(context, hot=(quiet_runner(), context.hot[1])):

@@ -20,6 +20,7 @@ PLUGINS = {
 """The modules by which jax finds what is faster than the CPU."""
 
 _used = False
+_cpus = 1
 _lost = False
 
 
@@ -36,8 +37,23 @@ def load() -> ModuleType:
 
 def _begin(jax: Any) -> None:
     global _used
+    if _cpus > 1:
+        jax.config.update("jax_num_cpu_devices", _cpus)  # raises where it is too late
     jax.local_devices()
     _used = True
+
+
+def want_cpus(count: int) -> None:
+    """Says how many devices jax is to make of the CPU. It cannot make more once it has begun."""
+    global _cpus
+    if _used:
+        there = len(load().devices("cpu"))
+        if count > there:
+            raise RuntimeError(
+                f"Virtual devices cannot be modified after being initialized: XLA has begun with {there} logical CPU "
+                f"devices, and {count} are asked for. Say so before tensors are placed or functions are compiled."
+            )
+    _cpus = max(_cpus, count)
 
 
 def lost_in_fork() -> bool:

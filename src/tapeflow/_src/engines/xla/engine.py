@@ -1,16 +1,22 @@
-"""XLA's engine, if jax is installed. jax takes a second to load, and is loaded when a program is made."""
+"""XLA's engine, if jax is installed: for whole graphs, and for primitives on tensors that live on a device.
+
+jax takes a second to load, and is loaded when a program is made or a tensor is placed.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from typing import Any
 
 from tapeflow._src.core.devices import devices
 from tapeflow._src.core.errors import FailedPreconditionError
 from tapeflow._src.core.system import jax_loading
 from tapeflow._src.core.system.loading import loaded
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.protocol import NEVER, Engine, Program
 from tapeflow._src.graph.graph import Graph
+from tapeflow._src.primitives.table import Primitive
 
 _IMPORT_SECONDS = 1.0
 _COMPILE_SECONDS = 0.3
@@ -56,3 +62,22 @@ class XlaEngine(Engine):
         """A compiled program."""
         jax_loading.load()
         return loaded("tapeflow._src.engines.xla.program").XlaProgram(graph, checked=checked)
+
+    def execute(
+        self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: dict[str, Any]
+    ) -> Any:
+        """The output of a primitive, on the device that the scope names, or where the largest input is."""
+        return _eager().execute(primitive, inputs, attrs)
+
+    def put(self, array: Any, device: Any) -> Any:
+        """A copy of an array as a buffer on a device of jax's."""
+        return _eager().put(array, device)
+
+
+def _eager() -> Any:
+    jax_loading.load()
+    return loaded("tapeflow._src.engines.xla.eager")
+
+
+XLA = XlaEngine()
+"""The engine of all tensors that are on devices."""

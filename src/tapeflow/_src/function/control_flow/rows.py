@@ -13,11 +13,11 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.user_lines import user_line
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.function.foreign_sizes import owned, visible
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer
-from tapeflow._src.function.tracing.user_lines import user_line
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes import optimized
 from tapeflow._src.graph.sizes import mapped

@@ -34,6 +34,7 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.sizes.dims import Atom, Dim
 from tapeflow._src.core.sizes.guards import Guard, noting, validity
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.user_lines import Line, user_line
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.python_calls import KeptTapes, PythonCall
 from tapeflow._src.function.tracing.contents import contents_after
@@ -43,9 +44,8 @@ from tapeflow._src.function.tracing.symbols import (
     SymbolicTensor,
     TracingError,
 )
-from tapeflow._src.function.tracing.user_lines import user_line
 from tapeflow._src.graph.evaluation import computed
-from tapeflow._src.graph.graph import Graph, Line, Node, Value
+from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.primitives.array.sizes import size_check
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import Primitive

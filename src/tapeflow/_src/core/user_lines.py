@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
 from tapeflow._src.core.system.package import FOLDER
-from tapeflow._src.graph.graph import Line
+
+
+class Line(NamedTuple):
+    """A place in the user's code."""
+
+    file: str
+    number: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}"
 
 
 def user_line() -> Line | None:

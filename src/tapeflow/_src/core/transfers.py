@@ -1,0 +1,99 @@
+"""Copies between the memory of this computer and that of a device, and who asked for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tapeflow._src.core.export import export
+from tapeflow._src.core.scopes import Scope
+from tapeflow._src.core.user_lines import user_line
+
+
+class Transfer(NamedTuple):
+    """A copy.
+
+    Attributes:
+      to: where the copy is, as `tensor.device` would say it.
+      bytes: how large it is.
+      line: the user's line that made it, or that needed it.
+    """
+
+    to: str
+    bytes: int
+    line: Any
+
+
+@export("transfers")
+class transfers(Scope):
+    """Counts the copies between this computer's memory and devices, within a `with` block, in all threads.
+
+    >>> with tf.transfers() as copies:
+    ...     y = tf.constant([1.0, 2.0]) * 2.0
+    >>> copies.count, copies.bytes
+    (0, 0)
+
+    Attributes:
+      copies: each one, with its destination, its bytes, and the line of your program that made it.
+    """
+
+    def __init__(self) -> None:
+        self.copies: list[Transfer] = []
+
+    def __enter__(self) -> transfers:
+        self._guard = self._latest
+        with _lock:
+            _open.append(self)
+        return self
+
+    def _leave(self, *exception: Any) -> None:
+        with _lock:
+            if self in _open:
+                _open.remove(self)
+        self._guard = None
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return len(self.copies)
+
+    @property
+    def bytes(self) -> int:
+        """How large they were together."""
+        return sum(copy.bytes for copy in self.copies)
+
+    def by_line(self) -> dict[str, tuple[int, int]]:
+        """For each line of your program: how many copies it made, and of how many bytes. The most bytes come first."""
+        found: dict[str, tuple[int, int]] = {}
+        for copy in self.copies:
+            count, size = found.get(str(copy.line), (0, 0))
+            found[str(copy.line)] = (count + 1, size + copy.bytes)
+        return dict(sorted(found.items(), key=lambda item: -item[1][1]))
+
+    def __iter__(self) -> Iterator[Transfer]:
+        return iter(self.copies)
+
+    def __str__(self) -> str:
+        lines = [f"{self.count} copies, {self.bytes:,} bytes"]
+        lines += [
+            f"  {count} x, {size:,} bytes: {line}" for line, (count, size) in self.by_line().items()
+        ]
+        return "\n".join(lines)
+
+
+_open: list[transfers] = []
+_lock = threading.RLock()
+
+
+def is_counting() -> bool:
+    """Whether anybody wants to know of copies."""
+    return bool(_open)
+
+
+def note_transfer(to: str, size: int) -> None:
+    """Tells those who count of a copy."""
+    copy = Transfer(to, size, user_line())
+    with _lock:
+        for each in _open:
+            each.copies.append(copy)

@@ -1,0 +1,160 @@
+"""Primitives on tensors that live on a device: each is compiled once for its attributes, and the shapes of its inputs.
+
+An op runs on the device that the scope asks for (`tf.device`). If there is none, it runs where the largest of its
+inputs is that is not a scalar, and the others are copied there. What XLA has no program for is computed on the host,
+and its results go back. With hard placement, both are errors.
+
+As on TensorFlow's GPUs, values are not looked at: an index that is out of range does not raise an error, because to
+find out the program would have to wait for the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
+from tapeflow._src.core.context import context
+from tapeflow._src.core.devices import devices
+from tapeflow._src.core.dtypes import from_numpy
+from tapeflow._src.core.errors import invalid
+from tapeflow._src.core.remote import RemoteTensor, to_buffer, to_device, to_host
+from tapeflow._src.core.scopes import setting
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.engines.xla.failures import Telling, checked
+from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST
+from tapeflow._src.graph.passes.common import key_of
+from tapeflow._src.insides.widths import wide
+from tapeflow._src.primitives import dispatch
+from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.table import Primitive
+
+Inputs = tuple[Tensor, ...]
+Attrs = dict[str, Any]
+
+
+def put(array: Any, device: Any) -> Any:
+    """A copy of an array as a buffer on a device."""
+    with Telling("copy to a device"), wide():
+        return jax.device_put(array, device)
+
+
+def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
+    """The output of a primitive, or the tuple of its outputs."""
+    device = _device_of(primitive, inputs)
+    if device is None:
+        return _on_host(primitive, inputs, attrs)
+    if primitive.name not in LOWERINGS or any(x._array.dtype.kind == "O" for x in inputs):
+        return _on_host_and_back(primitive, inputs, attrs, device)
+    program = _program(primitive, inputs, attrs, device)
+    if program is None:
+        return _on_host_and_back(primitive, inputs, attrs, device)
+    arguments = [_argument(x, device) for x in inputs]
+    with Telling(primitive.name), wide():
+        found = program(*arguments)
+    return RemoteTensor(found) if primitive.outputs == 1 else tuple(map(RemoteTensor, found))
+
+
+def _argument(x: Tensor, device: Any) -> Any:
+    if type(x) is RemoteTensor and x._buffer.device == device:
+        return x._buffer
+    # A scalar goes along with the call. That is no copy that anybody needs to know of.
+    return np.asarray(x._array) if type(x) is Tensor and not x._array.ndim else to_buffer(x, device)
+
+
+# Where.
+
+
+def _device_of(primitive: Primitive, inputs: Inputs) -> Any:
+    if context.place is not None:
+        return context.place.buffers
+    largest: Tensor | None = None
+    for x in inputs:
+        if largest is None or _weight(x) > _weight(largest):
+            largest = x
+    if largest is None:
+        return None
+    device = largest._buffer.device if type(largest) is RemoteTensor else None
+    if not devices.soft_placement:
+        _check_unmixed(primitive, inputs)
+    return device
+
+
+def _weight(x: Tensor) -> tuple[int, bool]:
+    """What decides: the bytes of an array with dimensions; among those that are equal, what is on a device."""
+    return (x._array.nbytes if x._array.ndim else 0), type(x) is RemoteTensor
+
+
+def _check_unmixed(primitive: Primitive, inputs: Inputs) -> None:
+    places = {x.device for x in inputs if x._array.ndim}
+    if len(places) > 1:
+        where = ", ".join(f"{_spec(x)} on {x.device}" for x in inputs)
+        raise invalid(
+            f"{primitive.name}: the inputs are on different devices ({where}), and placement is hard. Copy one with "
+            "tf.identity in a tf.device scope, run the op in such a scope, or allow copies: "
+            "tf.config.set_soft_device_placement(True)."
+        )
+
+
+# How.
+
+_programs: dict[Any, Callable[..., Any] | None] = {}
+
+
+def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Any:
+    """The compiled program; None if XLA cannot compile one."""
+    shapes = tuple([(x._array.shape, x._array.dtype) for x in inputs])
+    key = (primitive.name, key_of(attrs) if attrs else None, shapes, device)
+    try:
+        return _programs[key]
+    except KeyError:
+        pass
+    _check(primitive, inputs, attrs)
+    lowering = LOWERINGS[primitive.name]
+
+    def program(*arrays: Any) -> Any:
+        found = lowering(*arrays, **attrs)
+        return checked(primitive.name, found)
+
+    program.__name__ = primitive.name
+    sharding = jax.sharding.SingleDeviceSharding(device)
+    compiled = jax.jit(program, out_shardings=sharding)
+    _programs[key] = compiled
+    return compiled
+
+
+def _check(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> None:
+    """Raises the mistake that the shape rule finds: the words are ours on every device."""
+    primitive.result(*map(_spec, inputs), **attrs)
+
+
+def _spec(x: Tensor) -> ArraySpec:
+    return ArraySpec(x._array.shape, from_numpy(x._array.dtype))
+
+
+# What XLA does not do.
+
+
+def _on_host(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
+    with setting(context, hot=(context.quiet, ())):
+        return dispatch.run_plain(primitive, tuple(map(to_host, inputs)), attrs)
+
+
+def _on_host_and_back(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Any:
+    if not devices.soft_placement:
+        why = ON_HOST.get(primitive.name, "XLA has no strings")
+        raise invalid(
+            f"{primitive.name}: there is no program for {devices.name_of(device)} ({why}), and placement is hard. Run "
+            "it in a scope tf.device('CPU:0'), or let it run there: tf.config.set_soft_device_placement(True)."
+        )
+    found = _on_host(primitive, inputs, attrs)
+    if isinstance(found, tuple):
+        return tuple([_back(x, device) for x in found])
+    return _back(found, device)
+
+
+def _back(x: Tensor, device: Any) -> Tensor:
+    return x if x._array.dtype.kind == "O" else to_device(x, device)
