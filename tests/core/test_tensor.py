@@ -89,6 +89,8 @@ class TestProtocols:
     def test_truth_names_the_shape(self):
         with pytest.raises(ValueError, match=r"\(2,\).*tf.reduce_any"):
             bool(tf.constant([True, False]))
+        assert not tf.constant([])
+        assert tf.constant([[2.0]])
 
     def test_float_names_the_shape(self):
         with pytest.raises(TypeError, match=r"float\(\) takes a scalar tensor.*\(2,\)"):

@@ -89,8 +89,53 @@ def test_predicates() -> None:
         traced(lambda x: tf.cond(True, lambda: x, lambda: x))(x)
     with pytest.raises(tf.errors.InvalidArgumentError, match="dtype bool"):
         traced(lambda x: tf.cond(tf.cast(x, tf.int32), lambda: x, lambda: x))(x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="dtype bool"):
+        traced(lambda x: tf.cond(1, lambda: x, lambda: x))(x)
     with pytest.raises(tf.errors.InvalidArgumentError, match="scalar"):
         traced(lambda x: tf.cond(tf.stack([x > 1.0, x > 2.0]), lambda: x, lambda: x))(x)
+
+
+WITHOUT_A_MEANING = [tf.zeros([0], tf.bool), tf.constant([True, False]), tf.zeros([1, 0], tf.bool)]
+
+
+@pytest.mark.parametrize("pred", WITHOUT_A_MEANING, ids=lambda pred: str(pred.shape))
+@pytest.mark.parametrize("jit", [None, True])
+def test_a_predicate_has_one_element(pred: Any, jit: bool | None) -> None:
+    def f(pred: Any) -> Any:
+        return tf.cond(pred, lambda: 1, lambda: 2)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"tf\.cond.*scalar.*shape \("):
+        tf.function(f, jit_compile=jit)(pred)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"tf\.cond.*scalar.*shape \("):
+        tf.function(lambda: f(pred))()  # known while it is traced
+    any_size = tf.TensorSpec([None] * pred.shape.rank, tf.bool)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"elements \(shape \["):
+        tf.function(f, input_signature=[any_size], jit_compile=jit)(pred)
+
+
+@pytest.mark.parametrize("shape", [[], [1], [1, 1]])
+@pytest.mark.parametrize("jit", [None, True])
+def test_a_predicate_may_have_dimensions(shape: list[int], jit: bool | None) -> None:
+    def f(pred: Any) -> Any:
+        return tf.cond(pred, lambda: 1, lambda: 2)
+
+    any_size = tf.TensorSpec([None] * len(shape), tf.bool)
+    for pred, wanted in ((tf.fill(shape, True), 1), (tf.fill(shape, False), 2)):
+        assert tf.function(f, jit_compile=jit)(pred).numpy() == wanted
+        assert tf.function(f, input_signature=[any_size], jit_compile=jit)(pred).numpy() == wanted
+        assert tf.function(lambda pred=pred: f(pred))().numpy() == wanted
+
+
+@pytest.mark.parametrize("pred", WITHOUT_A_MEANING, ids=lambda pred: str(pred.shape))
+def test_an_if_statement_has_one_element(pred: Any) -> None:
+    @tf.function
+    def f(pred: Any) -> Any:
+        if pred:
+            return 1
+        return 2
+
+    with pytest.raises(ValueError, match=r"if statement must be a scalar.*shape \("):
+        f(pred)
 
 
 @pytest.mark.parametrize(

@@ -253,11 +253,22 @@ def test_a_body_must_return_its_variables(body: Any, error: type[Exception], mes
     [
         (lambda i: i, TypeError),
         (lambda i: tf.stack([i < 1, i < 2]), tf.errors.InvalidArgumentError),
+        (lambda i: tf.zeros([0], tf.bool), tf.errors.InvalidArgumentError),
+        (lambda i: [], tf.errors.InvalidArgumentError),
     ],
 )
 def test_a_condition_is_a_scalar_bool(condition: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="cond must return a scalar"):
         traced(lambda i: tf.while_loop(condition, lambda i: i + 1, [i]))(tf.constant(0))
+
+
+@pytest.mark.parametrize("shape", [[1], [1, 1]])
+@pytest.mark.parametrize("jit", [None, True])
+def test_a_condition_may_have_dimensions(shape: list[int], jit: bool | None) -> None:
+    def f(i: Any) -> Any:
+        return tf.while_loop(lambda i: tf.reshape(i < 3, shape), lambda i: i + 1, [i])[0]
+
+    assert tf.function(f, jit_compile=jit)(tf.constant(0)).numpy() == 3
 
 
 def test_back_prop_false_cuts_gradients() -> None:

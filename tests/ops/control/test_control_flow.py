@@ -23,6 +23,33 @@ def test_a_predicate_is_true_as_a_tensor_is(pred):
         tf.cond({"a": 1}, lambda: 1, lambda: 2)
 
 
+@pytest.mark.parametrize(
+    "pred", [[], (), tf.constant([]), tf.zeros([1, 0], tf.bool), [True, False], tf.Variable([1, 2])]
+)
+def test_a_predicate_has_one_element(pred):
+    with pytest.raises(ValueError, match=r"tf\.cond: the predicate must be a scalar, got shape \("):
+        tf.cond(pred, lambda: 1, lambda: 2)
+    case = tf.cast(tf.convert_to_tensor(pred), tf.bool)
+    with pytest.raises(ValueError, match=r"tf\.case: the predicate must be a scalar, got shape \("):
+        tf.case([(case, lambda: 1)], default=lambda: 2)
+
+
+def test_the_condition_of_a_loop_is_true_as_a_tensor_is():
+    def turns(condition, limit=3):
+        return tf.while_loop(lambda i: condition, lambda i: i + 1, [0], maximum_iterations=limit)[0]
+
+    assert turns(tf.zeros([0], tf.bool)).numpy() == 0  # false, as `bool` of such a tensor is
+    assert turns(tf.zeros([0], tf.bool), None).numpy() == 0
+    assert turns([False]).numpy() == 0
+    assert turns([[True]]).numpy() == 3
+    with pytest.raises(ValueError, match=r"shape \(2,\)"):
+        turns(tf.constant([True, False]))
+    with pytest.raises(TypeError, match=r"tf\.while_loop.*bool, got 3"):
+        turns(3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"tf\.while_loop.*bool"):
+        turns(tf.constant(1.0))
+
+
 def test_gradients_through_branches_and_loops():
     def f(x):
         def body(i, y):

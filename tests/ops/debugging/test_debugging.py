@@ -125,6 +125,29 @@ def test_inside_a_function_an_assertion_waits_for_the_values():
     assert "Assertion failed" in _message(lambda: checked(tf.constant([1.0, 6.0])))
 
 
+@pytest.mark.parametrize("shape", [[0], [1], [2], [1, 1]])
+def test_inside_a_function_a_condition_is_a_scalar_bool(shape):
+    def checked(x):
+        tf.debugging.Assert(x, ["all"])
+
+    for size in (shape, [None] * len(shape)):
+        f = tf.function(checked, input_signature=[tf.TensorSpec(size, tf.bool)])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Assert.*scalar, got shape \("):
+            f(tf.fill(shape, True))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Assert.*scalar, got shape \("):
+        tf.function(lambda: checked(tf.fill(shape, True).numpy().tolist()))()
+    with pytest.raises(TypeError, match=r"Assert.*bool, got int32"):
+        tf.function(checked)(tf.constant(1))
+
+
+def test_a_condition_is_true_as_a_tensor_is():
+    tf.debugging.Assert([[True]], ["one"])
+    tf.debugging.Assert(tf.constant([1]), ["one"])
+    assert "none" in _message(lambda: tf.debugging.Assert(tf.constant([]), ["none"]))
+    with pytest.raises(ValueError, match=r"shape \(2,\)"):
+        tf.debugging.Assert(tf.constant([True, True]), ["two"])
+
+
 def test_a_rank_that_is_known_only_when_the_function_runs():
     @tf.function(autograph=False)
     def checked(x, rank):

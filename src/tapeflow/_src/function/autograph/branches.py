@@ -97,7 +97,7 @@ def condition(cond: Tensor, of: str) -> Tensor:
             f"Use tf.cast(x, tf.bool), or compare: x != 0. To check for None, use `is not None`.{here()}"
         )
     dims = cond.shape.as_list()
-    if any(d is not None and d > 1 for d in dims):
+    if any(d is not None and d != 1 for d in dims):
         raise ValueError(
             f"The condition of the {of} must be a scalar of dtype bool, got one of shape {cond.shape}. Use "
             f"tf.reduce_all or tf.reduce_any, or tf.where for an elementwise choice.{here()}"

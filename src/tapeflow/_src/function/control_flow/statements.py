@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeflow._src.core import nest
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.dtypes import int32
+from tapeflow._src.core.dtypes import bool_, int32
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import is_dynamic, same_size, same_sizes
@@ -20,7 +20,8 @@ from tapeflow._src.function.control_flow.cond import conditional
 from tapeflow._src.function.control_flow.loops import Loop
 from tapeflow._src.function.control_flow.structures import Flat, check_branches
 from tapeflow._src.function.tracing.tracer import Tracer
-from tapeflow._src.ops.array.shaping import cast
+from tapeflow._src.ops.array.shaping import cast, reshape
+from tapeflow._src.ops.control.control_flow import not_one_element
 from tapeflow._src.ops.elementwise.logic import logical_and
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.array.stack import StackShape
@@ -39,10 +40,9 @@ def choose(
       names: what to call them in messages.
     """
     if index._array.ndim:
-        raise invalid(
-            f"tf.{op}: the predicate must be a scalar, got shape {index.shape}. Use tf.reduce_all or tf.reduce_any, or "
-            "tf.where for an elementwise choice."
-        )
+        if not index.dtype.is_bool or _is_never_one(index):
+            raise invalid(not_one_element(op, index))
+        index = reshape(index, ())
     tracer = current()
     blocks: list[Block] = []
     results: list[Flat] = []
@@ -248,14 +248,19 @@ def _rows(x: Tensor) -> Tensor:
 
 
 def _condition(value: Any) -> Tensor:
-    tensor = convert_to_tensor(value)
+    tensor = convert_to_tensor(value, dtype_hint=bool_)
     if not tensor.dtype.is_bool:
         raise TypeError(
             f"tf.while_loop: cond must return a scalar of dtype bool, got {tensor!r} of dtype {tensor.dtype.name}"
         )
-    if tensor._array.ndim:
+    if _is_never_one(tensor):
         raise invalid(f"tf.while_loop: cond must return a scalar, got shape {tensor.shape}")
-    return tensor
+    return reshape(tensor, ()) if tensor._array.ndim else tensor
+
+
+def _is_never_one(x: Tensor) -> bool:
+    """Whether a tensor has no element, or several, whatever the sizes are that are not known yet."""
+    return any(type(size) is int and size != 1 for size in x._array.shape)
 
 
 def _like(leaf: Any, before: Any) -> Tensor:

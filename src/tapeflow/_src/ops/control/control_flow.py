@@ -17,8 +17,8 @@ from tapeflow._src.core import nest
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.devices import device as device
-from tapeflow._src.core.dtypes import int32
-from tapeflow._src.core.errors import invalid, shown
+from tapeflow._src.core.dtypes import bool_, int32
+from tapeflow._src.core.errors import DTypeError, invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer
@@ -56,15 +56,31 @@ def cond(
                 f"tf.cond: inside tf.function pred must not be a Python bool, got {shown(pred)}. Use a Python `if`."
             )
         pred = convert_to_tensor(pred)
+        if not pred.dtype.is_bool:
+            raise invalid(
+                f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
+            )
         if pred.symbolic:
-            if not pred.dtype.is_bool:
-                raise invalid(
-                    f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
-                )
             return context.tracer.choose("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
     elif not isinstance(pred, (bool, Tensor)):
         pred = convert_to_tensor(pred)  # a list that holds False is not empty, and yet false
-    return true_fn() if pred else false_fn()
+    return true_fn() if _is_true("cond", pred) else false_fn()
+
+
+def _is_true(op: str, pred: Any) -> bool:
+    """Whether a predicate is true that has a value. `bool` would take one without elements for false."""
+    if isinstance(pred, Tensor) and not pred.symbolic and pred._array.size != 1:
+        text = not_one_element(op, pred)
+        raise ValueError(text) if context.tracer is None else invalid(text)
+    return bool(pred)
+
+
+def not_one_element(op: str, pred: Tensor) -> str:
+    """What is wrong with a predicate that has no element, or several."""
+    return (
+        f"tf.{op}: the predicate must be a scalar, got shape {pred.shape}. Use tf.reduce_all or tf.reduce_any, or "
+        "tf.where for an elementwise choice."
+    )
 
 
 @export("case")
@@ -127,7 +143,7 @@ def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
             names = [f"function {total - len(rest)}", "the functions after it"]
             others = [function, partial(_first_true, rest, default, total)]
             return context.tracer.choose("case", predicate, others, names)
-        if predicate:
+        if _is_true("case", predicate):
             return function()
     if default is None:
         raise invalid(_none_true(total))
@@ -262,10 +278,24 @@ def while_loop(
             return context.tracer.repeat(cond, body, loop_vars, shape_invariants, limit, checked)
         assert not isinstance(limit, Tensor)
         values, done = loop_vars, 0
-        while (limit is None or done < limit) and cond(*values):
+        while (limit is None or done < limit) and _goes_on(cond(*values), limit):
             values = _next_values(body(*values), loop_vars)
             done += 1
         return nest.map_structure(_as_loop_value, values)
+
+
+def _goes_on(condition: Any, limit: int | None) -> bool:
+    """Whether a loop goes on by what `cond` has returned: anything, as in TensorFlow, unless there is a limit, too."""
+    if limit is None:
+        return bool(condition)
+    tensor = convert_to_tensor(condition, dtype_hint=bool_)
+    if not tensor.dtype.is_bool:
+        raise DTypeError(
+            None,
+            None,
+            f"tf.while_loop: with maximum_iterations cond must return a bool, got {shown(condition)}",
+        )
+    return bool(tensor)
 
 
 def _limit(maximum_iterations: Any) -> int | Tensor:

@@ -13,7 +13,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import bool_
 from tapeflow._src.core.errors import InvalidArgumentError, invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
@@ -26,7 +28,6 @@ from tapeflow._src.primitives.elementwise import binary
 
 
 @export("Assert", "debugging.Assert")
-@at_run_time
 def Assert(
     condition: Any, data: Any, summarize: int | None = None, name: str | None = None
 ) -> None:
@@ -36,11 +37,28 @@ def Assert(
     >>> tf.debugging.Assert(tf.reduce_all(x > 0.0), [x])
 
     Args:
-      condition: a scalar.
+      condition: a scalar, inside `tf.function` of dtype bool.
       data: what to show if it is not true: a list of tensors and texts.
       summarize: how many elements of each to show at both ends; 3 by default, -1 for all.
       name: accepted for compatibility.
     """
+    if context.tracer is not None:
+        condition = convert_to_tensor(condition, dtype_hint=bool_)
+        if not condition.dtype.is_bool:
+            raise TypeError(
+                f"tf.debugging.Assert: inside tf.function condition must have dtype bool, got {condition.dtype.name}"
+            )
+        if condition._array.ndim:
+            raise invalid(
+                "tf.debugging.Assert: inside tf.function condition must be a scalar, got shape "
+                f"{condition.shape}. Use tf.reduce_all or tf.reduce_any."
+            )
+    Assert_(condition, data, summarize)
+
+
+@at_run_time
+def Assert_(condition: Any, data: Any, summarize: int | None) -> None:
+    """The same when the value is there."""
     if condition:
         return
     parts = [_shown(convert_to_tensor(x), summarize) for x in data]
