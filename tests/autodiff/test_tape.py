@@ -91,6 +91,23 @@ def test_result_has_the_structure_of_the_sources():
     assert float(grads["q"][1]["again"]) == 2.0
 
 
+def names_of_the_backward_pass(target, sources) -> list[str]:
+    with tf.GradientTape(debug=True) as outer, tf.GradientTape() as tape:
+        tape.watch(sources)
+        y = target()
+        before = len(outer._journal.events)
+        tape.gradient(y, sources)
+    return [e.name for e in outer._journal.events[before:] if hasattr(e, "name")]
+
+
+def test_gradients_that_share_work_are_computed_together():
+    a, b = tf.constant([[2.0, 1.0], [1.0, 3.0]]), tf.constant([[1.0], [2.0]])
+    names = names_of_the_backward_pass(lambda: tf.linalg.solve(a, b), [a, b])
+    assert names.count("solve") == 1
+    assert "matmul" in names
+    assert "matmul" not in names_of_the_backward_pass(lambda: tf.linalg.solve(a, b), [b])
+
+
 def test_only_what_the_sources_need_is_computed():
     """A gradient with respect to one source does not run the rules of paths that do not lead to it."""
     called = []

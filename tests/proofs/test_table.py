@@ -259,6 +259,21 @@ def test_first_derivative(primitive: Primitive, sample: Sample):
         np.testing.assert_allclose(g, expected, rtol=1e-6, atol=1e-7)
 
 
+@for_each_row(c for c in DIFFERENTIABLE if c.values[0].together)
+def test_what_is_not_wanted_changes_no_gradient(primitive: Primitive, sample: Sample):
+    """One rule gives the gradients of all inputs: the same where a part of them is wanted, as where all are."""
+    inputs = tensors(sample.inputs)
+    weights = weights_of(run(primitive, sample, inputs))
+    together = gradients(primitive, sample, inputs, weights)
+    for expected, position in zip(together, sources(primitive, sample), strict=True):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs[position])
+            outputs = run(primitive, sample, inputs)
+        seeds = [tf.constant(w, o.dtype) for o, w in zip(outputs, weights, strict=True)]
+        found = tape.gradient(outputs, inputs[position], output_gradients=seeds)
+        np.testing.assert_array_equal(found, expected)
+
+
 @for_each_row(c for c in DIFFERENTIABLE if c.values[1].second_order)
 def test_second_derivative(primitive: Primitive, sample: Sample):
     """The slope of the gradient along a random direction, by a tape in a tape and by differences."""

@@ -58,7 +58,7 @@ class JointRule(NamedTuple):
     """What a record of the second form keeps of a call."""
 
     name: str
-    pullback: Callable[..., Sequence[Any]]
+    pullback: Callable[..., Sequence[Any]]  # is told first of which inputs the gradients are wanted
     outputs: tuple[ArraySpec, ...]
     partial: bool = False
 
@@ -124,11 +124,11 @@ def _joint_step(
         (None if rule.partial else zeros(spec)) if g is None else dense(g)
         for g, spec in zip(found, rule.outputs, strict=True)
     ]
-    for source, part in zip(inputs, rule.pullback(*found), strict=True):
-        if part is None or not source or (needed is not None and source not in needed):
-            continue
-        total = gradients.get(source)
-        gradients[source] = part if total is None else accumulate(total, part)
+    wanted = [i if needed is None or i in needed else 0 for i in inputs]
+    for source, part in zip(wanted, rule.pullback(wanted, *found), strict=True):
+        if source and part is not None:
+            total = gradients.get(source)
+            gradients[source] = part if total is None else accumulate(total, part)
 
 
 def zeros(spec: ArraySpec) -> Tensor:

@@ -8,6 +8,7 @@ gradient of that function, with the tangent in the place of its output gradient,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from tapeflow._src.autodiff.backprop import Call, accumulate, dense, zeros_like
@@ -151,15 +152,8 @@ def _transposed(
 ) -> Any:
     several = primitive.outputs != 1
     outputs = tuple(output) if several else (output,)
-
-    def pullback(*g: Tensor) -> list[Any]:
-        parts: list[Any] = [None] * len(inputs)
-        for i in moved:
-            edge: Any = primitive.gradients[i]
-            rule, kept = edge(i, inputs, output, attrs)
-            parts[i] = rule(g if several else g[0], *kept)
-        return parts
-
+    followed = [i in moved for i in range(len(inputs))]
+    pullback = partial(primitive.pullback(followed, inputs, output, attrs), followed)
     found = _pushed(Call(primitive.name, inputs, outputs, pullback), tangents)
     return found if several else found[0]
 

@@ -123,8 +123,10 @@ class GradientTape(Scope):
         edges = primitive.edges(tracked, inputs, output, attrs)
         if not edges:
             return
-        if primitive.outputs != 1:
-            self._record_joint(primitive.name, edges, output)
+        if primitive.joint:
+            ids, pullback = edges
+            outputs = output if primitive.outputs != 1 else (output,)
+            self._append_joint(primitive.name, ids, outputs, pullback)
             return
         identity = output._id
         if not identity:  # nobody else has it yet
@@ -132,18 +134,17 @@ class GradientTape(Scope):
         tracked.add(identity)
         self._records.append((identity, primitive, edges))  # type: ignore[union-attr]
 
-    def _record_joint(self, name: str, edges: list[Any], outputs: tuple[Tensor, ...]) -> None:
-        def pullback(*g: Tensor) -> list[Any]:
-            return [rule(g, *kept) for _, rule, kept in edges]
-
-        self._append_joint(name, tuple(e[0] for e in edges), outputs, pullback)
-
     def record_call(self, call: Call) -> None:
         """Takes note of a computation that brings its own pullback."""
         tracked = self._tracked
         inputs = tuple(x._id if x._id in tracked else 0 for x in call.inputs)
         if any(inputs):
-            self._append_joint(call.name, inputs, call.outputs, call.pullback, call.partial)
+            all_of_them = call.pullback
+
+            def pullback(wanted: Any, *g: Any) -> Any:
+                return all_of_them(*g)
+
+            self._append_joint(call.name, inputs, call.outputs, pullback, call.partial)
 
     def _append_joint(
         self,

@@ -12,11 +12,16 @@ parameters name what it needs, and a tape keeps just that.
 A parameter may name an input, the output (`y`), the shape or dtype of either (`x_shape`, `x_dtype`), or an attribute.
 A primitive that takes any number of inputs (`*xs`) has one gradient for all of them, which may also ask for its
 position (`i`), for `xs_shapes`, and for `others`: the inputs with a hole at that position.
+
+Where the gradients of several inputs share work, one function gives all of them: its key names these inputs. After `g`
+it is told which gradients are wanted, and it returns one for each input of the row, None for the others.
+
+    "matrix rhs": lambda g, wanted, matrix, y: ...      solves one system for both
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core.convert import convert_to_tensor
@@ -45,6 +50,7 @@ class Primitive:
         "elementwise",
         "gradients",
         "inputs",
+        "joint",
         "keeps_dtype",
         "kernel",
         "name",
@@ -52,6 +58,7 @@ class Primitive:
         "one_dtype",
         "outputs",
         "result",
+        "together",
         "variadic",
     )
 
@@ -69,11 +76,14 @@ class Primitive:
         self.inputs = tuple(inputs.lstrip("*").split())
         self.kernel = kernel
         self.result = result
-        edges = [gradients.get(i) for i in self.inputs]
+        by_input = {name: edge for key, edge in gradients.items() for name in key.split()}
+        edges = [by_input.get(i) for i in self.inputs]
         self.gradients = _Repeated(edges) if self.variadic else tuple(edges)
-        self.edges: Callable[..., list[Any]] = self._edges
-        self.call: Callable[..., Any]  # the function that runs it on tensors
         self.outputs = outputs  # None: a number that depends on the inputs
+        self.together = len(by_input) > len(gradients)  # one rule gives the gradients of all inputs
+        self.joint = outputs != 1 or self.together  # whether a tape notes a pullback
+        self.edges: Callable[..., Any] = self._joint_edges if self.joint else self._edges
+        self.call: Callable[..., Any]  # the function that runs it on tensors
         self.elementwise = False  # whether it works on each element of its broadcast inputs alone
         self.convert: Callable[..., tuple[Tensor, ...]] = _converted  # makes tensors of its inputs
         # What NumPy lets pass and it refuses.
@@ -99,6 +109,43 @@ class Primitive:
                 if edge is not None:
                     edges.append((x._id, *edge(position, inputs, output, attrs)))
         return edges
+
+    def _joint_edges(
+        self, tracked: set[int], inputs: tuple[Tensor, ...], output: Any, attrs: Any
+    ) -> tuple[Any, ...]:
+        """The same for a row with several outputs, or one rule for all inputs: identities or 0, and a pullback."""
+        ids = tuple(
+            [
+                x._id if x._id in tracked and self.gradients[i] is not None else 0
+                for i, x in enumerate(inputs)
+            ]
+        )
+        return (ids, self.pullback(ids, inputs, output, attrs)) if any(ids) else ()
+
+    def pullback(
+        self, followed: Sequence[Any], inputs: tuple[Tensor, ...], output: Any, attrs: Any
+    ) -> Callable[..., Sequence[Any]]:
+        """The vector-Jacobian product of a finished operation, called as `pullback(wanted, *g)`.
+
+        Both `followed` and `wanted` say of each input whether its gradient is asked for: now, which decides what is
+        kept, and then.
+        """
+        several = self.outputs != 1
+        gradients: Any = self.gradients
+        if self.together:
+            rule, kept = next(filter(None, gradients))(0, inputs, output, attrs)
+            return lambda wanted, *g: rule(g if several else g[0], wanted, *kept)
+        edges = [
+            gradients[i](i, inputs, output, attrs) if asked else None
+            for i, asked in enumerate(followed)
+        ]
+
+        def pullback(wanted: Sequence[Any], *g: Any) -> list[Any]:
+            given = g if several else g[0]
+            pairs = zip(wanted, edges, strict=True)
+            return [edge[0](given, *edge[1]) if asked else None for asked, edge in pairs]
+
+        return pullback
 
     @property
     def differentiable(self) -> bool:
@@ -148,7 +195,7 @@ def primitive(
         inputs,
         kernel,
         result,
-        {k: _edge(rule, names) for k, rule in (gradients or {}).items()},
+        {key: _edge(rule, names, " " in key) for key, rule in (gradients or {}).items()},
         outputs,
     )
     return named(dispatch.quick_call(row), row)
@@ -165,8 +212,9 @@ def named(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:
 # What the parameters of a gradient may ask for, and how each is picked from a finished operation.
 
 
-def _edge(rule: Callable[..., Any], inputs: tuple[str, ...]) -> Edge:
+def _edge(rule: Callable[..., Any], inputs: tuple[str, ...], together: bool) -> Edge:
     """The edge of a rule, written out as code when it is first needed: a loop over pickers would take longer."""
+    given = 2 if together else 1  # parameters that are not kept: `g`, and what is wanted
     keep: Callable[..., tuple[Any, ...]] | None = None
 
     def edge(
@@ -174,7 +222,7 @@ def _edge(rule: Callable[..., Any], inputs: tuple[str, ...]) -> Edge:
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         nonlocal keep
         if keep is None:
-            kept = "".join(f"{_pick(name, inputs)}, " for name in parameters(rule)[1:])
+            kept = "".join(f"{_pick(name, inputs)}, " for name in parameters(rule)[given:])
             keep = eval(f"lambda i, ins, out, attrs: ({kept})")
         return rule, keep(i, ins, out, attrs)  # pyright: ignore[reportOptionalCall]
 

@@ -156,7 +156,7 @@ class Journal:
             else primitive.inputs[0 if primitive.variadic else i]
             for i in range(len(inputs))
         )
-        self._operation(primitive.name, inputs, outputs, ends, joint=primitive.outputs != 1)
+        self._operation(primitive.name, inputs, outputs, ends, joint=primitive.joint)
 
     def record_call(self, call: Call) -> None:
         """Notes a computation with its own pullback."""

@@ -7,6 +7,7 @@ division would overflow grows until it does not, as in `lagts`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,8 +95,11 @@ def _kernel(diagonals: Any, rhs: Any) -> Any:
     return np.moveaxis(x, 0, -2)
 
 
-def _rhs_gradient(g: Tensor, diagonals: Tensor) -> Tensor:
-    return perturbed_tridiagonal_solve(tridiagonal_adjoint(diagonals), g)
+def _gradients(
+    g: Tensor, wanted: Sequence[Any], diagonals: Tensor, y: Tensor
+) -> tuple[Tensor | None, Tensor]:
+    db = perturbed_tridiagonal_solve(tridiagonal_adjoint(diagonals), g)
+    return (tridiagonal_part(db, y) if wanted[0] else None), db
 
 
 perturbed_tridiagonal_solve = primitive(
@@ -103,8 +107,5 @@ perturbed_tridiagonal_solve = primitive(
     "diagonals rhs",
     _kernel,
     result=tridiagonal_result,
-    gradients={
-        "diagonals": lambda g, diagonals, y: tridiagonal_part(_rhs_gradient(g, diagonals), y),
-        "rhs": _rhs_gradient,
-    },
+    gradients={"diagonals rhs": _gradients},
 )

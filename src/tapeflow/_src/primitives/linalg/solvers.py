@@ -5,6 +5,7 @@ Every gradient of a solver is a solve with the adjoint matrix, so derivatives of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -88,20 +89,26 @@ def _triangular_result(
     return ArraySpec((*batch, *rhs.shape[-2:]), rhs.dtype)
 
 
-def _triangular_matrix_gradient(
-    g: Tensor, matrix: Tensor, y: Tensor, lower: bool, adjoint: bool
-) -> Tensor:
-    db = triangular_solve(matrix, g, lower=lower, adjoint=not adjoint)
-    da = -(product(y, db, adjoint_b=True) if adjoint else product(db, y, adjoint_b=True))
-    da = lower_part(da) if lower else upper_part(da)
-    return sum_to(da, matrix._array.shape)
+def _of_matrix(db: Tensor, y: Tensor, adjoint: bool) -> Tensor:
+    """The gradient by a matrix, from that by `b`, for the solution `y` of `a y = b`."""
+    return -(product(y, db, adjoint_b=True) if adjoint else product(db, y, adjoint_b=True))
 
 
-def _triangular_rhs_gradient(
-    g: Tensor, matrix: Tensor, rhs_shape: Shape, lower: bool, adjoint: bool
-) -> Tensor:
+def _triangular_gradients(
+    g: Tensor,
+    wanted: Sequence[Any],
+    matrix: Tensor,
+    rhs_shape: Shape,
+    y: Tensor,
+    lower: bool,
+    adjoint: bool,
+) -> tuple[Tensor | None, Tensor]:
     db = triangular_solve(matrix, g, lower=lower, adjoint=not adjoint)
-    return sum_to(db, rhs_shape)
+    da = None
+    if wanted[0]:
+        da = (lower_part if lower else upper_part)(_of_matrix(db, y, adjoint))
+        da = sum_to(da, matrix._array.shape)
+    return da, sum_to(db, rhs_shape)
 
 
 triangular_solve = primitive(
@@ -109,7 +116,7 @@ triangular_solve = primitive(
     "matrix rhs",
     _triangular_kernel,
     result=_triangular_result,
-    gradients={"matrix": _triangular_matrix_gradient, "rhs": _triangular_rhs_gradient},
+    gradients={"matrix rhs": _triangular_gradients},
 )
 
 # General systems.
@@ -146,9 +153,11 @@ def _solve_result(matrix: ArraySpec, rhs: ArraySpec, *, adjoint: bool) -> ArrayS
     return rhs
 
 
-def _solve_matrix_gradient(g: Tensor, matrix: Tensor, y: Tensor, adjoint: bool) -> Tensor:
+def _solve_gradients(
+    g: Tensor, wanted: Sequence[Any], matrix: Tensor, y: Tensor, adjoint: bool
+) -> tuple[Tensor | None, Tensor]:
     db = solve(matrix, g, adjoint=not adjoint)
-    return -(product(y, db, adjoint_b=True) if adjoint else product(db, y, adjoint_b=True))
+    return (_of_matrix(db, y, adjoint) if wanted[0] else None), db
 
 
 solve = primitive(
@@ -156,10 +165,7 @@ solve = primitive(
     "matrix rhs",
     _solve_kernel,
     result=_solve_result,
-    gradients={
-        "matrix": _solve_matrix_gradient,
-        "rhs": lambda g, matrix, adjoint: solve(matrix, g, adjoint=not adjoint),
-    },
+    gradients={"matrix rhs": _solve_gradients},
 )
 
 inverse = primitive(
@@ -346,14 +352,11 @@ def tridiagonal_adjoint(diagonals: Tensor) -> Tensor:
     return moving.transpose(parts, perm=(*range(rank - 2), rank - 1, rank - 2))
 
 
-def _tridiagonal_rhs_gradient(g: Tensor, diagonals: Tensor, pivoting: bool) -> Tensor:
-    return tridiagonal_solve(tridiagonal_adjoint(diagonals), g, pivoting=pivoting)
-
-
-def _tridiagonal_diagonals_gradient(
-    g: Tensor, diagonals: Tensor, y: Tensor, pivoting: bool
-) -> Tensor:
-    return tridiagonal_part(_tridiagonal_rhs_gradient(g, diagonals, pivoting), y)
+def _tridiagonal_gradients(
+    g: Tensor, wanted: Sequence[Any], diagonals: Tensor, y: Tensor, pivoting: bool
+) -> tuple[Tensor | None, Tensor]:
+    db = tridiagonal_solve(tridiagonal_adjoint(diagonals), g, pivoting=pivoting)
+    return (tridiagonal_part(db, y) if wanted[0] else None), db
 
 
 def tridiagonal_part(db: Tensor, y: Tensor) -> Tensor:
@@ -371,5 +374,5 @@ tridiagonal_solve = primitive(
     "diagonals rhs",
     _tridiagonal_kernel,
     result=tridiagonal_result,
-    gradients={"diagonals": _tridiagonal_diagonals_gradient, "rhs": _tridiagonal_rhs_gradient},
+    gradients={"diagonals rhs": _tridiagonal_gradients},
 )

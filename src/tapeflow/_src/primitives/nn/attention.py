@@ -6,7 +6,7 @@ There are two of them, without and with a bias, which is added to the scores: a 
 
 from __future__ import annotations
 
-import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -136,77 +136,55 @@ def _soft(q: Tensor, k: Tensor, bias: tuple[Tensor, ...], scale: float, causal: 
     return softmax(scores, axis=scores._array.ndim - 1)
 
 
-class _Second:
+def _second(
+    g: Any,
+    wanted: Sequence[Any],
+    operands: tuple[Tensor, ...],
+    scale: float,
+    causal: bool,
+) -> list[Tensor | None]:
     """The derivative of the gradient: what its inputs and the weights give by the rules for products and softmax.
 
     With P the weights, D = u vᵀ and S = softmax_gradient(D, P), the gradient is
     (scale S k, scale Sᵀ q, Pᵀ u); a, b and c are the gradients of these three.
     """
+    (u, q, k, v, *bias), (a, b, c) = operands, g
+    of_u, of_q, of_k, of_v, *of_bias = wanted
+    p = _soft(q, k, tuple(bias), scale, causal)
+    axis = p._array.ndim - 1
+    of_s = (_product(a, k, transpose_b=True) + _product(q, b, transpose_b=True)) * scale
+    parts: list[Tensor | None] = [None] * len(wanted)
+    if of_u or of_v:
+        of_d = softmax_gradient(of_s, p, axis=axis)
+        if of_u:
+            parts[0] = _product(of_d, v) + _product(p, c)
+        if of_v:
+            parts[3] = _product(of_d, u, transpose_a=True)
+    if of_q or of_k or any(of_bias):
+        d = _product(u, v, transpose_b=True)
+        s = softmax_gradient(d, p, axis=axis)
+        of_p = softmax_gradient_in_p(of_s, d, p, axis) + _product(u, c, transpose_b=True)
+        of_scores = softmax_gradient(of_p, p, axis=axis)
+        if of_q:
+            parts[1] = (_product(of_scores, k) + _product(s, b)) * scale
+        if of_k:
+            both = _product(of_scores, q, transpose_a=True) + _product(s, a, transpose_a=True)
+            parts[2] = both * scale
+        if any(of_bias):
+            parts[4] = sum_to(of_scores, bias[0]._array.shape)
+    return parts
 
-    def __init__(
-        self,
-        g: Any,
-        u: Tensor,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        scale: float,
-        causal: bool,
-        *bias: Tensor,
-    ) -> None:
-        a, b, c = g
-        self.a, self.b, self.c, self.u, self.q, self.k, self.scale = a, b, c, u, q, k, scale
-        self.p = _soft(q, k, bias, scale, causal)
-        axis = self.axis = self.p._array.ndim - 1
-        self.d = _product(u, v, transpose_b=True)
-        self.of_s = (_product(a, k, transpose_b=True) + _product(q, b, transpose_b=True)) * scale
-        self.of_d = softmax_gradient(self.of_s, self.p, axis=axis)
-
-    def in_u(self, v: Tensor) -> Tensor:
-        return _product(self.of_d, v) + _product(self.p, self.c)
-
-    def in_v(self) -> Tensor:
-        return _product(self.of_d, self.u, transpose_a=True)
-
-    def _of_scores(self) -> Tensor:
-        of_p = softmax_gradient_in_p(self.of_s, self.d, self.p, self.axis)
-        of_p = of_p + _product(self.u, self.c, transpose_b=True)
-        return softmax_gradient(of_p, self.p, axis=self.axis)
-
-    def in_q(self) -> Tensor:
-        s = softmax_gradient(self.d, self.p, axis=self.axis)
-        return (_product(self._of_scores(), self.k) + _product(s, self.b)) * self.scale
-
-    def in_k(self) -> Tensor:
-        s = softmax_gradient(self.d, self.p, axis=self.axis)
-        both = _product(self._of_scores(), self.q, transpose_a=True)
-        return (both + _product(s, self.a, transpose_a=True)) * self.scale
-
-    def in_b(self, b: Tensor) -> Tensor:
-        return sum_to(self._of_scores(), b._array.shape)
-
-
-# A rule says with the names of its parameters what is kept, so there is one for each part, without a bias and with it.
-_SECOND: dict[str, Any] = {
-    "u": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_u(v),
-    "q": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_q(),
-    "k": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_k(),
-    "v": lambda g, u, q, k, v, scale, causal: _Second(g, u, q, k, v, scale, causal).in_v(),
-}
-_BIASED_SECOND: dict[str, Any] = {
-    "u": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_u(v),
-    "q": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_q(),
-    "k": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_k(),
-    "v": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_v(),
-    "b": lambda g, u, q, k, v, b, scale, causal: _Second(g, u, q, k, v, scale, causal, b).in_b(b),
-}
 
 attention_gradient = primitive(
     "attention_gradient",
     "u q k v",
     _gradient_kernel,
     result=_gradient_result,
-    gradients=_SECOND,
+    gradients={
+        "u q k v": lambda g, wanted, u, q, k, v, scale, causal: _second(
+            g, wanted, (u, q, k, v), scale, causal
+        )
+    },
     outputs=3,
 )
 biased_attention_gradient = primitive(
@@ -214,42 +192,34 @@ biased_attention_gradient = primitive(
     "u q k v b",
     _gradient_kernel,
     result=_biased_gradient_result,
-    gradients=_BIASED_SECOND,
+    gradients={
+        "u q k v b": lambda g, wanted, u, q, k, v, b, scale, causal: _second(
+            g, wanted, (u, q, k, v, b), scale, causal
+        )
+    },
     outputs=3,
 )
 
 
-def _part(
-    position: int,
+def _first_with_bias(
     g: Tensor,
-    y: Tensor,
-    operands: tuple[Tensor, ...],
+    wanted: Sequence[Any],
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    b: Tensor,
     scale: float,
     causal: bool,
-) -> Tensor:
-    """One of the gradients of q, k and v: a backward pass asks for them in turn, and they are computed together."""
-    compute = attention_gradient if len(operands) == 3 else biased_attention_gradient
-    key = (id(g), id(y))
-    parts = _computed.get(key)
-    if parts is None:
-        parts = dict(enumerate(compute(g, *operands, scale=scale, causal=causal)))
-        _computed[key] = parts
-        weakref.finalize(g, _computed.pop, key, None)
-    if position not in parts:  # asked for again
-        return compute(g, *operands, scale=scale, causal=causal)[position]
-    return parts.pop(position)
-
-
-_computed: dict[tuple[int, int], dict[int, Tensor]] = {}
-
-
-def _in_bias(
-    g: Tensor, q: Tensor, k: Tensor, v: Tensor, b: Tensor, scale: float, causal: bool
-) -> Tensor:
-    p = _soft(q, k, (b,), scale, causal)
-    of_p = _product(g, v, transpose_b=True)
-    of_scores = softmax_gradient(of_p, p, axis=p._array.ndim - 1)
-    return sum_to(of_scores, b._array.shape)
+) -> list[Tensor | None]:
+    parts: list[Tensor | None] = [None] * 4
+    if any(wanted[:3]):
+        parts[:3] = biased_attention_gradient(g, q, k, v, b, scale=scale, causal=causal)
+    if wanted[3]:
+        p = _soft(q, k, (b,), scale, causal)
+        of_p = _product(g, v, transpose_b=True)
+        of_scores = softmax_gradient(of_p, p, axis=p._array.ndim - 1)
+        parts[3] = sum_to(of_scores, b._array.shape)
+    return parts
 
 
 attention = primitive(
@@ -258,9 +228,9 @@ attention = primitive(
     _kernel,
     result=_result,
     gradients={
-        "q": lambda g, q, k, v, y, scale, causal: _part(0, g, y, (q, k, v), scale, causal),
-        "k": lambda g, q, k, v, y, scale, causal: _part(1, g, y, (q, k, v), scale, causal),
-        "v": lambda g, q, k, v, y, scale, causal: _part(2, g, y, (q, k, v), scale, causal),
+        "q k v": lambda g, wanted, q, k, v, scale, causal: attention_gradient(
+            g, q, k, v, scale=scale, causal=causal
+        )
     },
 )
 biased_attention = primitive(
@@ -268,10 +238,5 @@ biased_attention = primitive(
     "q k v b",
     _kernel,
     result=_biased_result,
-    gradients={
-        "q": lambda g, q, k, v, b, y, scale, causal: _part(0, g, y, (q, k, v, b), scale, causal),
-        "k": lambda g, q, k, v, b, y, scale, causal: _part(1, g, y, (q, k, v, b), scale, causal),
-        "v": lambda g, q, k, v, b, y, scale, causal: _part(2, g, y, (q, k, v, b), scale, causal),
-        "b": _in_bias,
-    },
+    gradients={"q k v b": _first_with_bias},
 )
