@@ -1,11 +1,14 @@
 """What all tests share: what doctests see, which part of the tests is run, and signals as a terminal has them."""
 
+import gc
 import os
 import signal
 from collections import Counter
 
 # Two processes that write one file of jax's cache of programs at once leave a warning, and warnings are errors here.
 os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
+# There is one process for each processor: XLA need not cut the small programs of tests into pieces for many threads.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_parallel_codegen_split_count=1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
@@ -22,7 +25,11 @@ def _tf(doctest_namespace):
 
 
 def pytest_configure():
-    """Takes Ctrl-C back, which a shell that starts tests in the background has them and their programs ignore."""
+    """Takes Ctrl-C back, which a shell that starts tests in the background has them and their programs ignore.
+
+    And nothing of what is collected now is garbage, so none is looked for.
+    """
+    gc.disable()
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -38,3 +45,9 @@ def pytest_collection_modifyitems(items):
             if seen[test] % sample.args[0]:
                 item.add_marker(pytest.mark.exhaustive)
             seen[test] += 1
+
+
+def pytest_collection_finish():
+    """Leaves the millions of objects that make up the tests out of every search for garbage from now on."""
+    gc.freeze()
+    gc.enable()

@@ -6,6 +6,7 @@ Every import is read, those inside of functions and for type checkers too. There
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections import defaultdict
@@ -70,7 +71,12 @@ def module_of(path: Path) -> str:
 MODULES = {module_of(path): path for path in files()}
 
 
-def arrows() -> Iterator[Arrow]:
+@functools.cache
+def arrows() -> list[Arrow]:
+    return list(read_arrows())
+
+
+def read_arrows() -> Iterator[Arrow]:
     for module, path in MODULES.items():
         file = str(path.relative_to(ROOT))
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -89,9 +95,6 @@ def arrows() -> Iterator[Arrow]:
                         yield Arrow(file, node.lineno, module, alias.name, "")
 
 
-ARROWS = list(arrows())
-
-
 def layer(module: str) -> int:
     """The number of the layer whose name is the longest that a module's begins with."""
     if module == "tapeflow._src":
@@ -107,7 +110,7 @@ def layer(module: str) -> int:
 def test_arrows_point_down():
     up = [
         f"{a.file}:{a.line}: {LAYERS[layer(a.source)]} knows {a.target}"
-        for a in ARROWS
+        for a in arrows()
         if layer(a.target) > layer(a.source)
     ]
     assert up == []
@@ -116,7 +119,7 @@ def test_arrows_point_down():
 def rooms() -> dict[Path, dict[str, set[str]]]:
     """For each folder the arrows between the folders inside of it."""
     found: dict[Path, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for arrow in ARROWS:
+    for arrow in arrows():
         source, target = (MODULES[m].parent.parts for m in (arrow.source, arrow.target))
         same = next(
             (i for i, (a, b) in enumerate(zip(source, target, strict=False)) if a != b),
@@ -157,7 +160,7 @@ def test_a_circle_is_found():
 def test_private_names_stay_at_home():
     away = [
         f"{a.file}:{a.line}: {a.name} of {a.target}"
-        for a in ARROWS
+        for a in arrows()
         if a.name.startswith("_") and not a.name.startswith("__")
     ]
     assert away == []

@@ -59,7 +59,7 @@ EXCERPTS = [
     (page.name, *block.split("\n", 1))
     for page in PAGES
     for block in blocks(page, "python")
-    if block.startswith("# src/")
+    if block.startswith(("# src/", "# tests/"))
 ]
 
 

@@ -6,6 +6,9 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
+COMPILES = True
+"""Whether `everywhere` compiles with XLA, which takes most of its time."""
+
 
 def value_and_gradients(
     tf: Any, f: Callable[..., Any], *inputs: Any, dtype: Any = None
@@ -36,7 +39,9 @@ def everywhere(tf: Any, f: Callable[..., Any], *inputs: Any) -> list[Any]:
     TensorFlow's XLA lacks kernels on some machines, so there the function stands for both.
     """
     xs = [tf.constant(value) for value in inputs]
-    compiled = tf.__name__ == "tapeflow" and importlib.util.find_spec("jax") is not None
+    compiled = (
+        COMPILES and tf.__name__ == "tapeflow" and importlib.util.find_spec("jax") is not None
+    )
     traced = [tf.function(f, autograph=False, jit_compile=jit) for jit in (False, compiled)]
     return [f(*xs), *(each(*xs) for each in traced)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -31,9 +32,25 @@ def test_importing_tapeflow_does_not_import_keras():
     assert printed("import sys, tapeflow; print('keras' in sys.modules)") == "False"
 
 
-def test_nothing_has_to_be_set():
-    code = "import tapeflow as tf; print(tf.keras.config.backend())"
-    assert printed(code) == "tapeflow"
+PLAIN = """
+import json, os, sys
+import tapeflow as tf
+backend = tf.keras.config.backend()
+variable = os.environ.get("KERAS_BACKEND")
+print(json.dumps({"backend": backend, "variable": variable, "modules": list(sys.modules)}))
+"""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """What a program finds that sets nothing, and the settings it leaves on the disk."""
+    home = tmp_path_factory.mktemp("home")
+    found = json.loads(printed(PLAIN, KERAS_HOME=str(home)))
+    return found | {"settings": (home / "keras.json").read_text()}
+
+
+def test_nothing_has_to_be_set(plain):
+    assert plain["backend"] == "tapeflow"
 
 
 def test_keras_alone_is_told_by_the_variable():
@@ -59,14 +76,12 @@ def test_settings_on_the_disk_keep_another_backend(tmp_path):
     assert printed(code, KERAS_HOME=str(tmp_path)) == "False"
 
 
-def test_settings_on_the_disk_do_not_name_tapeflow(tmp_path):
-    printed("import tapeflow as tf; tf.keras", KERAS_HOME=str(tmp_path))
-    assert "tapeflow" not in (tmp_path / "keras.json").read_text()
+def test_settings_on_the_disk_do_not_name_tapeflow(plain):
+    assert "tapeflow" not in plain["settings"]
 
 
-def test_programs_started_from_here_decide_for_themselves():
-    code = "import os, tapeflow as tf; tf.keras; print(os.environ.get('KERAS_BACKEND'))"
-    assert printed(code) == "None"
+def test_programs_started_from_here_decide_for_themselves(plain):
+    assert plain["variable"] is None
 
 
 @pytest.mark.parametrize(
@@ -107,6 +122,7 @@ def test_scripts_written_for_tensorflow(tmp_path):
     reason="TensorFlow is installed, so that its name means TensorFlow",
 )
 @pytest.mark.parametrize("use", ["import keras", "keras = tf.keras"])
+@pytest.mark.sample(2)
 def test_where_there_is_no_tensorflow_its_name_means_tapeflow(use):
     code = f"import tapeflow as tf; {use}; print(keras.config.backend())"
     assert printed(code, KERAS_BACKEND="tensorflow") == "tapeflow"
@@ -153,6 +169,5 @@ def test_keras_is_not_installed():
     assert "ImportError: tf.keras needs Keras: pip install 'tapeflow[keras]'" in error
 
 
-def test_libraries_that_keras_hardly_uses_wait():
-    code = "import sys, tapeflow as tf; tf.keras; print({'jax', 'matplotlib'} & set(sys.modules))"
-    assert printed(code) == "set()"
+def test_libraries_that_keras_hardly_uses_wait(plain):
+    assert {"jax", "matplotlib"} & set(plain["modules"]) == set()

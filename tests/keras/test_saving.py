@@ -20,6 +20,7 @@ FILES = Path(__file__).parent / "files"
 
 @pytest.mark.filterwarnings("ignore:Skipping variable loading for optimizer")
 @pytest.mark.parametrize("writer", ["tensorflow", "jax", "torch"])
+@pytest.mark.sample(3)
 def test_files_of_other_backends(writer):
     record_files.check(FILES, writer)
 

@@ -67,6 +67,7 @@ SAMPLES: dict[str, list[Sample]] = {
         name: everywhere(real, **POSITIVE)
         for name in ["sqrt", "rsqrt", "reciprocal", "log", "log1p"]
     },
+    "cbrt": [*everywhere(real, **POSITIVE), Sample((np.array([-8.0, -0.5, 3.0]),))],
     **{name: everywhere(real, **INSIDE) for name in ["tan", "asin", "acos", "atanh"]},
     "acosh": everywhere(real, **ABOVE_ONE),
     "angle": complex_only(CIRCLE),
@@ -94,6 +95,7 @@ REFERENCES: dict[str, Reference] = {
     "ceil": np.ceil,
     "rint": np.round,
     "round": np.round,
+    "cbrt": lambda x: np.sign(x) * np.abs(x) ** (1 / 3),
     "exp": np.exp,
     "expm1": scipy.special.expm1,
     "sin": np.sin,

@@ -2,7 +2,7 @@
 eagerly, on the NumPy executor and on XLA.
 
 All rows of a primitive are traced as one function, with its gradients: compiling is what takes the time here. XLA has
-one row of every second primitive to compile, and all rows of all of them only in the exhaustive part.
+one row of every second primitive to compile, and all others in the exhaustive part.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ def assert_near(y: np.ndarray, value: np.ndarray, told: str, roundings: int = 10
 
 
 NUMPY, XLA = EXECUTORS
+EXHAUSTIVE = pytest.mark.exhaustive
 
 
 def on(executor: Any, names: Iterable[str], choose: Callable[[str], list[Sample]]) -> list[Any]:
@@ -96,31 +97,30 @@ def on(executor: Any, names: Iterable[str], choose: Callable[[str], list[Sample]
     ]
 
 
-def all_on_xla(names: Iterable[str]) -> list[Any]:
+def beside_the_typical(name: str) -> list[Sample]:
+    (one,) = typical(name)
+    return [row for row in ROWS[name] if row is not one]
+
+
+def more_on_xla(names: Iterable[str], choose: Callable[[str], list[Sample]]) -> list[Any]:
+    """The same in the exhaustive part."""
     return [
-        pytest.param(
-            n, ROWS[n], *XLA.values, id=f"{n}-xla-all", marks=[*XLA.marks, pytest.mark.exhaustive]
-        )
+        pytest.param(n, rows, *XLA.values, id=f"{n}-xla-all", marks=[*XLA.marks, EXHAUSTIVE])
         for n in names
+        if (rows := choose(n))
     ]
 
 
-def some_on_xla(names: Iterable[str]) -> list[Any]:
-    """A typical row of each, and in the ordinary part only of every second one."""
-    found = on(XLA, names, typical)
-    rest = [
-        pytest.param(*p.values, id=p.id, marks=[*p.marks, pytest.mark.exhaustive])
-        for p in found[1::2]
-    ]
-    return [*found[::2], *rest]
+NAMES = list(TABLE)
 
 
 @pytest.mark.parametrize(
     ("name", "rows", "jit_compile"),
     [
         *on(NUMPY, TABLE, ROWS.__getitem__),
-        *some_on_xla(TABLE),
-        *all_on_xla(n for n in TABLE if len(ROWS[n]) > 1),
+        *on(XLA, NAMES[::2], typical),
+        *more_on_xla(NAMES[::2], beside_the_typical),
+        *more_on_xla(NAMES[1::2], ROWS.__getitem__),
     ],
 )
 def test_inside(name: str, rows: list[Sample], jit_compile: bool):
@@ -147,7 +147,7 @@ SMALL_PART = {*DIFFERENTIABLE[::25], "identity"}
     [
         *on(NUMPY, DIFFERENTIABLE, ROWS.__getitem__),
         *on(XLA, sorted(SMALL_PART), typical),
-        *all_on_xla(sorted(PART)),
+        *more_on_xla(sorted(PART), ROWS.__getitem__),
     ],
 )
 def test_tape_around(name: str, rows: list[Sample], jit_compile: bool):

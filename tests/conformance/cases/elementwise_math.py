@@ -1,6 +1,8 @@
 # ruff: noqa: SIM905 - a line of names reads better
 """Elementwise math at ordinary and awkward values, and for the dtypes it takes or refuses."""
 
+from case_helpers import value_and_gradients
+
 NAN, INF = float("nan"), float("inf")
 EDGES = [-INF, -2.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.5, INF, NAN]
 
@@ -38,6 +40,11 @@ CASES = {
         f"nn_{name}": (lambda tf, name=name: getattr(tf.nn, name)(tf.constant(EDGES)))
         for name in ACTIVATIONS
     },
+    "cbrt": lambda tf: tf.keras.ops.cbrt(tf.constant(EDGES)),
+    "cbrt_of_int": lambda tf: tf.keras.ops.cbrt(tf.constant([-8, 27])),
+    "cbrt_of_bool": lambda tf: tf.keras.ops.cbrt(tf.constant([False, True])),
+    "cbrt_float16": lambda tf: tf.keras.ops.cbrt(tf.constant([-8.0, 27.0], tf.float16)),
+    "cbrt_gradient": lambda tf: value_and_gradients(tf, tf.keras.ops.cbrt, [-8.0, 1.0, 27.0]),
     "exp_of_int": lambda tf: tf.exp(tf.constant([1])),
     "exp_of_python_int": lambda tf: tf.exp(1),
     "sqrt_of_int": lambda tf: tf.sqrt([4]),

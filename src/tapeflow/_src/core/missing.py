@@ -46,8 +46,8 @@ class Missing:
             return importlib.import_module(self.elsewhere[name])
         if name in self.later:
             return importlib.import_module(self.namespace.replace("tf", "tapeflow", 1) + f".{name}")
-        # Python itself looks for __path__, __wrapped__ and the like all the time, and expects none.
-        if name.startswith("__") and name.endswith("__"):
+        # Python and its tools look for __path__, _mock_name and the like all the time, and expect none.
+        if name.startswith("_"):
             raise AttributeError(f"module {self.namespace!r} has no attribute {name!r}", name=name)
         text = message(f"{self.namespace}.{name}")
         if _is_import(sys._getframe(1)):

@@ -69,6 +69,9 @@ sqrt = unary("sqrt", np.sqrt, gradient=lambda g, y: binary.multiply_no_nan(0.5 /
 rsqrt = unary(
     "rsqrt", lambda x: x.dtype.type(1) / np.sqrt(x), derivative=lambda y: y * y * y * -0.5
 )
+cbrt = unary(
+    "cbrt", refusing("iubc", np.cbrt), accepts=FLOAT, derivative=lambda y: reciprocal(square(y) * 3)
+)
 reciprocal = unary("reciprocal", lambda x: x.dtype.type(1) / x, derivative=lambda y: -(y * y))
 sign = unary("sign", np.sign, accepts=NUMERIC, gradient=_sign_gradient)
 floor = unary("floor", refusing("iub", np.floor), accepts=FLOAT)

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST, check, lowering
+from tapeflow._src.primitives.table import TABLE
 
 ON_HOST.update(
     check_numerics="raises an error where it finds a NaN, and XLA cannot raise",
@@ -23,33 +24,15 @@ ON_HOST.update(
 
 LOWERINGS.update(
     # Arithmetic.
-    negative=jnp.negative,
-    square=jnp.square,
     reciprocal=lambda x: 1 / x,
-    sign=jnp.sign,
-    floor=jnp.floor,
-    ceil=jnp.ceil,
-    rint=jnp.rint,
     add=operator.add,
     subtract=operator.sub,
     multiply=operator.mul,
     divide=operator.truediv,
-    maximum=jnp.maximum,
-    minimum=jnp.minimum,
     add_n=lambda *xs: functools.reduce(operator.add, xs),
-    # Exponentials and logarithms, trigonometric and hyperbolic functions.
-    exp=jnp.exp,
-    expm1=jnp.expm1,
-    log=jnp.log,
-    log1p=jnp.log1p,
-    sin=jnp.sin,
-    cos=jnp.cos,
-    tan=jnp.tan,
+    # Trigonometric and hyperbolic functions.
     atan=jnp.arctan,
     atan2=jnp.arctan2,
-    sinh=jnp.sinh,
-    cosh=jnp.cosh,
-    tanh=jnp.tanh,
     atanh=jnp.arctanh,
     # Activations.
     sigmoid=jax.nn.sigmoid,
@@ -58,32 +41,15 @@ LOWERINGS.update(
     relu=lambda x: jnp.maximum(x, 0),
     relu_gradient=lambda g, y: g * (y > 0).astype(g.dtype),
     # Complex numbers.
-    conj=jnp.conj,
     real=jnp.real,
     imag=jnp.imag,
     complex=lambda a, b: jax.lax.complex(*jnp.broadcast_arrays(a, b)),
     angle=jnp.angle,
     angle_of_real=lambda x: jnp.where(x < 0, math.pi, 0.0).astype(x.dtype),
-    # Questions, comparisons, logic and bits.
+    # Questions.
     is_nan=jnp.isnan,
     is_inf=jnp.isinf,
     is_finite=jnp.isfinite,
-    equal=jnp.equal,
-    not_equal=jnp.not_equal,
-    less=jnp.less,
-    less_equal=jnp.less_equal,
-    greater=jnp.greater,
-    greater_equal=jnp.greater_equal,
-    logical_not=jnp.logical_not,
-    logical_and=jnp.logical_and,
-    logical_or=jnp.logical_or,
-    logical_xor=jnp.logical_xor,
-    invert=jnp.invert,
-    bitwise_and=jnp.bitwise_and,
-    bitwise_or=jnp.bitwise_or,
-    bitwise_xor=jnp.bitwise_xor,
-    left_shift=jnp.left_shift,
-    right_shift=jnp.right_shift,
     next_after=jnp.nextafter,
 )
 
@@ -217,4 +183,11 @@ LOWERINGS.update(
     xlogy=lambda x, y: jnp.where(x == 0, 0, x * jnp.log(y)).astype(x.dtype),
     xlog1py=lambda x, y: jnp.where(x == 0, 0, x * jnp.log1p(y)).astype(x.dtype),
     xdivy=lambda x, y: jnp.where(x == 0, 0, x / y).astype(x.dtype),
+)
+
+# What is said nowhere above, jax computes under the same name.
+LOWERINGS.update(
+    (name, getattr(jnp, name))
+    for name, row in TABLE.items()
+    if row.elementwise and name not in LOWERINGS and hasattr(jnp, name)
 )

@@ -50,11 +50,7 @@ log10 = _floating("log10", lambda x: unary.log(x) * (1 / math.log(10)), "The log
 
 sqrt = _floating("sqrt", unary.sqrt, "The square root.")
 reciprocal = _floating("reciprocal", unary.reciprocal, "1 / x.")
-cbrt = _floating(
-    "cbrt",
-    lambda x: tf.sign(x) * tf.pow(tf.abs(x), 1 / 3),
-    "The cube root, of negative numbers too.",
-)
+cbrt = _floating("cbrt", unary.cbrt, "The cube root, of negative numbers too.")
 
 # Trigonometric and hyperbolic functions.
 
