@@ -37,7 +37,6 @@ from tapeflow._src.autodiff.recompute import recompute_grad as recompute_grad
 from tapeflow._src.autodiff.tape import GradientTape as GradientTape
 from tapeflow._src.core.context import executing_eagerly as executing_eagerly
 from tapeflow._src.core.convert import constant as constant, convert_to_tensor as convert_to_tensor
-from tapeflow._src.core.devices import device as device
 from tapeflow._src.core.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
@@ -65,13 +64,14 @@ from tapeflow._src.core.log import get_logger as get_logger
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.core.module import Module as Module
 from tapeflow._src.core.names import name_scope as name_scope
+from tapeflow._src.core.placement.devices import device as device
+from tapeflow._src.core.placement.transfers import transfers as transfers
 from tapeflow._src.core.shapes import (
     TensorShape as TensorShape,
     broadcast_static_shape as broadcast_static_shape,
 )
 from tapeflow._src.core.spec import TensorSpec as TensorSpec, TypeSpec as TypeSpec
 from tapeflow._src.core.tensor import Tensor as Tensor
-from tapeflow._src.core.transfers import transfers as transfers
 from tapeflow._src.core.variables.variable import Variable as Variable
 from tapeflow._src.core.versions import __version__ as __version__
 from tapeflow._src.function.decorator import function as function

@@ -9,8 +9,8 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.version
-from tapeflow._src.core import devices as core_devices
-from tapeflow._src.core.devices import PhysicalDevice
+from tapeflow._src.core.placement import devices as core_devices
+from tapeflow._src.core.placement.devices import PhysicalDevice
 from tapeflow._src.engines.xla.engine import XlaEngine
 
 CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")

@@ -7,7 +7,7 @@ import pytest
 from tests.common import in_threads
 
 import tapeflow as tf
-from tapeflow._src.core.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import ownership, steps
 

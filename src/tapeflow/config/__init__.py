@@ -14,11 +14,11 @@ from tapeflow._src.config.placement import (
     set_soft_device_placement as set_soft_device_placement,
     set_visible_devices as set_visible_devices,
 )
-from tapeflow._src.core.devices import (
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.core.placement.devices import (
     LogicalDevice as LogicalDevice,
     PhysicalDevice as PhysicalDevice,
 )
-from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.core.settings import (
     functions_run_eagerly as experimental_functions_run_eagerly,
     functions_run_eagerly as functions_run_eagerly,

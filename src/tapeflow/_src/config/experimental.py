@@ -11,12 +11,12 @@ from tapeflow._src.config.placement import (
     list_physical_devices as list_physical_devices,
     set_visible_devices as set_visible_devices,
 )
-from tapeflow._src.core.devices import (
+from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.devices import (
     PhysicalDevice as _PhysicalDevice,
     devices as _devices,
     parts_of,
 )
-from tapeflow._src.core.export import export
 from tapeflow._src.core.settings import enable_op_determinism as enable_op_determinism
 
 _growth: dict[_PhysicalDevice, bool] = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tapeflow._src.core.devices import CPU, LogicalDevice, PhysicalDevice, devices
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.devices import CPU, LogicalDevice, PhysicalDevice, devices
 from tapeflow._src.core.system.jax_loading import want_cpus
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from tapeflow._src.core import nest, settings
 from tapeflow._src.core.context import new_id
-from tapeflow._src.core.device_tensor import DeviceTensor
 from tapeflow._src.core.errors import shown
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable

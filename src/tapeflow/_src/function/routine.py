@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from tapeflow._src.autodiff.backprop import Call, record_call, zeros_like
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.device_tensor import DeviceTensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.interpreter import innermost
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.sizes.dims import Atom, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
 from tapeflow._src.core.tensor import Tensor

@@ -16,10 +16,10 @@ import numpy as np
 
 from tapeflow._src.core.context import context, elsewhere, is_busy, quiet_runner
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.devices import devices
 from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import InvalidArgumentError, OpError
 from tapeflow._src.core.interpreter import innermost
+from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import exhausted

@@ -10,7 +10,7 @@ from sys import getrefcount
 
 import numpy as np
 
-from tapeflow._src.core.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.tensor import Tensor
 
 

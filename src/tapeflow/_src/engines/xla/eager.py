@@ -18,10 +18,10 @@ import numpy as np
 
 import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
 from tapeflow._src.core.context import context
-from tapeflow._src.core.devices import devices
 from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import invalid
-from tapeflow._src.core.remote import RemoteTensor, to_buffer, to_device, to_host
+from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.remote import RemoteTensor, to_buffer, to_device, to_host
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.xla.failures import Telling, checked

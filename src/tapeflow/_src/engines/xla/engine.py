@@ -9,8 +9,8 @@ import importlib.util
 import sys
 from typing import Any
 
-from tapeflow._src.core.devices import devices
 from tapeflow._src.core.errors import FailedPreconditionError
+from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.system import jax_loading
 from tapeflow._src.core.system.loading import loaded
 from tapeflow._src.core.tensor import Tensor

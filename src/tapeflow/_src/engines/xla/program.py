@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
-from tapeflow._src.core.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import tapeflow as tf
-from tapeflow._src.core.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.system.loading import loaded
 from tapeflow._src.core.tensor import Tensor
 

@@ -16,10 +16,10 @@ from typing import Any
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.devices import device as device
 from tapeflow._src.core.dtypes import bool_, int32
 from tapeflow._src.core.errors import DTypeError, invalid, shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.devices import device as device
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.control.tensor_array import TensorArray

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow._src.core.devices import devices
 from tapeflow._src.core.errors import from_status
+from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.transfers import is_counting, note_transfer
 from tapeflow._src.core.tensor import DEVICE, Tensor
-from tapeflow._src.core.transfers import is_counting, note_transfer
 
 
 class RemoteArray:
