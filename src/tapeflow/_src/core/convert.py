@@ -16,6 +16,8 @@ from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.late import late
+from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.remote import placed
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import check_room, copied
 from tapeflow._src.core.tensor import Tensor
@@ -53,7 +55,8 @@ def convert_to_tensor(
                 return _convert(value, hint)
             except (TypeError, ValueError):
                 pass
-    return _convert(value, dtype)
+    tensor = _convert(value, dtype)
+    return placed(tensor) if devices.in_use and tensor.interpreter is None else tensor
 
 
 def _checked(tensor: Tensor, dtype: DType | None) -> Tensor:

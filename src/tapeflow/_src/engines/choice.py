@@ -92,9 +92,12 @@ class Candidate:
 class Executor:
     """Runs a graph on tensors, and puts new values into variables."""
 
-    def __init__(self, graph: Graph, jit_compile: bool | None) -> None:
+    def __init__(
+        self, graph: Graph, jit_compile: bool | None, engine: Engine | None = None
+    ) -> None:
         self.traced = graph
-        self._jit_compile = jit_compile
+        self.jit_compile = jit_compile
+        self._only = engine
         self._count = len(graph.outputs)
         self._positions = [i for i, v in enumerate(graph.inputs) if v not in graph.constants]
         self._graph: Graph | None = None
@@ -137,6 +140,15 @@ class Executor:
             return None
         positions, count = self._positions, self._count
         return lambda arrays: run([arrays[i] for i in positions])[:count]
+
+    def is_of(self, engine: Engine) -> bool:
+        """Whether it was told to use this engine."""
+        return self._only is engine
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it has been used."""
+        return self._current is not None
 
     # Choosing.
 
@@ -213,8 +225,8 @@ class Executor:
                     self._begin()
 
     def _begin(self) -> None:
-        checked = not self._jit_compile
-        engines = engines_for(self.graph, self._jit_compile)
+        checked = not self.jit_compile
+        engines = engines_for(self.graph, self.jit_compile) if self._only is None else [self._only]
         self._candidates = [Candidate(engine, self.graph, checked) for engine in engines]
         first, *self._waiting = self._candidates
         self._current = first  # last: from now on others find that it has begun

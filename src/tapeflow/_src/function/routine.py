@@ -21,6 +21,8 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.sizes.dims import Atom, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
 from tapeflow._src.core.tensor import Tensor
@@ -42,7 +44,7 @@ def _are_symbolic(inputs: Sequence[Any]) -> bool:
     for x in inputs:
         if not isinstance(x, Tensor):
             raise TypeError(f"tf.function: a call takes tensors, and {shown(x)} only describes one")
-    return innermost(inputs) is not None
+    return any(x.symbolic for x in inputs)
 
 
 class Routine:
@@ -216,14 +218,20 @@ class Routine:
         held: Sequence[Variable],
         step: Step | None = None,
     ) -> list[Tensor]:
-        symbolic = not _WITH_VALUES.issuperset(map(type, inputs)) and _are_symbolic(inputs)
-        if symbolic or context.tracer is not None:
+        plain = _WITH_VALUES.issuperset(map(type, inputs))
+        if context.tracer is not None or (not plain and _are_symbolic(inputs)):
             return self._inlined(forward, inputs, held)
         for recorder in context.hot[1]:
             look = getattr(recorder, "look", None)
             if look is not None:  # somebody wants to see every value
                 return self._inlined(forward, inputs, held, look)
-        results = forward.executor.run(inputs, step)
+        executor = forward.executor
+        if not plain or context.place is not None:
+            if context.place is not None and context.place.buffers is None:
+                inputs = [to_host(x) for x in inputs]
+            else:
+                executor = forward.on_devices(innermost(inputs))
+        results = executor.run(inputs, step)
         if step is not None:
             for recorder in context.hot[1]:
                 for i in self._assigned_at:
@@ -306,7 +314,7 @@ class Routine:
 
     def report(self) -> str:
         """What runs it, forward and backward."""
-        texts = [forward.executor.report() for forward in self._forwards.values()]
+        texts = [forward.report() for forward in self._forwards.values()]
         texts += [b.routine.report() for variants in self._backwards.values() for b in variants]
         return "\n".join(text for text in texts if text)
 
@@ -339,6 +347,19 @@ class _Forward:
     def __init__(self, graph: Graph, routine: Routine) -> None:
         self.graph = graph
         self.executor = Executor(graph, routine.jit_compile)
+        self._on_devices: Executor | None = None
+
+    def on_devices(self, interpreter: Any) -> Executor:
+        """What runs it on tensors of an engine's own, or in the scope of a device."""
+        engine = devices.engine if interpreter is None else interpreter
+        if self._on_devices is None or not self._on_devices.is_of(engine):
+            self._on_devices = Executor(self.graph, self.executor.jit_compile, engine)
+        return self._on_devices
+
+    def report(self) -> str:
+        """What runs it."""
+        executors = [e for e in (self.executor, self._on_devices) if e is not None and e.has_begun]
+        return "\n".join(e.report() for e in executors or [self.executor])
 
 
 class _Backward:

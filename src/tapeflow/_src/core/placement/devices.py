@@ -54,6 +54,7 @@ class Devices:
         # The logical devices that one was divided into.
         self.parts: dict[PhysicalDevice, list[Any]] = {}
         self.soft_placement = True
+        self.in_use = False  # whether any scope has asked for another device than this computer
 
     @property
     def engine(self) -> Any:
@@ -197,6 +198,7 @@ class _DeviceScope(Scope):
         self._before = (run, context.place)
         self._guard = self._latest
         remote = self._place is not None and self._place.buffers is not None
+        devices.in_use = devices.in_use or remote
         vars(context).update(
             hot=(elsewhere if remote else context.quiet, active), place=self._place
         )

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeflow._src.core import formatting
+from tapeflow._src.core.context import context
 from tapeflow._src.core.errors import from_status
 from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
@@ -85,6 +87,15 @@ class RemoteArray:
     def __index__(self) -> int:
         return self.on_host().__index__()
 
+    def __repr__(self) -> str:
+        return repr(self.on_host())
+
+    def __str__(self) -> str:
+        return str(self.on_host())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.on_host(), spec)
+
     def __reduce__(self) -> Any:
         return self.on_host().__reduce__()
 
@@ -92,15 +103,18 @@ class RemoteArray:
 class RemoteTensor(Tensor):
     """A tensor on a device."""
 
-    __slots__ = ("_buffer",)
+    __slots__ = ()
 
     if TYPE_CHECKING:
         _array: RemoteArray
 
     def __init__(self, buffer: Any) -> None:
-        self._buffer = buffer
         self._array = RemoteArray(buffer)
         self._id = 0
+
+    @property
+    def _buffer(self) -> Any:
+        return self._array.buffer
 
     @property
     def interpreter(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -114,6 +128,12 @@ class RemoteTensor(Tensor):
 
     def __copy__(self) -> Tensor:
         return RemoteTensor(self._buffer)
+
+    def __repr__(self) -> str:
+        return formatting.tensor_repr(self._array.on_host(), self.dtype)
+
+    def __str__(self) -> str:
+        return formatting.tensor_str(self._array.on_host(), self.dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         return RemoteTensor(self._buffer.copy())
@@ -139,6 +159,21 @@ def to_device(tensor: Tensor, device: Any) -> Tensor:
     if type(tensor) is RemoteTensor and tensor._buffer.device == device:
         return tensor
     return RemoteTensor(to_buffer(tensor, device))
+
+
+def moved_beside(tensor: Tensor, other: Tensor) -> Tensor:
+    """A tensor on the device where another one is."""
+    if type(other) is RemoteTensor:
+        return to_device(tensor, other._buffer.device)
+    return to_host(tensor)
+
+
+def placed(tensor: Tensor) -> Tensor:
+    """A new tensor where the scope wants it."""
+    place = context.place
+    if place is None or place.buffers is None or tensor.symbolic or tensor._array.dtype.kind == "O":
+        return tensor
+    return to_device(tensor, place.buffers)
 
 
 def to_buffer(tensor: Tensor, device: Any) -> Any:

@@ -11,13 +11,16 @@ from sys import getrefcount
 import numpy as np
 
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.tensor import Tensor
+
+_WITH_BUFFERS = (DeviceTensor, RemoteTensor)
 
 
 def references(values: list[Tensor], i: int) -> int:
     """How many references Python counts to a tensor in a list, and to its memory."""
     tensor = values[i]
-    memory = tensor._buffer if type(tensor) is DeviceTensor else tensor._array
+    memory = tensor._buffer if isinstance(tensor, _WITH_BUFFERS) else tensor._array
     return getrefcount(tensor) + getrefcount(memory)
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow._src.core.context import context
+from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import invalid, shown, wrong_object
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.late import late
+from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.rows import INDEX_DTYPES, add_rows, places
 
@@ -42,6 +43,8 @@ class RowUpdates:
         values = convert_to_tensor(slices.values, self.dtype)
         if context.tracer is not None:
             return self._scatter_traced(op, rows[..., None], values)
+        if type(self._now()) is RemoteTensor:
+            return self._scatter_on_device(op, rows[..., None], values)
         rows = np.asarray(rows._array)
         if not values.ndim:  # one number for all the rows
             shape = rows.shape + self._now()._array.shape[1:]
@@ -54,10 +57,23 @@ class RowUpdates:
         context.tracer.assign(self, late.scattered(op, self._read(), indices, updates))
         return self
 
+    def _scatter_on_device(self: Any, op: str, indices: Any, updates: Any) -> Variable:
+        """The same where the variable is."""
+        indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, self.dtype)
+
+        def scattered(value: Tensor) -> Tensor:
+            with no_recorders():
+                return moved_beside(fresh(late.scattered(op, value, indices, updates)), value)
+
+        self._exchange(scattered, updates)
+        return self
+
     def _scatter_nd(self, op: str, combine: Any, indices: Any, updates: Any) -> Variable:
         """Puts `updates` at coordinates, by `combine(rows of a copy, row numbers, updates)`."""
         if context.tracer is not None:
             return self._scatter_traced(op, indices, updates)
+        if type(self._now()) is RemoteTensor:
+            return self._scatter_on_device(op, indices, updates)
         indices = np.asarray(convert_to_tensor(indices)._array)
         values = convert_to_tensor(updates, self.dtype)._array
         if indices.dtype not in INDEX_DTYPES:

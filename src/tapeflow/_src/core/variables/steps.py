@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core.context import quietly
 from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.placement.remote import moved_beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.ownership import is_private
 
@@ -213,10 +214,16 @@ def store(variable: Variable, value: Tensor) -> None:
     """Puts a value into a variable, after the change that is under way, if there is one."""
     while True:
         held = variable._value
-        if held.__class__ is not Unsettled:  # `type(held)` would be a call
+        if held.__class__ is value.__class__:  # `type(held)` would be a call
             variable._value = value
             return
-        settle(variable, held)
+        if type(held) is Unsettled:
+            settle(variable, held)
+        else:
+            value = moved_beside(value, held)
+            if variable._value is held:
+                variable._value = value
+                return
 
 
 def combine(variable: Variable, ufunc: Any, array: Any) -> None:

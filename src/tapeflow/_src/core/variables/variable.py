@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow._src.core import formatting
-from tapeflow._src.core.context import apart, context, new_id, quietly
+from tapeflow._src.core.context import apart, context, new_id, no_recorders, quietly
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import concrete
+from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Operators, Reference, Tensor
 from tapeflow._src.core.variables import steps
@@ -86,7 +87,7 @@ class Variable(RowUpdates, Operators):
         if callable(initial_value) and not hasattr(initial_value, "__tf_tensor__"):
             initial_value = initial_value()
         tensor = concrete(convert_to_tensor(initial_value, dtype))
-        self._value = Tensor(tensor._array)
+        self._value = fresh(tensor)
         self._shape = TensorShape._of(tensor._array.shape)
         if shape is not None:
             self._shape = TensorShape(shape)
@@ -221,7 +222,8 @@ class Variable(RowUpdates, Operators):
         """
         if context.tracer is not None:
             return self._assign_traced("assign", value, read_value)
-        new = Tensor(self._operand("assign", value))
+        new = self._operand("assign", value)
+        new = Tensor(new._array) if type(new) is Tensor else fresh(new)
         if context.hot[1]:
             self._store_recorded(new, value)
         else:
@@ -270,12 +272,12 @@ class Variable(RowUpdates, Operators):
         context.tracer.assign(self, value)
         return self if read_value else None
 
-    def _operand(self, op: str, value: Any) -> Any:
-        """`value` as an array that may go where the variable's value is."""
+    def _operand(self, op: str, value: Any) -> Tensor:
+        """`value` as a tensor that may go where the variable's value is."""
         if type(value) is not Tensor:
             value = concrete(self._converted(value))
         self._check_fits(op, value)
-        return value._array
+        return value
 
     def _check_fits(self, op: str, value: Tensor) -> None:
         array = value._array
@@ -298,25 +300,43 @@ class Variable(RowUpdates, Operators):
         return convert_to_tensor(value, self.dtype)
 
     def _combine(self, op: str, ufunc: Any, delta: Any) -> None:
-        array = self._operand(op, delta)
+        operand = self._operand(op, delta)
+        array = operand._array
         run, active = context.hot
-        if active:
-            self._change(lambda held: ufunc(held, array), delta)
-        elif array.nbytes >= _WORTH_REUSING:
-            steps.combine(self, ufunc, array)
+        if active or array.nbytes >= _WORTH_REUSING:
+            self._combine_at_length(op, ufunc, operand, delta)
+            return
+        while True:
+            value = self._value
+            if value.__class__ is not Tensor or operand.__class__ is not Tensor:
+                self._combine_at_length(op, ufunc, operand, delta)
+                return
+            try:
+                new = Tensor(run(ufunc, value._array, array))
+            except RuntimeError as error:
+                new = Tensor(apart(run, error, ufunc, value._array, array))
+            if self._value is value:  # no call from here to the assignment: see `steps`
+                self._value = new
+                return
+
+    def _combine_at_length(self, op: str, ufunc: Any, operand: Tensor, delta: Any) -> None:
+        """The same for large arrays, when somebody is told of it, and on devices."""
+        if type(operand) is RemoteTensor or type(self._value) is RemoteTensor:
+            self._combine_on_device(op, operand, delta)
+        elif context.hot[1] or operand._array.nbytes < _WORTH_REUSING:
+            self._change(lambda held: ufunc(held, operand._array), delta)
         else:
-            while True:
-                value = self._value
-                if value.__class__ is not Tensor:
-                    self._change(lambda held: ufunc(held, array))
-                    return
-                try:
-                    new = Tensor(run(ufunc, value._array, array))
-                except RuntimeError as error:
-                    new = Tensor(apart(run, error, ufunc, value._array, array))
-                if self._value is value:  # no call from here to the assignment: see `steps`
-                    self._value = new
-                    return
+            steps.combine(self, ufunc, operand._array)
+
+    def _combine_on_device(self, op: str, operand: Tensor, delta: Any) -> None:
+        """Adds or subtracts where the variable is."""
+
+        def combined(value: Tensor) -> Tensor:
+            other = moved_beside(operand, value)
+            with no_recorders():
+                return fresh(value + other if op == "assign_add" else value - other)
+
+        self._exchange(combined, delta)
 
     def _change(self, compute: Callable[[Any], Any], *origins: Any) -> Variable:
         """Replaces the value by what is computed from it, with nobody coming in between.
@@ -325,7 +345,9 @@ class Variable(RowUpdates, Operators):
           compute: makes an array of the array that the variable holds.
           origins: what else it is computed from, for `explain`.
         """
-        self._exchange(lambda value: Tensor(quietly(compute, value._array)), *origins)
+        self._exchange(
+            lambda value: moved_beside(Tensor(quietly(compute, value._array)), value), *origins
+        )
         return self
 
     def _exchange(self, function: Callable[[Tensor], Tensor], *origins: Any) -> Tensor:

@@ -10,7 +10,7 @@ find out the program would have to wait for the device.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -44,7 +44,7 @@ def put(array: Any, device: Any) -> Any:
 
 def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     """The output of a primitive, or the tuple of its outputs."""
-    device = _device_of(primitive, inputs)
+    device = _device_of(primitive.name, inputs)
     if device is None:
         return _on_host(primitive, inputs, attrs)
     if primitive.name not in LOWERINGS or any(x._array.dtype.kind == "O" for x in inputs):
@@ -68,7 +68,7 @@ def _argument(x: Tensor, device: Any) -> Any:
 # Where.
 
 
-def _device_of(primitive: Primitive, inputs: Inputs) -> Any:
+def _device_of(op: str, inputs: Sequence[Tensor]) -> Any:
     if context.place is not None:
         return context.place.buffers
     largest: Tensor | None = None
@@ -79,7 +79,7 @@ def _device_of(primitive: Primitive, inputs: Inputs) -> Any:
         return None
     device = largest._buffer.device if type(largest) is RemoteTensor else None
     if not devices.soft_placement:
-        _check_unmixed(primitive, inputs)
+        _check_unmixed(op, inputs)
     return device
 
 
@@ -88,15 +88,34 @@ def _weight(x: Tensor) -> tuple[int, bool]:
     return (x._array.nbytes if x._array.ndim else 0), type(x) is RemoteTensor
 
 
-def _check_unmixed(primitive: Primitive, inputs: Inputs) -> None:
+def _check_unmixed(op: str, inputs: Sequence[Tensor]) -> None:
     places = {x.device for x in inputs if x._array.ndim}
     if len(places) > 1:
         where = ", ".join(f"{_spec(x)} on {x.device}" for x in inputs)
         raise invalid(
-            f"{primitive.name}: the inputs are on different devices ({where}), and placement is hard. Copy one with "
+            f"{op}: the inputs are on different devices ({where}), and placement is hard. Copy one with "
             "tf.identity in a tf.device scope, run the op in such a scope, or allow copies: "
             "tf.config.set_soft_device_placement(True)."
         )
+
+
+_ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
+
+
+def is_in_this_computer(array: Any) -> bool:
+    """Whether a buffer is in memory that NumPy can use: that of the first logical CPU, or shared out to several."""
+    if _ALONE:
+        return True
+    found = array.sharding.device_set
+    return len(found) > 1 or all(d.platform == "cpu" and d.id == 0 for d in found)
+
+
+def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
+    """The inputs of a program on the device where it is to run, and the device; None is this computer."""
+    device = _device_of(op, inputs)
+    if device is None:
+        return [getattr(to_host(x), "_buffer", x._array) for x in inputs], None
+    return [to_buffer(x, device) for x in inputs], device
 
 
 # How.

@@ -11,7 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
+from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
@@ -19,6 +21,7 @@ from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
 from tapeflow._src.engines.xla.checked import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checking import doubtful
+from tapeflow._src.engines.xla.eager import is_in_this_computer, placed
 from tapeflow._src.engines.xla.failures import Telling
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
@@ -103,18 +106,26 @@ class XlaProgram:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
         with self._telling, wide():
             arrays = [buffer_of(x) for x in tensors]
-            for i, position in self._overwritten:
-                x = tensors[i]
-                if type(x) is DeviceTensor and not (
-                    step is not None and step.private[position] and x._host is None
-                ):
-                    # Somebody else can see the old value of the variable, which is to be overwritten.
-                    arrays[i] = jnp.array(x._buffer, copy=True)
-            values = dict(zip(self._inputs, arrays, strict=True))
-            del arrays
-            if step is not None:
-                step.made = self._news_of(values)
-            self._run_stages(values)
+            if context.place is not None or RemoteTensor in map(type, tensors):
+                arrays, device = placed(self._graph.name, tensors)
+                if not arrays:  # then nothing else would tell jax where
+                    with jax.default_device(device):
+                        return self._run(tensors, arrays, step)
+            return self._run(tensors, arrays, step)
+
+    def _run(self, tensors: Sequence[Tensor], arrays: list[Any], step: Step | None) -> list[Tensor]:
+        for i, position in self._overwritten:
+            x = tensors[i]
+            if arrays[i] is getattr(x, "_buffer", None) and not (
+                step is not None and step.private[position] and not is_seen_on_host(x)
+            ):
+                # Somebody else can see the old value of the variable, which is to be overwritten.
+                arrays[i] = jnp.array(arrays[i], copy=True)
+        values = dict(zip(self._inputs, arrays, strict=True))
+        arrays.clear()
+        if step is not None:
+            step.made = self._news_of(values)
+        self._run_stages(values)
         constants = self._graph.constants
         return [_tensor(values[v] if v in values else constants[v]) for v in self._outputs]
 
@@ -207,9 +218,14 @@ class XlaProgram:
 
 def buffer_of(x: Tensor) -> Any:
     """The memory of a tensor, wherever it is. jax reads NumPy's without a copy where its place allows."""
-    if type(x) is DeviceTensor:
+    if type(x) is DeviceTensor or type(x) is RemoteTensor:
         return x._buffer
     return x._array
+
+
+def is_seen_on_host(x: Tensor) -> bool:
+    """Whether there is an array of NumPy's that may be a view of its buffer."""
+    return (x._array._host if type(x) is RemoteTensor else getattr(x, "_host", None)) is not None
 
 
 def on_host(array: Any) -> Any:
@@ -218,7 +234,9 @@ def on_host(array: Any) -> Any:
 
 
 def _tensor(array: Any) -> Tensor:
-    return DeviceTensor(array) if isinstance(array, jax.Array) else Tensor(array)
+    if not isinstance(array, jax.Array):
+        return Tensor(array)
+    return DeviceTensor(array) if is_in_this_computer(array) else RemoteTensor(array)
 
 
 def _identifier(name: str) -> str:
