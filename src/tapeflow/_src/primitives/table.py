@@ -145,7 +145,7 @@ class Primitive:
         if self.together:
             rule, kept = next(filter(None, gradients))(0, inputs, output, attrs)
             return lambda wanted, *g: rule(g if several else g[0], wanted, *kept)
-        edges = [
+        edges: list[Any] = [
             gradients[i](i, inputs, output, attrs) if asked else None
             for i, asked in enumerate(followed)
         ]
