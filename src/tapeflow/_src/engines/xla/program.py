@@ -13,6 +13,7 @@ import numpy as np
 import tapeflow._src.engines.xla  # noqa: F401  # fills the table of lowerings
 from tapeflow._src.core.device_tensor import DeviceTensor
 from tapeflow._src.core.sizes.dims import is_dynamic
+from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.program import NumpyProgram
@@ -61,6 +62,7 @@ class XlaProgram:
         self._telling = Telling(graph.name)
         self._checked = checked
         keep_compiled_programs()
+        keep_freed_memory()
 
         def host(node: Node) -> bool:
             return not lowerable(node) or (on_host is not None and on_host(node))
