@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import os
 import sys
@@ -19,6 +20,7 @@ LARGE = 2**16  # bytes: a smaller array is copied in no time
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """An array without values yet, whose memory XLA takes as it is."""
+    keep_freed_memory()
     size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
@@ -44,6 +46,9 @@ _MOST = 2**63 - 1  # bytes, and elements: larger numbers do not fit where progra
 def check_room(op: str, shape: Sequence[int], dtype: np.dtype) -> None:
     """Raises if there is no memory for an array whose shape somebody has named."""
     size = math.prod(shape) * dtype.itemsize
+    if size < LARGE:
+        return
+    keep_freed_memory()
     if size < _UNASKED:
         return
     check_countable(op, shape, dtype)
@@ -112,13 +117,15 @@ _KEPT = 2**28  # bytes: so much is kept at most
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as malloc.h names them
 
 
+@functools.cache
 def keep_freed_memory() -> None:
-    """Lets the C library keep the memory of arrays for the next ones, unless the user has told it what to do."""
+    """Lets the C library keep the memory of arrays for the next ones, unless the user has told it what to do.
+
+    Done once, for the whole process: so not when tapeflow is imported, but with the first variable, large array or
+    program.
+    """
     told = any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in os.environ)
     if sys.platform == "linux" and not told:
         library: Any = ctypes.CDLL(None)
         if hasattr(library, "mallopt") and library.mallopt(_MMAP_THRESHOLD, _REUSED):
             library.mallopt(_TRIM_THRESHOLD, _KEPT)
-
-
-keep_freed_memory()

@@ -21,6 +21,7 @@ from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import concrete
 from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
 from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Operators, Reference, Tensor
 from tapeflow._src.core.variables import steps
 from tapeflow._src.core.variables.row_updates import RowUpdates
@@ -86,6 +87,7 @@ class Variable(RowUpdates, Operators):
             initial_value = context.tracer.initial_value(self, initial_value, dtype)
         if callable(initial_value) and not hasattr(initial_value, "__tf_tensor__"):
             initial_value = initial_value()
+        keep_freed_memory()  # it will be trained
         tensor = concrete(convert_to_tensor(initial_value, dtype))
         self._value = fresh(tensor)
         self._shape = TensorShape._of(tensor._array.shape)

@@ -27,7 +27,7 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.sizes.algebra import Algebra
 from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
-from tapeflow._src.core.system.memory import exhausted
+from tapeflow._src.core.system.memory import exhausted, keep_freed_memory
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.fusions import fused
@@ -50,6 +50,7 @@ class NumpyProgram:
     """
 
     def __init__(self, graph: Graph) -> None:
+        keep_freed_memory()
         with contextlib.suppress(IndexError):  # where another thread has taken the last
             while _gone:
                 linecache.cache.pop(_gone.pop(), None)

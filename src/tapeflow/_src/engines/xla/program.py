@@ -15,6 +15,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.sizes.dims import is_dynamic
+from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.program import NumpyProgram
@@ -64,6 +65,7 @@ class XlaProgram:
         self._telling = Telling(graph.name)
         self._checked = checked
         keep_compiled_programs()
+        keep_freed_memory()
 
         def host(node: Node) -> bool:
             return not lowerable(node) or (on_host is not None and on_host(node))
