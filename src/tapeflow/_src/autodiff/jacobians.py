@@ -16,6 +16,7 @@ from tapeflow._src.autodiff import backprop
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import wrong_object
+from tapeflow._src.core.placement.remote import moved_beside
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_unequal
 from tapeflow._src.core.tensor import Tensor
@@ -109,7 +110,7 @@ def _rows(
     for start in range(0, max(count, 1), step):
         stop = min(start + step, count)
         run = _one if loop and count else _many
-        found = run(tape, target, sources, seeds(start, stop))
+        found = run(tape, target, sources, moved_beside(seeds(start, stop), target))
         for column, part in zip(columns, found, strict=True):
             column.append(part)
     return [_joined(column) for column in columns]

@@ -182,6 +182,11 @@ def parts_of(device_name: str) -> dict[str, str]:
     return found
 
 
+def elsewhere_now() -> bool:
+    """Whether a scope asks for another device than this computer."""
+    return devices.in_use and context.hot[0] is elsewhere
+
+
 class _DeviceScope(Scope):
     """Within this context ops run on a device.
 
@@ -198,6 +203,7 @@ class _DeviceScope(Scope):
         self._before = (run, context.place)
         self._guard = self._latest
         remote = self._place is not None and self._place.buffers is not None
+        remote = remote and context.tracer is None  # what is traced runs where its function runs
         devices.in_use = devices.in_use or remote
         vars(context).update(
             hot=(elsewhere if remote else context.quiet, active), place=self._place

@@ -12,23 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow._src.core import formatting
-from tapeflow._src.core.context import apart, context, new_id, no_recorders, quietly
+from tapeflow._src.core.context import context, new_id, quietly
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import concrete
-from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
+from tapeflow._src.core.placement.remote import fresh, moved_beside, placed
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Operators, Reference, Tensor
 from tapeflow._src.core.variables import steps
+from tapeflow._src.core.variables.combining import combine
 from tapeflow._src.core.variables.row_updates import RowUpdates
 from tapeflow._src.core.variables.steps import Step
-
-# bytes: smaller arrays are allocated faster than it is found out whether their memory may be used again
-_WORTH_REUSING = 2**17
 
 
 @export("Variable")
@@ -89,7 +87,7 @@ class Variable(RowUpdates, Operators):
             initial_value = initial_value()
         keep_freed_memory()  # it will be trained
         tensor = concrete(convert_to_tensor(initial_value, dtype))
-        self._value = fresh(tensor)
+        self._value = fresh(placed(tensor))
         self._shape = TensorShape._of(tensor._array.shape)
         if shape is not None:
             self._shape = TensorShape(shape)
@@ -245,7 +243,7 @@ class Variable(RowUpdates, Operators):
             return self if read_value else None
         if context.tracer is not None:
             return self._assign_traced("assign_add", delta, read_value)
-        self._combine("assign_add", np.add, delta)
+        combine(self, "assign_add", np.add, delta)
         return self if read_value else None
 
     def assign_sub(
@@ -261,7 +259,7 @@ class Variable(RowUpdates, Operators):
             return self if read_value else None
         if context.tracer is not None:
             return self._assign_traced("assign_sub", delta, read_value)
-        self._combine("assign_sub", np.subtract, delta)
+        combine(self, "assign_sub", np.subtract, delta)
         return self if read_value else None
 
     def _assign_traced(self, op: str, value: Any, read_value: bool) -> Any:
@@ -301,45 +299,6 @@ class Variable(RowUpdates, Operators):
             return convert_to_tensor(value)
         return convert_to_tensor(value, self.dtype)
 
-    def _combine(self, op: str, ufunc: Any, delta: Any) -> None:
-        operand = self._operand(op, delta)
-        array = operand._array
-        run, active = context.hot
-        if active or array.nbytes >= _WORTH_REUSING:
-            self._combine_at_length(op, ufunc, operand, delta)
-            return
-        while True:
-            value = self._value
-            if value.__class__ is not Tensor or operand.__class__ is not Tensor:
-                self._combine_at_length(op, ufunc, operand, delta)
-                return
-            try:
-                new = Tensor(run(ufunc, value._array, array))
-            except RuntimeError as error:
-                new = Tensor(apart(run, error, ufunc, value._array, array))
-            if self._value is value:  # no call from here to the assignment: see `steps`
-                self._value = new
-                return
-
-    def _combine_at_length(self, op: str, ufunc: Any, operand: Tensor, delta: Any) -> None:
-        """The same for large arrays, when somebody is told of it, and on devices."""
-        if type(operand) is RemoteTensor or type(self._value) is RemoteTensor:
-            self._combine_on_device(op, operand, delta)
-        elif context.hot[1] or operand._array.nbytes < _WORTH_REUSING:
-            self._change(lambda held: ufunc(held, operand._array), delta)
-        else:
-            steps.combine(self, ufunc, operand._array)
-
-    def _combine_on_device(self, op: str, operand: Tensor, delta: Any) -> None:
-        """Adds or subtracts where the variable is."""
-
-        def combined(value: Tensor) -> Tensor:
-            other = moved_beside(operand, value)
-            with no_recorders():
-                return fresh(value + other if op == "assign_add" else value - other)
-
-        self._exchange(combined, delta)
-
     def _change(self, compute: Callable[[Any], Any], *origins: Any) -> Variable:
         """Replaces the value by what is computed from it, with nobody coming in between.
 
@@ -347,9 +306,7 @@ class Variable(RowUpdates, Operators):
           compute: makes an array of the array that the variable holds.
           origins: what else it is computed from, for `explain`.
         """
-        self._exchange(
-            lambda value: moved_beside(Tensor(quietly(compute, value._array)), value), *origins
-        )
+        self._exchange(lambda value: Tensor(quietly(compute, value._array)), *origins)
         return self
 
     def _exchange(self, function: Callable[[Tensor], Tensor], *origins: Any) -> Tensor:
@@ -363,7 +320,7 @@ class Variable(RowUpdates, Operators):
         with step.lock:
             try:
                 value = step.claim_one(self)
-                step.commit([function(value)])
+                step.commit([moved_beside(function(value), value)])
             except BaseException:
                 step.give_up()
                 raise

@@ -403,7 +403,7 @@ class Tracer(Interpreter):
 
 class _Tracing(setting):
     def __init__(self, tracer: Tracer) -> None:
-        hot = (context.hot[0], (tracer, tracer.tape))
+        hot = (context.quiet, (tracer, tracer.tape))
         super().__init__(context, hot=hot, interpreters=(tracer,), tracer=tracer)
         self._tracer = tracer
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import dtypes
-from tapeflow._src.core.context import context
+from tapeflow._src.core.context import quietly
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.remote import placed
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.system.memory import check_room
@@ -153,7 +155,7 @@ def range(  # TensorFlow's name
     if dtype is not None:
         dtype = as_dtype(dtype)
     elif type(start) is type(limit) is type(delta) is int and max(abs(start), abs(limit)) < 2**31:
-        return Tensor(_whole_numbers(start, _count(start, limit, delta), delta, dtypes.int32))
+        return _placed(_whole_numbers(start, _count(start, limit, delta), delta, dtypes.int32))
     numbers = [_number(v, dtype) for v in (start, limit, delta)]
     if dtype is None:
         dtype = _widest([n.dtype for n in numbers])
@@ -165,11 +167,15 @@ def range(  # TensorFlow's name
     first, end, step = [n._array.astype(dtype.np_dtype).reshape(())[()] for n in numbers]
     if dtype.is_integer:
         first, end, step = int(first), int(end), int(step)
-        return Tensor(_whole_numbers(first, _count(first, end, step), step, dtype))
+        return _placed(_whole_numbers(first, _count(first, end, step), step, dtype))
     # In the dtype itself, roundings included: 0.3 / 0.1 is 3 as float32, and more than 3 as float64.
-    count = context.hot[0](_count, first, end, step)
+    count = quietly(_count, first, end, step)
     check_room("range", (count,), np.dtype(np.float64))
-    return Tensor(first + np.arange(count).astype(dtype.np_dtype) * step)
+    return _placed(first + np.arange(count).astype(dtype.np_dtype) * step)
+
+
+def _placed(numbers: Any) -> Tensor:
+    return placed(Tensor(numbers)) if devices.in_use else Tensor(numbers)
 
 
 def _range_in_function(numbers: list[Tensor], dtype: DType) -> Tensor:

@@ -11,6 +11,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export, export_value
+from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.sizes.dims import Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.core.tensor import Tensor
@@ -63,6 +64,8 @@ class VariableSlice(Tensor):
                 f"slice assign: the variable {shown(variable.name)} has dtype {variable.dtype.name}, "
                 f"and the value has dtype {value.dtype.name}. Use tf.cast to change it."
             )
+        if type(variable._now()) is RemoteTensor:
+            return _assign_by_ops(variable, self._index, value)
         # The Ellipsis makes it a view even of a single element, which has no place for [1.0] otherwise.
         whole = self._index if Ellipsis in self._index else (*self._index, ...)
 
@@ -93,11 +96,11 @@ def variable_getitem(variable: Variable, key: Any) -> Tensor:
         return VariableSlice(part, variable, index)
     if context.tracer is None:  # an example of tf.vectorized_map, where nothing is assigned
         return part
-    return context.tracer.assignable(part, lambda value: _assign_traced(variable, index, value))
+    return context.tracer.assignable(part, lambda value: _assign_by_ops(variable, index, value))
 
 
-def _assign_traced(variable: Variable, index: Any, value: Any) -> Variable:
-    """Assigns to a part inside `tf.function`: numbers the elements, and scatters to those of the part."""
+def _assign_by_ops(variable: Variable, index: Any, value: Any) -> Variable:
+    """Assigns to a part by ops, as inside `tf.function`: numbers the elements, and scatters to those of the part."""
     from tapeflow._src.ops.indexing.scattering import tensor_scatter_nd_update
 
     now = variable._read()

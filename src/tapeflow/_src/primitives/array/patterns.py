@@ -1,6 +1,7 @@
 """Tensors that follow from their sizes alone: numbers from 0, constants, the identity, triangles.
 
-Where all sizes are numbers they are made at once. A size that is known only when a function runs makes an op of it.
+Where all sizes are numbers they are made at once. A size that is known only when a function runs makes an op of it, and
+so does the scope of another device.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.placement.devices import elsewhere_now
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
@@ -41,7 +43,7 @@ range_ = primitive("range", "", _range_kernel, result=_range_result)
 
 def numbers(size: Any, dtype: DType = dtypes.int64) -> Tensor:
     """The numbers from 0 on, as many as `size`."""
-    if is_dynamic(size):
+    if is_dynamic(size) or elsewhere_now():
         return range_(size=size, dtype=dtype)
     check_room("range", (size,), dtype.np_dtype)
     return Tensor(np.arange(size).astype(dtype.np_dtype))
@@ -54,7 +56,7 @@ def scalar(size: Any, dtype: DType) -> Tensor:
 
 def full(shape: tuple[Any, ...], value: Any, dtype: DType) -> Tensor:
     """A tensor of one number."""
-    if is_dynamic(shape):
+    if is_dynamic(shape) or elsewhere_now():
         return moving.broadcast_to(Tensor(np.array(value, dtype.np_dtype)), shape=shape)
     check_room("fill", shape, dtype.np_dtype)
     return Tensor(np.full(shape, value, dtype.np_dtype))
@@ -62,7 +64,7 @@ def full(shape: tuple[Any, ...], value: Any, dtype: DType) -> Tensor:
 
 def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
     """A tensor of zeros, or of empty strings."""
-    if not is_dynamic(shape):
+    if not is_dynamic(shape) and not elsewhere_now():
         check_room("zeros", shape, dtype.np_dtype)
         return Tensor(blank(shape, dtype.np_dtype))
     return moving.broadcast_to(Tensor(blank((), dtype.np_dtype)), shape=shape)
@@ -70,7 +72,7 @@ def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
 
 def identity(rows: Any, columns: Any, dtype: DType) -> Tensor:
     """Ones on the diagonal, and zeros elsewhere."""
-    if not is_dynamic((rows, columns)):
+    if not is_dynamic((rows, columns)) and not elsewhere_now():
         check_room("eye", (rows, columns), dtype.np_dtype)
         return Tensor(np.eye(rows, columns, dtype=dtype.np_dtype))
     on = binary.equal(_column(rows), numbers(columns))
