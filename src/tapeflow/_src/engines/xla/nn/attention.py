@@ -59,6 +59,7 @@ def _fused(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> An
 def _can_fuse(q: Any, k: Any, v: Any, *bias: Any) -> bool:
     return (
         q.dtype in (jnp.bfloat16, jnp.float16)
+        and all(x.size for x in (q, k, v))
         and q.ndim >= 3
         and q.shape[-1] == v.shape[-1]
         and q.shape[-1] % 8 == 0
