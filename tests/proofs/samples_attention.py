@@ -6,6 +6,29 @@ import numpy as np
 import scipy.special
 from tests.proofs.samples import Mistake, Reference, Sample, ints, real
 
+# Batches, queries, keys, width, width of the values: without a batch, a query, a key, a width, and with nothing at all.
+EMPTY = [
+    (0, 3, 3, 2, 2),
+    (2, 0, 3, 2, 4),
+    (2, 3, 0, 2, 4),
+    (2, 3, 4, 0, 2),
+    (2, 3, 4, 2, 0),
+    (0,) * 5,
+]
+
+
+def empty(more: str, causal: bool) -> list[Sample]:
+    """Samples of empty arrays: q, k and v, and what else the operation takes, u before them or b after them."""
+    found = []
+    for batch, queries, keys, width, out in EMPTY:
+        operands = [real(batch, queries, width), real(batch, keys, width), real(batch, keys, out)]
+        if "u" in more:
+            operands.insert(0, real(batch, queries, out))
+        if "b" in more:
+            operands.append(real(queries, keys))
+        found.append(Sample(tuple(operands), attributes(causal)))
+    return found
+
 
 def attributes(causal: bool, scale: float = 0.5) -> dict[str, object]:
     return {"scale": scale, "causal": causal}
@@ -17,18 +40,20 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample((real(2, 4, 3), real(2, 4, 3), real(2, 4, 3)), attributes(True)),
         Sample((real(3, 2), real(3, 2), real(3, 2)), attributes(True, 1.0)),
         Sample((real(2, 1, 3, 4), real(2, 1, 3, 4), real(2, 1, 3, 4)), attributes(False)),
-        Sample((real(0, 3, 2), real(0, 3, 2), real(0, 3, 2)), attributes(False)),
+        *empty("", False),
+        *empty("", True),
     ],
     "attention_gradient": [
         Sample((real(2, 3, 3), real(2, 3, 4), real(2, 5, 4), real(2, 5, 3)), attributes(False)),
         Sample((real(4, 3), real(4, 3), real(4, 3), real(4, 3)), attributes(True)),
+        *empty("u", True),
     ],
     "biased_attention": [
         Sample((real(2, 3, 4), real(2, 5, 4), real(2, 5, 3), real(2, 3, 5)), attributes(False)),
         Sample((real(2, 4, 3), real(2, 4, 3), real(2, 4, 3), real(2, 1, 4)), attributes(True)),
         Sample((real(2, 2, 3, 2), real(2, 2, 3, 2), real(2, 2, 3, 2), real(3)), attributes(False)),
         Sample((real(3, 2), real(3, 2), real(3, 2), real(1, 3)), attributes(False, 1.0)),
-        Sample((real(0, 3, 2), real(0, 3, 2), real(0, 3, 2), real(3, 3)), attributes(False)),
+        *empty("b", False),
     ],
     "biased_attention_gradient": [
         Sample(
@@ -36,6 +61,7 @@ SAMPLES: dict[str, list[Sample]] = {
             attributes(False),
         ),
         Sample((real(4, 3), real(4, 3), real(4, 3), real(4, 3), real(1, 4)), attributes(True)),
+        *empty("ub", True),
     ],
 }
 
@@ -46,7 +72,7 @@ def weights(
     scores = scale * np.einsum("...qd,...kd->...qk", q, k) + bias
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    return scipy.special.softmax(scores, axis=-1)
+    return scipy.special.softmax(scores, axis=-1) if scores.shape[-1] else scores
 
 
 def attention(q, k, v, bias=0.0, *, scale, causal):

@@ -202,9 +202,14 @@ class Summaries(_InFolder):
 
     def run(self) -> None:
         self.count += 1
-        with self.writer.as_default():
-            tf.summary.scalar("loss", 0.5, step=self.count)
-            tf.summary.histogram("weights", np.arange(10.0), step=self.count)
+        with self.writer.as_default(step=self.count):
+            tf.summary.scalar("loss", 0.5)
+            with tf.summary.record_if(False):
+                tf.summary.scalar("forbidden", 0.5)
+            with tf.summary.experimental.summary_scope("layer"):
+                tf.summary.histogram("weights", np.arange(10.0))
+        with tf.summary.create_noop_writer().as_default():
+            tf.summary.scalar("nowhere", 0.5)
         self.writer.flush()
 
     def clean_up(self) -> None:

@@ -16,6 +16,7 @@ from tests.stress.places import Places
 
 import tapeflow as tf
 from tapeflow._src.core.context import context
+from tapeflow._src.summary.state import state as summaries
 
 
 class Interrupted:
@@ -96,6 +97,7 @@ def surroundings() -> dict[str, Any]:
         },
         "NumPy's error state": np.geterr(),
         "executing eagerly": tf.executing_eagerly(),
+        "the summaries": dict(vars(summaries)),
     }
     jax = sys.modules.get("jax")
     if jax is not None and hasattr(jax, "config"):

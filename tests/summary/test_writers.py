@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.core.interruptions import Interrupted, surroundings, with_signal
 
 import tapeflow as tf
 import tapeflow.summary
 from tapeflow._src.io import wire
 from tapeflow._src.io.records import records
 from tapeflow._src.io.tensor_proto import parsed_tensor_proto
+from tapeflow._src.summary.state import state
 
 
 @pytest.fixture
@@ -317,3 +321,27 @@ def test_no_folder_is_the_one_where_the_process_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tf.summary.create_file_writer("").close()
     assert len(list(tmp_path.glob("events.*"))) == 1
+
+
+def test_no_interruption_leaves_a_block_open(writer, monkeypatch):
+    def action():
+        with writer.as_default(step=3), tf.summary.record_if(lambda: False):
+            with tf.summary.experimental.summary_scope("layer") as (tag, scope):
+                assert (tag, scope) == ("layer", "layer/")
+
+    def interrupt():
+        raise Interrupted
+
+    def now():
+        return dict(vars(state)), surroundings()
+
+    # One that hits what is called when an object ends is lost, by a rule of Python.
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    before = now()
+    for at in itertools.count():
+        try:
+            if not with_signal(action, at, interrupt):
+                break
+        except Interrupted:  # it is still there, with all the frames that it has passed
+            assert now() == before, f"interrupted at line {at}"
+    assert at > 10

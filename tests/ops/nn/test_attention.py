@@ -66,3 +66,47 @@ def test_shapes_that_do_not_fit():
         tf.errors.InvalidArgumentError, match=r"scaled_dot_product_attention.*\[2, 3, 4\]"
     ):
         tf.nn.scaled_dot_product_attention(Q, V, V)
+
+
+EMPTY = {
+    "no batch": (0, 3, 4, 2, 5),
+    "no query": (2, 0, 4, 2, 5),
+    "no key": (2, 3, 0, 2, 5),
+    "no width": (2, 3, 4, 0, 5),
+    "no width of the values": (2, 3, 4, 2, 0),
+    "nothing": (0, 0, 0, 0, 0),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("jit", [None, True])
+@pytest.mark.parametrize("sizes", EMPTY.values(), ids=EMPTY)
+def test_empty_arrays(sizes, jit, dtype):
+    batch, queries, keys, width, out = sizes
+    shapes = [(batch, queries, width), (batch, keys, width), (batch, keys, out), (queries, keys)]
+    operands = [tf.cast(rng.normal(size=shape), dtype) for shape in shapes]
+
+    def f(q, k, v, bias):
+        with tf.GradientTape() as tape:
+            tape.watch([q, k, v, bias])
+            y = tf.nn.scaled_dot_product_attention(q, k, v, bias, is_causal=True)
+        return [y, *tape.gradient(y, [q, k, v, bias])]
+
+    expected = f(*operands)
+    np.testing.assert_array_equal(expected[0].shape, (batch, queries, out))
+    if not keys:  # a sum of nothing
+        assert not expected[0].numpy().any()
+    for x, y in zip(tf.function(f, jit_compile=jit)(*operands), expected, strict=True):
+        assert x.dtype == y.dtype
+        np.testing.assert_allclose(x, y, rtol=1e-2 if dtype == "float16" else 1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(0, 8, 8), (1, 8, 0), (0, 8, 0)])
+def test_empty_arrays_are_not_given_to_the_fused_kernel_of_a_gpu(shape, monkeypatch):
+    import jax
+
+    from tapeflow._src.engines.xla.nn import attention
+
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert attention._can_fuse(*[np.zeros((1, 8, 8), np.float16)] * 3)
+    assert not attention._can_fuse(*[np.zeros(shape, np.float16)] * 3)

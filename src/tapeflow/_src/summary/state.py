@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core.convert import convert_to_tensor
@@ -79,8 +78,7 @@ def should_record_summaries() -> Tensor:
 
 
 @export("summary.record_if")
-@contextlib.contextmanager
-def record_if(condition: bool | Tensor | Callable[[], Any]) -> Iterator[None]:
+def record_if(condition: bool | Tensor | Callable[[], Any]) -> setting:
     """Within this context summaries are written only if a condition holds.
 
     >>> for step in range(1000):
@@ -90,5 +88,4 @@ def record_if(condition: bool | Tensor | Callable[[], Any]) -> Iterator[None]:
     Args:
       condition: a bool, a scalar bool tensor, or a function that returns one, called for each summary.
     """
-    with setting(state, recording=condition):
-        yield
+    return setting(state, recording=condition)

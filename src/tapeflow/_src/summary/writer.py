@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -63,19 +62,14 @@ class FileWriter(SummaryWriter):
 
     def set_as_default(self, step: Any = None) -> None:
         """Makes it the writer of all summaries of this thread from here on."""
-        self._check_open()
+        self.check_open()
         state.writer = self
         if step is not None:
             state.step = step
 
-    @contextlib.contextmanager
-    def as_default(self, step: Any = None) -> Iterator[FileWriter]:
+    def as_default(self, step: Any = None) -> _Default:
         """A context within which it is the writer of all summaries of this thread."""
-        self._check_open()
-        given = {} if step is None else {"step": step}
-        with setting(state, writer=self, **given):
-            yield self
-            self.flush()
+        return _Default(self, step)
 
     def init(self) -> None:
         """Accepted for compatibility: a writer is ready when it is made."""
@@ -90,10 +84,11 @@ class FileWriter(SummaryWriter):
 
     def write(self, step: int, summary: bytes) -> None:
         """Adds an event."""
-        self._check_open()
+        self.check_open()
         self.file.add(event_file.event(step, summary))
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Raises if it was closed."""
         if self.file.closed:
             raise RuntimeError(f"SummaryWriter {self!r} is already closed")
 
@@ -108,16 +103,33 @@ class FileWriter(SummaryWriter):
         return f"<SummaryWriter of {self.file.path}>"
 
 
+class _Default(setting):
+    """A block in which a writer is the default one, and which flushes it if all has gone well."""
+
+    def __init__(self, writer: FileWriter, step: Any) -> None:
+        super().__init__(state, writer=writer, **({} if step is None else {"step": step}))
+        self._writer = writer
+
+    def __enter__(self) -> FileWriter:
+        self._writer.check_open()
+        super().__enter__()
+        return self._writer
+
+    def _leave(self, *exception: Any) -> None:
+        super()._leave(*exception)
+        if exception[:1] == (None,):
+            self._writer.flush()
+
+
 class NoopWriter(SummaryWriter):
     """A writer that does nothing. It leaves the default writer as it is."""
 
     def set_as_default(self, step: Any = None) -> None:
         """Does nothing."""
 
-    @contextlib.contextmanager
-    def as_default(self, step: Any = None) -> Iterator[None]:
+    def as_default(self, step: Any = None) -> contextlib.AbstractContextManager[None]:
         """Does nothing."""
-        yield
+        return contextlib.nullcontext()
 
     def init(self) -> None:
         """Does nothing."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -128,10 +127,7 @@ def _text(tag: Any) -> str:
 
 
 @export("summary.experimental.summary_scope")
-@contextlib.contextmanager
-def summary_scope(
-    name: str, default_name: str = "summary", values: Any = None
-) -> Iterator[tuple[str, str]]:
+class summary_scope(name_scope):
     """A name scope around a summary, which gives its tag: the name with the scopes it is in.
 
     >>> with tf.name_scope("generator"):
@@ -144,9 +140,14 @@ def summary_scope(
       default_name: of the scope, if there is no name.
       values: accepted for compatibility.
     """
-    tag = tag_of(name)
-    with name_scope(name or default_name) as scope:
-        yield tag, scope
+
+    def __init__(self, name: str, default_name: str = "summary", values: Any = None) -> None:
+        super().__init__(name or default_name)
+        self._given = name
+
+    def __enter__(self) -> Any:
+        tag = tag_of(self._given)
+        return tag, super().__enter__()
 
 
 def tag_of(name: str) -> str:

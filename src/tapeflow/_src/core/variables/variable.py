@@ -19,7 +19,7 @@ from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import concrete
-from tapeflow._src.core.placement.remote import fresh, moved_beside, placed
+from tapeflow._src.core.placement.remote import fresh, moved_beside, placed, to_host
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Operators, Reference, Tensor
@@ -391,7 +391,8 @@ class Variable(RowUpdates, Operators):
         return _unpickle, (steps.settled(self._value), self._trainable, self._name, self._shape)
 
     def __repr__(self) -> str:
-        return formatting.variable_repr(self.name, self._shape, self._now()._array, self.dtype)
+        array = to_host(self._now())._array
+        return formatting.variable_repr(self.name, self._shape, array, self.dtype)
 
     def _refuse_in_place(self, other: Any) -> Any:
         raise RuntimeError(

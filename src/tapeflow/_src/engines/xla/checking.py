@@ -10,16 +10,16 @@ come from the inputs by a few cheap steps is made by NumPy before the program is
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.engines.xla.lowerings import CHECKS, Check
 from tapeflow._src.graph.graph import Node, Value, subgraphs
@@ -105,28 +105,37 @@ def _is_dynamic_for(node: Node, values: Sequence[Value]) -> bool:
 
 # Collecting what holds, while jax traces.
 
-_noted: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("noted", default=None)
+
+class _Lowering(threading.local):
+    """What this thread is lowering."""
+
+    def __init__(self) -> None:
+        self.noted: list[Any] | None = None
 
 
-@contextlib.contextmanager
-def noting(on: bool = True) -> Iterator[list[Any]]:
+_lowering = _Lowering()
+
+
+class noting(setting):
     """Within this context what checks say is put into the list that it gives; or, if off, they are not made."""
-    found: list[Any] = []
-    token = _noted.set(found if on else None)
-    try:
-        yield found
-    finally:
-        _noted.reset(token)
+
+    def __init__(self, on: bool = True) -> None:
+        self._found: list[Any] = []
+        super().__init__(_lowering, noted=self._found if on else None)
+
+    def __enter__(self) -> list[Any]:
+        super().__enter__()
+        return self._found
 
 
 def is_noting() -> bool:
     """Whether checks are made."""
-    return _noted.get() is not None
+    return _lowering.noted is not None
 
 
 def note(ok: Any) -> None:
     """Adds what a check says."""
-    found = _noted.get()
+    found = _lowering.noted
     if found is not None:
         found.append(ok)
 

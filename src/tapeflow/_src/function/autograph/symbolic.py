@@ -5,8 +5,7 @@ Everything that AutoGraph asks of the tracer is asked here.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -30,21 +29,18 @@ def is_tracing() -> bool:
     return context.tracer is not None
 
 
-@contextlib.contextmanager
-def scratch() -> Iterator[None]:
+def scratch() -> AbstractContextManager[None]:
     """A scope whose ops are thrown away, to learn what a piece of code would give."""
     tracer = context.tracer
     if tracer is None:
-        yield
-        return
+        return nullcontext()
     from tapeflow._src.function.control_flow.blocks import (
         Block,  # it imports the tracer, which is above
     )
 
     block = Block("scratch", tracer)
     block.created = tracer.created
-    with block.tracing():
-        yield
+    return block.tracing()
 
 
 def read(x: Any) -> Any:

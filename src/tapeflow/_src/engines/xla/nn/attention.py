@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import functools
-from collections.abc import Iterator
+import threading
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from tapeflow._src.core.scopes import setting
 from tapeflow._src.engines.xla.linalg.products import product
 from tapeflow._src.engines.xla.lowerings import lowering
 
-_pullbacks: contextvars.ContextVar[dict[tuple[int, ...], Any] | None] = contextvars.ContextVar(
-    "pullbacks", default=None
-)
+
+class _Lowering(threading.local):
+    """What this thread is lowering."""
+
+    def __init__(self) -> None:
+        self.pullbacks: dict[tuple[int, ...], Any] | None = None
 
 
-@contextlib.contextmanager
-def remembering() -> Iterator[None]:
+_lowering = _Lowering()
+
+
+def remembering() -> setting:
     """Within this context, where one program is lowered, a backward pass finds what the forward pass has kept."""
-    token = _pullbacks.set({})
-    try:
-        yield
-    finally:
-        _pullbacks.reset(token)
+    return setting(_lowering, pullbacks={})
 
 
 def _composed(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
@@ -59,6 +59,7 @@ def _fused(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> An
 def _can_fuse(q: Any, k: Any, v: Any, *bias: Any) -> bool:
     return (
         q.dtype in (jnp.bfloat16, jnp.float16)
+        and all(x.size for x in (q, k, v))
         and q.ndim >= 3
         and q.shape[-1] == v.shape[-1]
         and q.shape[-1] % 8 == 0
@@ -77,7 +78,7 @@ def _with_pullback(operands: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[An
 
 @lowering("attention", "biased_attention")
 def _attention(*operands: Any, **attrs: Any) -> Any:
-    remembered = _pullbacks.get()
+    remembered = _lowering.pullbacks
     y, pullback = _with_pullback(operands, attrs)
     if remembered is not None:
         # The operands stay alive there, so that the numbers stay theirs.
@@ -87,6 +88,6 @@ def _attention(*operands: Any, **attrs: Any) -> Any:
 
 @lowering("attention_gradient", "biased_attention_gradient")
 def _attention_gradient(u: Any, *operands: Any, **attrs: Any) -> tuple[Any, Any, Any]:
-    known = (_pullbacks.get() or {}).get(tuple(map(id, operands)))
+    known = (_lowering.pullbacks or {}).get(tuple(map(id, operands)))
     pullback = _with_pullback(operands, attrs)[1] if known is None else known[0]
     return pullback(u)[:3]
