@@ -21,15 +21,14 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
-from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.sizes.dims import Atom, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step, settled
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.engines.choice import Executor
 from tapeflow._src.function.foreign_sizes import own_sizes
+from tapeflow._src.function.forward import Forward
 from tapeflow._src.function.gradient_parts import parts_of, total
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
@@ -80,8 +79,8 @@ class Routine:
         self._assigned_at = [
             i for i, c in enumerate(tracer.variables.values()) if c.symbol.value in graph.assigned
         ]
-        self._forwards: dict[tuple[int, ...], _Forward] = {}
-        self._plain: _Forward | None = None  # the one that keeps nothing
+        self._forwards: dict[tuple[int, ...], Forward] = {}
+        self._plain: Forward | None = None  # the one that keeps nothing
         self._backwards: dict[tuple[Any, ...], Variants] = {}
 
     # Calling.
@@ -213,7 +212,7 @@ class Routine:
 
     def _run(
         self,
-        forward: _Forward,
+        forward: Forward,
         inputs: list[Tensor],
         held: Sequence[Variable],
         step: Step | None = None,
@@ -245,7 +244,7 @@ class Routine:
 
     def _inlined(
         self,
-        forward: _Forward,
+        forward: Forward,
         inputs: list[Tensor],
         held: Sequence[Variable],
         look: Callable[..., None] | None = None,
@@ -257,13 +256,13 @@ class Routine:
             held[i].assign(values[new])
         return [_fresh(values[v]) for v in forward.graph.outputs]
 
-    def _forward(self, kept: tuple[Value, ...]) -> _Forward:
+    def _forward(self, kept: tuple[Value, ...]) -> Forward:
         key = tuple(map(id, kept))
         if key not in self._forwards:
             graph = self.graph
             if kept:
                 graph = graph.with_nodes(graph.nodes, [*graph.outputs, *kept])
-            self._forwards[key] = _Forward(graph, self)
+            self._forwards[key] = Forward(graph, self.jit_compile)
             if not kept:
                 self._plain = self._forwards[key]
         return self._forwards[key]
@@ -339,27 +338,6 @@ class Around(NamedTuple):
 
     sizes: Sizes
     tensors: dict[int, Tensor]
-
-
-class _Forward:
-    """A graph and what runs it."""
-
-    def __init__(self, graph: Graph, routine: Routine) -> None:
-        self.graph = graph
-        self.executor = Executor(graph, routine.jit_compile)
-        self._on_devices: Executor | None = None
-
-    def on_devices(self, interpreter: Any) -> Executor:
-        """What runs it on tensors of an engine's own, or in the scope of a device."""
-        engine = devices.engine if interpreter is None else interpreter
-        if self._on_devices is None or not self._on_devices.is_of(engine):
-            self._on_devices = Executor(self.graph, self.executor.jit_compile, engine)
-        return self._on_devices
-
-    def report(self) -> str:
-        """What runs it."""
-        executors = [e for e in (self.executor, self._on_devices) if e is not None and e.has_begun]
-        return "\n".join(e.report() for e in executors or [self.executor])
 
 
 class _Backward:
