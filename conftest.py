@@ -7,13 +7,14 @@ from collections import Counter
 
 # Two processes that write one file of jax's cache of programs at once leave a warning, and warnings are errors here.
 os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
-# There is one process for each processor: XLA need not cut the small programs of tests into pieces for many threads.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_parallel_codegen_split_count=1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
 import tapeflow as tf
+from tapeflow._src.core.system.jax_loading import want_cpus
+
+want_cpus(3)  # so that tests can divide the CPU: see tests/core/placement
 
 # Keras imports these, in its own order; what they do is tested in tests/keras.
 collect_ignore_glob = ["src/tapeflow/_src/keras/backend/*"]

@@ -12,6 +12,7 @@ from tapeflow._src.core.late import late
 from tapeflow._src.core.shapes import broadcast_shapes
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.ops.effects import copies
 from tapeflow._src.ops.indexing import gathering, scattering, slicing, variable_rows
 from tapeflow._src.primitives.array import moving, packing, sizes
 from tapeflow._src.primitives.elementwise import binary, unary
@@ -120,6 +121,8 @@ for _class in (Tensor, Variable):
         setattr(_class, f"__{_name}__", _op)
 setattr(Tensor, "__getitem__", slicing.getitem)  # noqa: B010
 setattr(Variable, "__getitem__", slicing.variable_getitem)  # noqa: B010
+setattr(Tensor, "cpu", copies.cpu)  # noqa: B010
+setattr(Tensor, "gpu", copies.gpu)  # noqa: B010
 setattr(Variable, "_apart", staticmethod(moving.identity))  # noqa: B010
 
 late.packed = packing.packed
