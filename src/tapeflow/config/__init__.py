@@ -5,11 +5,13 @@
 
 from tapeflow._src.config.placement import (
     LogicalDeviceConfiguration as LogicalDeviceConfiguration,
+    get_default_placement as get_default_placement,
     get_logical_device_configuration as get_logical_device_configuration,
     get_soft_device_placement as get_soft_device_placement,
     get_visible_devices as get_visible_devices,
     list_logical_devices as list_logical_devices,
     list_physical_devices as list_physical_devices,
+    set_default_placement as set_default_placement,
     set_logical_device_configuration as set_logical_device_configuration,
     set_soft_device_placement as set_soft_device_placement,
     set_visible_devices as set_visible_devices,

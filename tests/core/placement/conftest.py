@@ -14,4 +14,4 @@ def _three_devices():
     yield
     tf.config.set_logical_device_configuration(cpu, None)
     tf.config.set_soft_device_placement(True)
-    devices.in_use = False
+    devices.in_use = None

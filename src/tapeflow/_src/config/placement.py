@@ -177,3 +177,32 @@ def check_device(device: Any) -> None:
 
 def _of_type(found: list[Any], device_type: str | None) -> list[Any]:
     return [d for d in found if device_type is None or d.device_type == device_type]
+
+
+@export("config.get_default_placement")
+def get_default_placement() -> str:
+    """Which new tensors and variables are put on a GPU, where no `tf.device` says so.
+
+    >>> tf.config.get_default_placement()
+    'large'
+    """
+    return devices.policy
+
+
+@export("config.set_default_placement")
+def set_default_placement(policy: str) -> None:
+    """Says which new tensors and variables are put on a GPU, where no `tf.device` says so.
+
+    >>> tf.config.set_default_placement("cpu")
+    >>> tf.config.set_default_placement("large")
+
+    Args:
+      policy: `"large"`, those of at least 64 KiB: an op on a GPU takes a while to start, in which NumPy has done a
+        small one long ago. `"all"`, everything, as TensorFlow does. `"cpu"`, none. What compiled functions compute
+        stays where they run, which is the GPU unless the policy is `"cpu"`.
+    """
+    if policy not in ("large", "all", "cpu"):
+        raise ValueError(
+            f"tf.config.set_default_placement: expected 'large', 'all' or 'cpu', got {policy!r}"
+        )
+    devices.policy = policy

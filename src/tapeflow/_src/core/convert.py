@@ -56,7 +56,9 @@ def convert_to_tensor(
             except (TypeError, ValueError):
                 pass
     tensor = _convert(value, dtype)
-    return placed(tensor) if devices.in_use and tensor.interpreter is None else tensor
+    if devices.in_use is False:
+        return tensor
+    return placed(tensor) if devices.may_be_used() and tensor.interpreter is None else tensor
 
 
 def _checked(tensor: Tensor, dtype: DType | None) -> Tensor:

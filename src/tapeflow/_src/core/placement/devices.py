@@ -45,6 +45,10 @@ class LogicalDevice(NamedTuple):
 CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 
 
+LARGE = 2**16
+"""Bytes. An op on a GPU takes 40 us and more to start, in which a processor goes through a few thousand numbers."""
+
+
 class Devices:
     """What there is and what may be used."""
 
@@ -54,7 +58,9 @@ class Devices:
         # The logical devices that one was divided into.
         self.parts: dict[PhysicalDevice, list[Any]] = {}
         self.soft_placement = True
-        self.in_use = False  # whether any scope has asked for another device than this computer
+        self.policy = "large"  # which tensors are put on an accelerator where no scope says so
+        # Whether tensors may be on another device than this computer; None until somebody has looked.
+        self.in_use: bool | None = None
 
     @property
     def engine(self) -> Any:
@@ -78,6 +84,18 @@ class Devices:
     def any_accelerator(self) -> bool:
         """Whether there is anything faster than the CPU that may be used."""
         return any(d not in self.hidden for d in self.accelerators())
+
+    def may_be_used(self) -> bool:
+        """Whether tensors may be on another device than this computer, because there is one or a scope has said so."""
+        if self.in_use is None:
+            self.in_use = has_plugin() and bool(self.accelerators())
+        return self.in_use
+
+    def default_for(self, size: int) -> Any:
+        """The device of jax's for a new tensor of so many bytes, where no scope says; None is this computer."""
+        if self.policy == "cpu" or (self.policy == "large" and size < LARGE):
+            return None
+        return next((d for p, d in self.accelerators().items() if p not in self.hidden), None)
 
     def physical(self) -> list[PhysicalDevice]:
         """All devices, the CPU first."""
@@ -184,7 +202,7 @@ def parts_of(device_name: str) -> dict[str, str]:
 
 def elsewhere_now() -> bool:
     """Whether a scope asks for another device than this computer."""
-    return devices.in_use and context.hot[0] is elsewhere
+    return bool(devices.in_use) and context.hot[0] is elsewhere
 
 
 class _DeviceScope(Scope):
@@ -204,7 +222,8 @@ class _DeviceScope(Scope):
         self._guard = self._latest
         remote = self._place is not None and self._place.buffers is not None
         remote = remote and context.tracer is None  # what is traced runs where its function runs
-        devices.in_use = devices.in_use or remote
+        if remote:
+            devices.in_use = True
         vars(context).update(
             hot=(elsewhere if remote else context.quiet, active), place=self._place
         )

@@ -169,11 +169,15 @@ def moved_beside(tensor: Tensor, other: Tensor) -> Tensor:
 
 
 def placed(tensor: Tensor) -> Tensor:
-    """A new tensor where the scope wants it."""
-    place = context.place
-    if place is None or place.buffers is None or tensor.symbolic or tensor._array.dtype.kind == "O":
+    """A new tensor where the scope wants it, or the rule for those that no scope has a word about."""
+    if tensor.symbolic or tensor._array.dtype.kind == "O":
         return tensor
-    return to_device(tensor, place.buffers)
+    if context.place is not None:
+        return tensor if context.place.buffers is None else to_device(tensor, context.place.buffers)
+    if type(tensor) is RemoteTensor or not devices.may_be_used() or context.tracer is not None:
+        return tensor
+    device = devices.default_for(tensor._array.nbytes)
+    return tensor if device is None else to_device(tensor, device)
 
 
 def to_buffer(tensor: Tensor, device: Any) -> Any:

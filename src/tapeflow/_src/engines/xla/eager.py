@@ -20,7 +20,7 @@ import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lo
 from tapeflow._src.core.context import context
 from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import invalid
-from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.devices import LARGE, devices
 from tapeflow._src.core.placement.remote import RemoteTensor, to_buffer, to_device, to_host
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
@@ -113,6 +113,8 @@ def is_in_this_computer(array: Any) -> bool:
 def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
     """The inputs of a program on the device where it is to run, and the device; None is this computer."""
     device = _device_of(op, inputs)
+    if device is None and context.place is None and devices.policy != "cpu":
+        device = devices.default_for(LARGE)  # a program is worth it, whatever its inputs are
     if device is None:
         return [getattr(to_host(x), "_buffer", x._array) for x in inputs], None
     return [to_buffer(x, device) for x in inputs], device

@@ -49,7 +49,7 @@ class XlaEngine(Engine):
 
     def leads(self) -> bool:
         """Where there is a GPU, everything is XLA's."""
-        return self.missing() is None and devices.any_accelerator()
+        return self.missing() is None and devices.policy != "cpu" and devices.any_accelerator()
 
     def price(self, graph: Graph) -> float:
         """What it takes to load jax and to compile."""

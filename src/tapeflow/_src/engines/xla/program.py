@@ -13,6 +13,7 @@ import numpy as np
 import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
 from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import keep_freed_memory
@@ -64,6 +65,7 @@ class XlaProgram:
         self._graph = graph
         self._telling = Telling(graph.name)
         self._checked = checked
+        self._leads = devices.policy != "cpu" and devices.any_accelerator()
         keep_compiled_programs()
         keep_freed_memory()
 
@@ -108,7 +110,7 @@ class XlaProgram:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
         with self._telling, wide():
             arrays = [buffer_of(x) for x in tensors]
-            if context.place is not None or RemoteTensor in map(type, tensors):
+            if self._leads or context.place is not None or RemoteTensor in map(type, tensors):
                 arrays, device = placed(self._graph.name, tensors)
                 if not arrays:  # then nothing else would tell jax where
                     with jax.default_device(device):

@@ -175,7 +175,7 @@ def range(  # TensorFlow's name
 
 
 def _placed(numbers: Any) -> Tensor:
-    return placed(Tensor(numbers)) if devices.in_use else Tensor(numbers)
+    return placed(Tensor(numbers)) if devices.may_be_used() else Tensor(numbers)
 
 
 def _range_in_function(numbers: list[Tensor], dtype: DType) -> Tensor:

@@ -13,6 +13,7 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.placement.devices import elsewhere_now
+from tapeflow._src.core.placement.remote import placed
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
@@ -59,14 +60,14 @@ def full(shape: tuple[Any, ...], value: Any, dtype: DType) -> Tensor:
     if is_dynamic(shape) or elsewhere_now():
         return moving.broadcast_to(Tensor(np.array(value, dtype.np_dtype)), shape=shape)
     check_room("fill", shape, dtype.np_dtype)
-    return Tensor(np.full(shape, value, dtype.np_dtype))
+    return placed(Tensor(np.full(shape, value, dtype.np_dtype)))
 
 
 def zeros(shape: tuple[Any, ...], dtype: DType) -> Tensor:
     """A tensor of zeros, or of empty strings."""
     if not is_dynamic(shape) and not elsewhere_now():
         check_room("zeros", shape, dtype.np_dtype)
-        return Tensor(blank(shape, dtype.np_dtype))
+        return placed(Tensor(blank(shape, dtype.np_dtype)))
     return moving.broadcast_to(Tensor(blank((), dtype.np_dtype)), shape=shape)
 
 
