@@ -270,10 +270,8 @@ def test_a_variable_made_in_the_first_call(make, wanted):
     assert value(f(tf.constant(3.0))) == wanted + 3.0
     assert value(f(tf.constant(4.0))) == wanted + 4.0
     assert value(f.v) == wanted
-    assert (f.calls, traces(f.__call__)) == (
-        2,
-        2,
-    )  # once with the variable made, once with it there
+    # Once with the variable made, once with it there.
+    assert (f.calls, traces(f.__call__)) == (2, 2)
     assert value(f(tf.constant([1.0]))) == [wanted + 1.0]
 
 

@@ -144,9 +144,8 @@ def test_records_come_back(tmp_path):
 
 
 def test_a_record_is_framed_as_tensorflow_does():
-    wanted = (
-        b"\x05\x00\x00\x00\x00\x00\x00\x00\xea\xb2\x04>hello\xbb\x1f\x1c\x19"  # by TFRecordWriter
-    )
+    # Written by TFRecordWriter.
+    wanted = b"\x05\x00\x00\x00\x00\x00\x00\x00\xea\xb2\x04>hello\xbb\x1f\x1c\x19"
     assert framed(b"hello") == wanted
 
 

@@ -15,9 +15,8 @@ from tapeflow._src.primitives.batching import RULES, Batch
 from tapeflow._src.primitives.table import TABLE, Primitive
 
 EXAMPLES = 3
-DRAWS = {
-    "random_next_state"
-}  # has another result every time: see tests/ops/control/test_vectorized_map.py
+# They have another result every time: see tests/ops/control/test_vectorized_map.py.
+DRAWS = {"random_next_state"}
 
 
 def test_every_primitive_has_a_batching_rule():

@@ -89,9 +89,8 @@ def _difference(
             continue
         found = namespace[name]
         if isinstance(found, (tf.Tensor, tf.Variable)):
-            found = (
-                found.numpy()
-            )  # not np.asarray: a view of a variable's value is a reference to it
+            # Not np.asarray: a view of a variable's value is a reference to it.
+            found = found.numpy()
         found = np.asarray(found)
         if found.dtype.newbyteorder("=") != expected.dtype.newbyteorder("="):
             return f"{name} has dtype {found.dtype}, expected {expected.dtype}"

@@ -136,7 +136,8 @@ def test_lowering_agrees_with_the_kernel(name: str):
 
 FLOATS = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16)
 LOSES_DIGITS = {"gelu_tanh"}  # whose 1 + tanh is rounded where tanh is near -1
-MODERATE = {  # which get no huge and no tiny numbers
+# These get no huge and no tiny numbers.
+MODERATE = {
     *("zeta", "polygamma_n", "lgamma"),  # whose kernels fail for huge ones
     "floor_divide",  # of a quotient that is negative and subnormal gives -1, or 0 if XLA takes it for 0
 }

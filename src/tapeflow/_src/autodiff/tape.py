@@ -157,9 +157,8 @@ class GradientTape(Scope):
         ids = tuple(identify(o) for o in outputs)
         try:
             specs = tuple([ArraySpec(o._array.shape, o.dtype) for o in outputs])
-        except (
-            ValueError
-        ):  # Python made them, and not even the rank is known; a partial rule needs no shapes
+        except ValueError:
+            # Python made them, and not even the rank is known; a partial rule needs no shapes.
             if not partial:
                 raise
             specs = tuple([ArraySpec((), o.dtype) for o in outputs])

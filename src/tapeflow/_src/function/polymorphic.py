@@ -210,9 +210,8 @@ class Function:
                 # Variables were made in this trace, which must not be made again: from now on they exist.
                 self._created_variables = True
             elif not by_identity and concrete.mixes(leaves):
-                by_identity = (
-                    True  # it uses a variable under two names, and has to know that it is one
-                )
+                # It uses a variable under two names, and has to know that it is one.
+                by_identity = True
             else:
                 return concrete
 

@@ -25,9 +25,8 @@ class RetracingWatch:
 
     def __init__(self) -> None:
         self.calls = 0  # functions count their calls here
-        self._traces: list[
-            tuple[int, int, Any]
-        ] = []  # the number of the call, the function, the key
+        # The number of the call, the function, the key.
+        self._traces: list[tuple[int, int, Any]] = []
         self._warnings = 0
 
     def traced(self, function: Function, key: Any) -> None:

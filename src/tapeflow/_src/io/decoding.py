@@ -19,9 +19,8 @@ _SIGNATURES = {
     "BMP": (b"BM",),
 }
 _LONGEST, _LARGEST = 2**27, 2**29  # pixels of a side, and in all: as in TensorFlow
-_MOST_PIXELS_A_BYTE = (
-    8 * 1032
-)  # eight of one bit to a byte, and what zeros are compressed by at most
+# Eight of one bit to a byte, and what zeros are compressed by at most.
+_MOST_PIXELS_A_BYTE = 8 * 1032
 _AT_ONCE = 2**20  # pixels
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _CHANNELS = {"1": 1, "L": 1, "LA": 2, "RGBA": 4, "PA": 4}
@@ -113,9 +112,8 @@ class Picture:
         shape = (count, height, width, channels or _channels(image))
         byte = np.dtype(np.uint8)
         check_room(self._op, (*shape[:3], shape[3] * dtype.size), byte)
-        check_room(
-            self._op, (height, width, shape[3] * dtype.size + 4), byte
-        )  # and Pillow's pixels
+        # And Pillow's pixels.
+        check_room(self._op, (height, width, shape[3] * dtype.size + 4), byte)
         with _Telling(self._op):
             deep = deep_pixels(image, channels)
         if deep is not None:

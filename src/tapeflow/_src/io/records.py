@@ -15,9 +15,8 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.system.files import checked_path, told
 
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, with the lowest bit first
-_STRETCH = (
-    32  # a long record is cut into stretches of this many bytes, which are summed side by side
-)
+# A long record is cut into stretches of this many bytes, which are summed side by side.
+_STRETCH = 32
 _PIECE = 2**24
 
 

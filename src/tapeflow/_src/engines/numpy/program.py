@@ -69,9 +69,8 @@ class NumpyProgram:
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
         arrays = [x._array for x in tensors]
-        if (
-            step is not None and not self._has_effects
-        ):  # Python that it calls might look at a variable
+        # What has effects calls Python, which might look at a variable.
+        if step is not None and not self._has_effects:
             for i, position in self._donations:
                 x = tensors[i]
                 array = arrays[i]

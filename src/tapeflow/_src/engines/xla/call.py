@@ -94,9 +94,8 @@ class Call:
             return starmap(self._program, (arrays,))
         given = list(arrays)
         for i in self._donated:
-            if isinstance(
-                given[i], jax.Array
-            ):  # the memory of an array of NumPy's is not given away
+            # The memory of an array of NumPy's is not given away.
+            if isinstance(given[i], jax.Array):
                 given[i] = jnp.array(given[i], copy=True)
         self._compiling.add(get_ident())
         try:

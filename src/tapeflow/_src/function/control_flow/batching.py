@@ -146,9 +146,8 @@ class _LoopOfBatch:
         self.batched = [batch.holds(x) for x in carried]
         while True:
             self.block = LoopBlock(loop.body.name, current())
-            self.inner = Batch(
-                batch.size
-            )  # whose tensors are interpreted before those of the block
+            # Its tensors are interpreted before those of the block.
+            self.inner = Batch(batch.size)
             outputs = self.block.run(self._turn)
             n = loop.carried
             now = [a or self.inner.holds(y) for a, y in zip(self.batched, outputs[:n], strict=True)]

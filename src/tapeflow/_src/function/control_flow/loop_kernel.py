@@ -26,10 +26,10 @@ class Plan(NamedTuple):
     stacked: tuple[int | None, ...]  # for each stacked output an input of its form, if there is one
     sums: tuple[tuple[bool, int], ...]  # whether it is made of rows, and an input of its form
     kept: int
-    condition: tuple[
-        int, ...
-    ]  # which inputs the graph of the condition takes after the carried values
-    body: tuple[int, ...]  # and the graph of the body, after carried and scanned ones
+    # Which inputs the graph of the condition takes after the carried values,
+    condition: tuple[int, ...]
+    # and the graph of the body, after carried and scanned ones.
+    body: tuple[int, ...]
     reverse: bool  # whether the last row is the first turn's
     limit: int | None  # how many turns there are at most
     trips: int | None = None  # how many there are, if the condition does not depend on inputs

@@ -56,9 +56,8 @@ class SymbolicTensor(Tensor):
         self._id = 0
         self.value = value
         self.interpreter = tracer
-        self.contents = (
-            contents  # for small integer tensors: what is known of the elements, ints and `Dim`s
-        )
+        # For small integer tensors: what is known of the elements, ints and `Dim`s.
+        self.contents = contents
 
     @property
     def shape(self) -> TensorShape:

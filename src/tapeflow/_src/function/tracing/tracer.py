@@ -79,9 +79,8 @@ class Tracer(Interpreter):
         self.outer = outer
         self.inline = inline
         self.enclosing: Tracer | None = None  # that of a function in whose trace this one began
-        self.actual: dict[
-            Value, Tensor
-        ] = {}  # what the arguments are in the call that is traced for
+        # What the arguments are in the call that is traced for.
+        self.actual: dict[Value, Tensor] = {}
         self.guards: dict[Any, Guard] = {}  # what was guessed of sizes
         self.tape = GradientTape(persistent=True, watch_accessed_variables=False, debug=False)
         self.arguments: list[SymbolicTensor] = []

@@ -303,9 +303,8 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
         return tensor
     if not tensor.symbolic:
         return tensor.numpy()
-    known = getattr(
-        tensor, "contents", None
-    )  # the sizes in a shape may be known before the function runs
+    # The sizes in a shape may be known before the function runs.
+    known = getattr(tensor, "contents", None)
     if known is None or any(type(size) is not int for size in known.flat):
         return None
     return known.astype(tensor.dtype.as_numpy_dtype)[()]

@@ -257,9 +257,8 @@ def _bincount_result(
             f"bincount: weights {list(weights.shape)} must have the same shape as arr "
             f"{list(x.shape)}"
         )
-    known = (
-        maxlength if same_size(maxlength, minlength) else None
-    )  # else the largest element says it
+    # Between the two the largest element decides.
+    known = maxlength if same_size(maxlength, minlength) else None
     return ArraySpec((*x.shape[:-1], known), weights.dtype)
 
 
