@@ -210,15 +210,15 @@ def test_variables_of_unknown_size():
 
 def test_what_a_variable_tells_while_tracing():
     v = tf.Variable([1.0], name="abc", trainable=False)
-    told = []
+    seen = []
 
     @tf.function
     def f():
-        told.extend([v.name, v.shape.as_list(), v.dtype, v.trainable])
+        seen.extend([v.name, v.shape.as_list(), v.dtype, v.trainable])
         return v.is_initialized()
 
     assert value(f()) is True
-    assert told == ["abc:0", [1], tf.float32, False]
+    assert seen == ["abc:0", [1], tf.float32, False]
     with pytest.raises(NotImplementedError):
         tf.function(lambda: v.numpy())()
 

@@ -275,17 +275,17 @@ def test_a_full_disk_is_told_by_files_that_are_written_bit_by_bit(tmp_path):
     """As in TensorFlow these can be read while they are written."""
     link = tmp_path / "file"
     link.symlink_to("/dev/full")
-    told = pytest.raises(tf.errors.ResourceExhaustedError, match="file; No space left")
-    with told, tf.io.TFRecordWriter(str(link)) as writer:
+    refused = pytest.raises(tf.errors.ResourceExhaustedError, match="file; No space left")
+    with refused, tf.io.TFRecordWriter(str(link)) as writer:
         writer.write(b"x" * 100_000)
-    with told, tf.io.TFRecordWriter(str(link), "GZIP") as writer:
+    with refused, tf.io.TFRecordWriter(str(link), "GZIP") as writer:
         writer.write(b"x")
-    with told, tf.io.gfile.GFile(str(link), "w") as file:
+    with refused, tf.io.gfile.GFile(str(link), "w") as file:
         file.write("x" * 100_000)
-    with told, tf.io.gfile.GFile(str(link), "w") as file:
+    with refused, tf.io.gfile.GFile(str(link), "w") as file:
         file.write("x")
         file.flush()
-    with told:
+    with refused:
         tf.io.write_file(str(link), "x")
 
 

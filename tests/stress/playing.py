@@ -72,8 +72,8 @@ def play(program: Program, engine: str) -> str | None:
                 if difference is not None:
                     return f"after {where}\n{difference}"
     except Exception as error:
-        told = "".join(traceback.format_exception(error)[-4:])
-        return f"in {where}\n{type(error).__name__}: {error}\n{told}"
+        trace = "".join(traceback.format_exception(error)[-4:])
+        return f"in {where}\n{type(error).__name__}: {error}\n{trace}"
     finally:
         linecache.cache.pop(file, None)
     return None

@@ -13,7 +13,7 @@ from tapeflow._src.core.log import logger
 from tapeflow._src.function.signature import ObjectKey, TensorKey, VariableKey
 
 if TYPE_CHECKING:
-    from tapeflow._src.function.polymorphic import Function
+    from tapeflow._src.function.function import Function
 
 _CALLS = 10
 _TOO_MANY = 5

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tapeflow._src.engines.xla.checked import Unwatched, Watch
+from tapeflow._src.engines.xla.checked_program import Unwatched, Watch
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.primitives.array.stack import Stack
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeflow._src.function.control_flow.rows import ControlFlow, Described, program, told
+from tapeflow._src.function.control_flow.rows import ControlFlow, Described, program, with_user_line
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array.stack import Stack, stack_of
 from tapeflow._src.primitives.dispatch import KERNEL_FAILURES
@@ -59,7 +59,7 @@ def _while_kernel(
     try:
         state, lists, sums, turns, kept = _turns(arrays, body, condition, plan)
     except KERNEL_FAILURES as error:
-        raise told(error, body, condition) from error.__cause__
+        raise with_user_line(error, body, condition) from error.__cause__
     outputs = list(state)
     for rows, like, (shape, dtype) in zip(lists, plan.stacked, shapes[len(state) :], strict=False):
         outputs.append(_stacked(rows, None if like is None else arrays[like], shape, dtype))

@@ -9,7 +9,7 @@ Tensors from outside (constants, tensors of a function around this one) are *cap
 under the same identity, so that tapes inside and outside agree on which tensor is which.
 
 Every trace is watched by a tape of its own, from which the derivative of the traced function is made when somebody
-asks for it: see `routine`.
+asks for it: see `GraphFunction`.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ class Tracer(Interpreter):
     # Inputs.
 
     # Control flow, for ops that cannot decide while they are traced: `control_flow.statements` puts it here.
-    choose: Any
-    repeat: Any
-    sweep: Any
+    switch: Any
+    while_loop: Any
+    scan: Any
 
     def argument(
         self, shape: Sequence[Any], dtype: Any, hints: Sequence[tuple[int | None, bool]]
