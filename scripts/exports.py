@@ -218,9 +218,8 @@ def text_of(place: str, names: list[Export]) -> str:
     here = f"tapeflow.{place}".rstrip(".")
     lines = [f'"""{says}"""', "", MADE_BY]
     if setup or any(name != public.rpartition(".")[2] for public, _, name in names):
-        lines.append(
-            "# ruff: noqa: F401"
-        )  # else it takes names that are given to others for unused
+        # Else ruff takes names that are given to others for unused.
+        lines.append("# ruff: noqa: F401")
     lines.append("")
     lines += ["import typing as _typing"] if later else []
     lines += [f"from {here} import {name} as {name}" for name in inside]

@@ -19,14 +19,14 @@ import atexit, builtins, copyreg, ctypes, decimal, faulthandler, gc, json, local
 import threading, warnings
 import ml_dtypes, numpy as np, optree
 
-told = {"os.register_at_fork": [], "atexit.register": [], "mallopt": []}
+calls = {"os.register_at_fork": [], "atexit.register": [], "mallopt": []}
 
 
 def overheard(owner, name, key):
     real = getattr(owner, name)
 
     def heard(*args, **kwargs):
-        told[key].append([module for module in modules(args, kwargs) if module.startswith("tapeflow")])
+        calls[key].append([module for module in modules(args, kwargs) if module.startswith("tapeflow")])
         return real(*args, **kwargs)
 
     setattr(owner, name, heard)
@@ -43,7 +43,7 @@ looked_up = ctypes.CDLL.__getattr__
 
 def symbol(library, name):
     if name == "mallopt":
-        told["mallopt"].append(["tapeflow"])
+        calls["mallopt"].append(["tapeflow"])
     return looked_up(library, name)
 
 
@@ -76,7 +76,7 @@ def state():
         "copyreg": sorted(map(repr, copyreg.dispatch_table)),
         "decimal": repr(decimal.getcontext()),
         "faulthandler": faulthandler.is_enabled(),
-        **{key: [words for words in calls if words] for key, calls in told.items()},
+        **{key: [words for words in found if words] for key, found in calls.items()},
     }
 """
 
@@ -120,7 +120,7 @@ def test_importing_changes_what_the_page_names():
     ],
 )
 def test_the_c_library_is_told_to_keep_memory_when_there_is_some_to_keep(first: str):
-    code = f"{LOOK}\nimport tapeflow as tf\ntf.constant([1.0]) * 2.0\nprint(len(told['mallopt']))\n{first}\n"
-    before, after = map(int, printed(f"{code}print(len(told['mallopt']))").split())
+    code = f"{LOOK}\nimport tapeflow as tf\ntf.constant([1.0]) * 2.0\nprint(len(calls['mallopt']))\n{first}\n"
+    before, after = map(int, printed(f"{code}print(len(calls['mallopt']))").split())
     assert before == 0
     assert after > 0

@@ -78,8 +78,8 @@ def _first_sentence(value: Any) -> str | None:
 
 
 def test_docstrings_begin_with_one_sentence():
-    told = {name: _first_sentence(value) for name, value in {**PUBLIC, **METHODS}.items()}
-    assert {name: why for name, why in told.items() if why} == {}
+    mistakes = {name: _first_sentence(value) for name, value in {**PUBLIC, **METHODS}.items()}
+    assert {name: why for name, why in mistakes.items() if why} == {}
 
 
 def test_docstrings_show_an_example():

@@ -31,10 +31,10 @@ from tapeflow._src.autodiff.custom_gradient import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
 )
-from tapeflow._src.autodiff.ends import UnconnectedGradients as UnconnectedGradients
 from tapeflow._src.autodiff.graph_gradients import gradients as gradients, hessians as hessians
 from tapeflow._src.autodiff.recompute import recompute_grad as recompute_grad
 from tapeflow._src.autodiff.tape import GradientTape as GradientTape
+from tapeflow._src.autodiff.targets_and_sources import UnconnectedGradients as UnconnectedGradients
 from tapeflow._src.core.context import executing_eagerly as executing_eagerly
 from tapeflow._src.core.convert import constant as constant, convert_to_tensor as convert_to_tensor
 from tapeflow._src.core.dtypes import (

@@ -82,10 +82,8 @@ def test_aligned_memory(shape: tuple[int, ...]):
     ("shape", "error"),
     [
         ((2**40, 2**10), errors.ResourceExhaustedError),
-        (
-            (2**61,),
-            errors.ResourceExhaustedError,
-        ),  # the elements can be counted, their bytes cannot
+        # The elements can be counted, their bytes cannot.
+        ((2**61,), errors.ResourceExhaustedError),
         ((2**62, 4), errors.InvalidArgumentError),
         ((10**400,), errors.InvalidArgumentError),
     ],

@@ -41,7 +41,7 @@ def any_of(*conditions: Condition) -> Condition:
 # Exceptions
 
 
-def told(failure: Failure) -> str:
+def text_of(failure: Failure) -> str:
     """The exception in one line, with all of its message."""
     return f"{failure.names[0]}: {' '.join(failure.message.split())}"
 
@@ -52,7 +52,7 @@ def fails_there(*words: str) -> Condition:
     def when(d: Difference) -> bool:
         if not isinstance(d.theirs, Failure) or isinstance(d.ours, Failure):
             return False
-        return any(word in told(d.theirs) for word in words)
+        return any(word in text_of(d.theirs) for word in words)
 
     return when
 
@@ -63,7 +63,7 @@ def fails_here(*words: str) -> Condition:
     def when(d: Difference) -> bool:
         if not isinstance(d.ours, Failure) or isinstance(d.theirs, Failure):
             return False
-        return any(word in told(d.ours) for word in words)
+        return any(word in text_of(d.ours) for word in words)
 
     return when
 
@@ -74,7 +74,7 @@ def both_fail(here: str, there: str, words: str) -> Condition:
     def when(d: Difference) -> bool:
         if not (isinstance(d.ours, Failure) and isinstance(d.theirs, Failure)):
             return False
-        return here in d.ours.names and there == d.theirs.names[0] and words in told(d.theirs)
+        return here in d.ours.names and there == d.theirs.names[0] and words in text_of(d.theirs)
 
     return when
 
@@ -110,7 +110,7 @@ def is_without_attribute(d: Difference) -> bool:
         r"'(list|float|int|numpy\.ndarray)' object has no attribute '(dtype|shape|get_shape)'"
         r"|'tuple' object has no attribute 'rank'|bad operand type for unary -: 'list'"
         r"|can only concatenate list \(not \"float\"\) to list",
-        told(d.theirs) if isinstance(d.theirs, Failure) else "",
+        text_of(d.theirs) if isinstance(d.theirs, Failure) else "",
     )
     return found is not None and any(a.form in ("list", "numpy") for a in arrays(d))
 

@@ -57,7 +57,7 @@ CALLS: list[tuple[str, Any, tuple[Any, ...]]] = [
 ]
 
 
-def told(function: Any, arguments: tuple[Any, ...]) -> str:
+def outcome(function: Any, arguments: tuple[Any, ...]) -> str:
     """What a call gives, in the words of the table."""
     try:
         found = function(*[tf.constant(x) for x in arguments]).numpy()
@@ -68,10 +68,10 @@ def told(function: Any, arguments: tuple[Any, ...]) -> str:
 
 @pytest.mark.parametrize(("call", "function", "arguments"), CALLS, ids=[c for c, _, _ in CALLS])
 def test_the_table_is_true(call: str, function: Any, arguments: tuple[Any, ...]):
-    eager = told(function, arguments)
-    compiled = told(tf.function(function, jit_compile=True), arguments)
+    eager = outcome(function, arguments)
+    compiled = outcome(tf.function(function, jit_compile=True), arguments)
     assert eager != compiled, "there is nothing to tell"
-    assert told(tf.function(function), arguments) == eager
+    assert outcome(tf.function(function), arguments) == eager
     assert f"| `{call}` | {eager} | {compiled} |" in DOCUMENT.read_text()
 
 

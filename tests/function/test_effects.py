@@ -104,12 +104,12 @@ def test_a_failing_python_function_names_itself_and_the_line():
 @pytest.mark.parametrize(
     ("check", "good", "bad"),
     [
-        (lambda x: tf.debugging.assert_positive(x, message="told"), 1.0, -1.0),
-        (lambda x: tf.debugging.assert_equal(x, 1.0, message="told"), 1.0, 2.0),
-        (lambda x: tf.debugging.assert_less(x, 10.0, message="told"), 1.0, 11.0),
-        (lambda x: tf.debugging.assert_near(x, 1.0, message="told"), 1.0, 3.0),
-        (lambda x: tf.debugging.assert_all_finite(x, "told"), 1.0, float("nan")),
-        (lambda x: tf.debugging.Assert(x > 0.0, ["told"]), 1.0, -1.0),
+        (lambda x: tf.debugging.assert_positive(x, message="wrong"), 1.0, -1.0),
+        (lambda x: tf.debugging.assert_equal(x, 1.0, message="wrong"), 1.0, 2.0),
+        (lambda x: tf.debugging.assert_less(x, 10.0, message="wrong"), 1.0, 11.0),
+        (lambda x: tf.debugging.assert_near(x, 1.0, message="wrong"), 1.0, 3.0),
+        (lambda x: tf.debugging.assert_all_finite(x, "wrong"), 1.0, float("nan")),
+        (lambda x: tf.debugging.Assert(x > 0.0, ["wrong"]), 1.0, -1.0),
     ],
 )
 def test_assertions_hold_in_every_call_although_nothing_is_used(check, good, bad):
@@ -119,7 +119,7 @@ def test_assertions_hold_in_every_call_although_nothing_is_used(check, good, bad
         return tf.constant(1.0)
 
     assert f(tf.constant(good)).numpy() == 1.0
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)told.*test_effects.py"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)wrong.*test_effects.py"):
         f(tf.constant(bad))
     assert f(tf.constant(good)).numpy() == 1.0
 

@@ -508,12 +508,12 @@ def test_explain_names_the_function():
 
 def kept_by(f, *args):
     """What a tape keeps of a call: the tensors that a backward pass is given besides gradients."""
-    routine = f.get_concrete_function(*args)._routine
+    graph_function = f.get_concrete_function(*args)._graph_function
     with Tape() as tape:
         y = f(*args)
     tape.gradient(y, f.variables)
-    (forward,) = [key for key in routine._forwards if key]
-    return routine._forwards[forward].graph.outputs[1:]
+    (forward,) = [key for key in graph_function._forwards if key]
+    return graph_function._forwards[forward].graph.outputs[1:]
 
 
 def test_the_forward_pass_keeps_the_activations_and_nothing_more():

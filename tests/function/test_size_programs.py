@@ -42,9 +42,9 @@ def assert_as_eager(function: Any, seed: int, steps: int = 3, shapes: Any = SHAP
             assert outcome(function, x) is None, f"seed {seed}, shape {shape}"
             continue
         for i, (y, value) in enumerate(zip(tf.nest.flatten(function(x)), expected, strict=True)):
-            told = f"result {i} of seed {seed} for shape {shape}"
-            assert (y.dtype.as_numpy_dtype, y.shape) == (value.dtype.type, value.shape), told
-            np.testing.assert_allclose(y, value, 1e-5, 1e-5, err_msg=told)
+            case = f"result {i} of seed {seed} for shape {shape}"
+            assert (y.dtype.as_numpy_dtype, y.shape) == (value.dtype.type, value.shape), case
+            np.testing.assert_allclose(y, value, 1e-5, 1e-5, err_msg=case)
 
 
 def traced(seed: int, jit_compile: bool | None, steps: int = 3) -> Any:

@@ -91,9 +91,8 @@ def test_interrupts_lose_nothing(program):
             fired.clear()
             try:
                 signal.setitimer(signal.ITIMER_REAL, 2e-4 + 5e-5 * (turn % 20))
-                while (
-                    not fired
-                ):  # Python drops what is raised in a callback of its garbage collector
+                # More than once: Python drops what is raised in a callback of its garbage collector.
+                while not fired:
                     step(one)
                     at += 1.0
             except KeyboardInterrupt:

@@ -507,8 +507,8 @@ def test_idiom(idiom: Idiom, jit_compile: bool):
         results, expected = compiled(*values), python(*values)
         for i, (y, value) in enumerate(zip(results, expected, strict=True)):
             assert (y.dtype, y.shape) == (value.dtype, value.shape)
-            told = f"result {i} for sizes {sizes}"
-            assert_near(np.asarray(y), np.asarray(value), told, roundings=2**17)
+            case = f"result {i} for sizes {sizes}"
+            assert_near(np.asarray(y), np.asarray(value), case, roundings=2**17)
     assert compiled.experimental_get_tracing_count() == 1
 
 

@@ -210,15 +210,15 @@ def test_variables_of_unknown_size():
 
 def test_what_a_variable_tells_while_tracing():
     v = tf.Variable([1.0], name="abc", trainable=False)
-    told = []
+    seen = []
 
     @tf.function
     def f():
-        told.extend([v.name, v.shape.as_list(), v.dtype, v.trainable])
+        seen.extend([v.name, v.shape.as_list(), v.dtype, v.trainable])
         return v.is_initialized()
 
     assert value(f()) is True
-    assert told == ["abc:0", [1], tf.float32, False]
+    assert seen == ["abc:0", [1], tf.float32, False]
     with pytest.raises(NotImplementedError):
         tf.function(lambda: v.numpy())()
 
@@ -270,10 +270,8 @@ def test_a_variable_made_in_the_first_call(make, wanted):
     assert value(f(tf.constant(3.0))) == wanted + 3.0
     assert value(f(tf.constant(4.0))) == wanted + 4.0
     assert value(f.v) == wanted
-    assert (f.calls, traces(f.__call__)) == (
-        2,
-        2,
-    )  # once with the variable made, once with it there
+    # Once with the variable made, once with it there.
+    assert (f.calls, traces(f.__call__)) == (2, 2)
     assert value(f(tf.constant([1.0]))) == [wanted + 1.0]
 
 

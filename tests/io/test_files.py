@@ -144,9 +144,8 @@ def test_records_come_back(tmp_path):
 
 
 def test_a_record_is_framed_as_tensorflow_does():
-    wanted = (
-        b"\x05\x00\x00\x00\x00\x00\x00\x00\xea\xb2\x04>hello\xbb\x1f\x1c\x19"  # by TFRecordWriter
-    )
+    # Written by TFRecordWriter.
+    wanted = b"\x05\x00\x00\x00\x00\x00\x00\x00\xea\xb2\x04>hello\xbb\x1f\x1c\x19"
     assert framed(b"hello") == wanted
 
 
@@ -276,17 +275,17 @@ def test_a_full_disk_is_told_by_files_that_are_written_bit_by_bit(tmp_path):
     """As in TensorFlow these can be read while they are written."""
     link = tmp_path / "file"
     link.symlink_to("/dev/full")
-    told = pytest.raises(tf.errors.ResourceExhaustedError, match="file; No space left")
-    with told, tf.io.TFRecordWriter(str(link)) as writer:
+    refused = pytest.raises(tf.errors.ResourceExhaustedError, match="file; No space left")
+    with refused, tf.io.TFRecordWriter(str(link)) as writer:
         writer.write(b"x" * 100_000)
-    with told, tf.io.TFRecordWriter(str(link), "GZIP") as writer:
+    with refused, tf.io.TFRecordWriter(str(link), "GZIP") as writer:
         writer.write(b"x")
-    with told, tf.io.gfile.GFile(str(link), "w") as file:
+    with refused, tf.io.gfile.GFile(str(link), "w") as file:
         file.write("x" * 100_000)
-    with told, tf.io.gfile.GFile(str(link), "w") as file:
+    with refused, tf.io.gfile.GFile(str(link), "w") as file:
         file.write("x")
         file.flush()
-    with told:
+    with refused:
         tf.io.write_file(str(link), "x")
 
 

@@ -79,9 +79,8 @@ def _save(model, path):
 NAMES = ["m.keras", "m.weights.h5", "m.h5"]
 
 
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # h5py's files that could not be closed
+# The warnings are of h5py's files that could not be closed.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_disk_that_fills_up_leaves_the_model_that_was_there(tmp_path, name):
     resource = pytest.importorskip("resource")

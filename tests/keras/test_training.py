@@ -286,9 +286,8 @@ class TestCallbacks:
         schedule = keras.optimizers.schedules.PiecewiseConstantDecay([2], [0.1, 0.0])
         x, y = problem(64)
         model = classifier(optimizer=keras.optimizers.SGD(schedule))
-        model.fit(
-            x, y, batch_size=16, shuffle=False, verbose=0
-        )  # four steps: the last ones stand still
+        # Four steps: the last ones stand still.
+        model.fit(x, y, batch_size=16, shuffle=False, verbose=0)
         rate = model.optimizer.learning_rate
         assert float(rate) == 0.0
 

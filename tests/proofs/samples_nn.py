@@ -105,7 +105,8 @@ SAMPLES["sparse_softmax_cross_entropy"].append(
 SAMPLES["sigmoid_cross_entropy"].append(
     Sample((FAR, shares(2, 3)), low_precision=False, first_order=False)
 )
-for name in (  # what only gradients call is not asked for complex numbers
+# What only gradients call is not asked for complex numbers.
+for name in (
     "softmax_gradient",
     "softmax_cross_entropy_gradient",
     "sparse_softmax_cross_entropy_gradient",

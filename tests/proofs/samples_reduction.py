@@ -105,7 +105,8 @@ SAMPLES: dict[str, list[Sample]] = {
 }
 for row in SAMPLES["count_nonzero"]:
     row.attrs |= INT64
-SAMPLES["logsumexp"].append(  # exp would overflow in the first row, and vanish in the second
+# exp would overflow in the first row, and vanish in the second.
+SAMPLES["logsumexp"].append(
     Sample(
         (np.array([[1000.3, 999.6], [-1000.2, -1001.7]]),),
         {"axis": (1,), "keepdims": False},

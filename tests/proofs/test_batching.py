@@ -15,9 +15,8 @@ from tapeflow._src.primitives.batching import RULES, Batch
 from tapeflow._src.primitives.table import TABLE, Primitive
 
 EXAMPLES = 3
-DRAWS = {
-    "random_next_state"
-}  # has another result every time: see tests/ops/control/test_vectorized_map.py
+# They have another result every time: see tests/ops/control/test_vectorized_map.py.
+DRAWS = {"random_next_state"}
 
 
 def test_every_primitive_has_a_batching_rule():
@@ -77,10 +76,10 @@ def test_batch_agrees_with_a_loop(primitive: Primitive, sample: Sample, batched:
                 run(primitive, sample, inputs)
             return
         outputs = run(primitive, sample, inputs)
-        told = [(tuple(y.shape), y.dtype) for y in outputs]
+        kinds = [(tuple(y.shape), y.dtype) for y in outputs]
         found = [batch.full(y) for y in outputs]
     expected = [run(primitive, sample, tensors(e)) for e in examples]
-    assert told == [(tuple(y.shape), y.dtype) for y in expected[0]]
+    assert kinds == [(tuple(y.shape), y.dtype) for y in expected[0]]
     for y, rows in zip(found, zip(*expected, strict=True), strict=True):
         rows = np.stack([np.asarray(r) for r in rows])
         if y.dtype.is_differentiable:

@@ -69,20 +69,20 @@ def assert_same(name: str, rows: list[Sample], results: list[Any], expected: lis
     for sample, found, known in zip(rows, results, expected, strict=True):
         inputs = ", ".join(f"{x.dtype}{list(x.shape)}" for x in sample.inputs)
         for what, a, b in zip(("outputs", "gradients"), found, known, strict=True):
-            told = f"{what} of {name}({inputs}, {sample.attrs})"
-            assert [(y.dtype, y.shape) for y in a] == [(y.dtype, y.shape) for y in b], told
+            case = f"{what} of {name}({inputs}, {sample.attrs})"
+            assert [(y.dtype, y.shape) for y in a] == [(y.dtype, y.shape) for y in b], case
             for y, value in zip(a, b, strict=True):
                 if name not in NEVER_THE_SAME:
-                    assert_near(np.asarray(y), np.asarray(value), told)
+                    assert_near(np.asarray(y), np.asarray(value), case)
 
 
-def assert_near(y: np.ndarray, value: np.ndarray, told: str, roundings: int = 1024) -> None:
+def assert_near(y: np.ndarray, value: np.ndarray, case: str, roundings: int = 1024) -> None:
     if value.dtype.kind not in "fc":
-        np.testing.assert_array_equal(y, value, told)
+        np.testing.assert_array_equal(y, value, case)
         return
     near = roundings * float(ml_dtypes.finfo(np.zeros((), value.dtype).real.dtype).eps)
     largest = np.max(np.abs(value), initial=0.0, where=np.isfinite(value))
-    np.testing.assert_allclose(y, value, near, near * largest, err_msg=told)
+    np.testing.assert_allclose(y, value, near, near * largest, err_msg=case)
 
 
 NUMPY, XLA = EXECUTORS

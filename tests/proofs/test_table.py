@@ -136,10 +136,10 @@ def tensors(inputs: Any) -> list[tf.Tensor]:
 @for_each_row(CASES)
 def test_shape_rule_tells_the_result(primitive: Primitive, sample: Sample):
     outputs = run(primitive, sample, tensors(sample.inputs))
-    told = primitive.result(*specs(sample.inputs), **sample.attrs)
-    told = list(told) if primitive.outputs != 1 else [told]
-    assert [o.dtype for o in outputs] == [t.dtype for t in told]
-    for output, spec in zip(outputs, told, strict=True):
+    specified = primitive.result(*specs(sample.inputs), **sample.attrs)
+    specified = list(specified) if primitive.outputs != 1 else [specified]
+    assert [o.dtype for o in outputs] == [t.dtype for t in specified]
+    for output, spec in zip(outputs, specified, strict=True):
         assert len(output.shape) == len(spec.shape)
         assert all(d in (None, n) for d, n in zip(spec.shape, output.shape, strict=True))
 

@@ -117,10 +117,10 @@ def spec(x: Any, first_only: bool) -> tf.TensorSpec:
 def assert_results(name: str, sample: Sample, results: list[Any], expected: list[Any]) -> None:
     inputs = ", ".join(f"{x.dtype}{list(x.shape)}" for x in sample.inputs)
     for i, (y, value) in enumerate(zip(results, expected, strict=True)):
-        told = f"result {i} of {name}({inputs}, {sample.attrs})"
-        assert (y.dtype, y.shape) == (value.dtype, value.shape), told
+        case = f"result {i} of {name}({inputs}, {sample.attrs})"
+        assert (y.dtype, y.shape) == (value.dtype, value.shape), case
         if name not in NEVER_THE_SAME:
-            assert_near(np.asarray(y), np.asarray(value), told)
+            assert_near(np.asarray(y), np.asarray(value), case)
 
 
 def is_complex(sample: Sample) -> bool:

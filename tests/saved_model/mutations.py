@@ -196,7 +196,7 @@ def outcome(folder: Any, run: bool = True) -> str:
                     nest.flatten(concrete(*args, **kwargs))
                     ended = "run"
             except DOCUMENTED:
-                ended = "told"
+                ended = "refused"
     return ended
 
 

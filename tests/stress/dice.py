@@ -15,9 +15,8 @@ class Dice(random.Random):
     def __init__(self, part: str, seed: int, case: int) -> None:
         super().__init__(f"{part} {seed} {case}")  # a text is hashed the same way everywhere
 
-    def __reduce__(
-        self,
-    ) -> Any:  # pragma: no cover - the state of the base class is enough for nobody here
+    def __reduce__(self) -> Any:
+        # The state of the base class is enough for nobody here.
         raise TypeError("dice are not copied")
 
     def chance(self, probability: float) -> bool:

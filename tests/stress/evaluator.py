@@ -111,9 +111,8 @@ class Run:
         }
         self.values = dict(variables or {v.name: world.values[v.name] for v in program.variables})
         self.values.update(zip(program.parameters, arrays, strict=True))
-        self.fixed: list[
-            np.ndarray
-        ] = []  # what is assigned and what gradients stop at, line by line
+        # What is assigned and what gradients stop at, line by line.
+        self.fixed: list[np.ndarray] = []
         for line in program.body:
             self._line(line)
         self.variables = {v.name: self.values[v.name] for v in program.variables}

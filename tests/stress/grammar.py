@@ -400,9 +400,8 @@ def meaning(
 
     Without rounding all floats are float64, for differences.
     """
-    if (
-        op.attrs(_PROBE, *operands) is None
-    ):  # they were drawn for other shapes, and NumPy takes more than TensorFlow
+    # Operands may have been drawn for other shapes, and NumPy takes more than TensorFlow.
+    if op.attrs(_PROBE, *operands) is None:
         raise Unclear("not for these operands")
     wide = [_wide(a) for a in operands]
     with np.errstate(all="ignore"):

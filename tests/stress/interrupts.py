@@ -30,9 +30,8 @@ def run_case(seed: int, case: int) -> str | None:
     """Interrupts one entry point a few times."""
     names = sorted(ENTRIES)
     turn, number = divmod(case, len(names))
-    Dice("entries", seed, turn).shuffle(
-        names
-    )  # so that those at the end are not always the ones without time
+    # So that those at the end are not always the ones without time.
+    Dice("entries", seed, turn).shuffle(names)
     name = names[number]
     dice = Dice("interrupts", seed, case)
     kind = ENTRIES[name]

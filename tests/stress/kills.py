@@ -62,13 +62,13 @@ def _kill(kind: type[Writer], dice: Dice, folder: str) -> None:
         at_line = dice.chance(0.6)
         if at_line:
             what = f"killed at line {(number := dice.randint(1, 2 * lines))} of {lines}"
-            told = _victim(kind, place, last, None, number)
+            reported = _victim(kind, place, last, None, number)
         else:
             after = dice.random() * 4 * seconds
             what = f"killed after {after * 1e3:.1f} ms; a save takes {seconds * 1e3:.1f} ms"
-            told = _victim(kind, place, last, after, 0)
+            reported = _victim(kind, place, last, after, 0)
         counts["kills"] += 1
-        saved = max(told, last)
+        saved = max(reported, last)
         try:
             found = kind(place).load()
         except Exception:

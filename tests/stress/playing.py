@@ -72,8 +72,8 @@ def play(program: Program, engine: str) -> str | None:
                 if difference is not None:
                     return f"after {where}\n{difference}"
     except Exception as error:
-        told = "".join(traceback.format_exception(error)[-4:])
-        return f"in {where}\n{type(error).__name__}: {error}\n{told}"
+        trace = "".join(traceback.format_exception(error)[-4:])
+        return f"in {where}\n{type(error).__name__}: {error}\n{trace}"
     finally:
         linecache.cache.pop(file, None)
     return None
@@ -89,9 +89,8 @@ def _difference(
             continue
         found = namespace[name]
         if isinstance(found, (tf.Tensor, tf.Variable)):
-            found = (
-                found.numpy()
-            )  # not np.asarray: a view of a variable's value is a reference to it
+            # Not np.asarray: a view of a variable's value is a reference to it.
+            found = found.numpy()
         found = np.asarray(found)
         if found.dtype.newbyteorder("=") != expected.dtype.newbyteorder("="):
             return f"{name} has dtype {found.dtype}, expected {expected.dtype}"

@@ -68,12 +68,12 @@ def _inside(part: str, seed: int, start: int, minutes: float, cases: int | None)
     faulthandler.enable()
     unraisable: list[str] = []
 
-    def told(found: Any) -> None:
+    def note(found: Any) -> None:
         # Python itself swallows an interruption that arrives while it cleans up behind an object.
         if not isinstance(found.exc_value, KeyboardInterrupt):
             unraisable.append(f"{found.err_msg or ''} {found.object!r}: {found.exc_value!r}")
 
-    sys.unraisablehook = told
+    sys.unraisablehook = note
     run_case: Any = importlib.import_module(f"tests.stress.{part}").run_case
     end = time.monotonic() + 60.0 * minutes
     for case in itertools.count(start):
@@ -121,10 +121,10 @@ class _Part:
             if next_case is None:
                 break
             case = next_case
-        told = ", ".join(f"{n:,} {what}" for what, n in self.counts.items())
+        counted = ", ".join(f"{n:,} {what}" for what, n in self.counts.items())
         took = time.monotonic() - self.began
         failed = f"{self.failures} failed" if self.failures else "all passed"
-        print(f"{self.name}: {told or 'nothing tried'}; {failed} ({took:.0f} s)", flush=True)
+        print(f"{self.name}: {counted or 'nothing tried'}; {failed} ({took:.0f} s)", flush=True)
         return self.failures
 
     def _process(self, start: int, seconds: float, cases: int | None) -> int | None:

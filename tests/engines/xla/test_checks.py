@@ -26,7 +26,7 @@ jax = pytest.importorskip("jax")
 from tests.engines.xla.test_lowerings import UNLIKE, assert_same, fits_xla  # noqa: E402
 
 import tapeflow._src.engines.xla.subjects  # noqa: E402
-from tapeflow._src.engines.xla.checking import doubtful, holds  # noqa: E402
+from tapeflow._src.engines.xla.checks import doubtful, holds  # noqa: E402
 from tapeflow._src.engines.xla.lowerings import CHECKS, LOWERINGS, ON_HOST  # noqa: E402
 from tapeflow._src.insides.xla_options import exact_options  # noqa: E402
 

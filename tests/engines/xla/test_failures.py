@@ -14,7 +14,7 @@ import tapeflow as tf
 
 pytest.importorskip("jax")
 
-from tapeflow._src.engines.xla.failures import Telling
+from tapeflow._src.engines.xla.failures import translating_xla_errors
 
 SOURCES = Path(__file__).resolve().parents[3] / "src"
 
@@ -79,5 +79,5 @@ def test_windows_far_larger_than_the_array(kind, side, stride):
 
 def test_memory_that_a_lowering_lacks():
     with pytest.raises(tf.errors.ResourceExhaustedError, match="step: Unable to allocate"):
-        with Telling("step"):
+        with translating_xla_errors("step"):
             np.empty(2**60, np.uint8)

@@ -83,22 +83,22 @@ def wide(x: np.ndarray) -> np.ndarray:
 
 
 def assert_same(name: str, sample: Sample, found: list[Any], expected: list[Any]) -> None:
-    told = (
+    case = (
         f"{name}({', '.join(f'{x.dtype}{list(x.shape)}' for x in sample.inputs)}, {sample.attrs})"
     )
-    assert [(y.dtype, y.shape) for y in found] == [(y.dtype, y.shape) for y in expected], told
+    assert [(y.dtype, y.shape) for y in found] == [(y.dtype, y.shape) for y in expected], case
     if name in UNLIKE:
         found, expected = UNLIKE[name](sample.inputs, found), UNLIKE[name](sample.inputs, expected)
     for y, value in zip(found, expected, strict=True):
         if not is_float(value):
-            np.testing.assert_array_equal(y, value, told)
+            np.testing.assert_array_equal(y, value, case)
             continue
         near = ROUNDINGS * eps_of(value.dtype)
         if near < 1e-12:
             near = max(near, sample.rtol)
         y, value = wide(y), wide(value)
         largest = np.max(np.abs(value), initial=0.0, where=np.isfinite(value))
-        np.testing.assert_allclose(y, value, near, near * 0.1 * largest, err_msg=told)
+        np.testing.assert_allclose(y, value, near, near * 0.1 * largest, err_msg=case)
 
 
 # The rows of the table.
@@ -108,8 +108,8 @@ def fits_xla(name: str, sample: Sample) -> bool:
     """XLA has no strings, and no results whose shapes depend on values."""
     if any(x.dtype.kind == "O" for x in sample.inputs):
         return False
-    told = TABLE[name].result(*specs(sample.inputs), **sample.attrs)
-    results = [told] if TABLE[name].outputs == 1 else told
+    results = TABLE[name].result(*specs(sample.inputs), **sample.attrs)
+    results = [results] if TABLE[name].outputs == 1 else results
     return all(None not in result.shape for result in results)
 
 
@@ -136,7 +136,8 @@ def test_lowering_agrees_with_the_kernel(name: str):
 
 FLOATS = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16)
 LOSES_DIGITS = {"gelu_tanh"}  # whose 1 + tanh is rounded where tanh is near -1
-MODERATE = {  # which get no huge and no tiny numbers
+# These get no huge and no tiny numbers.
+MODERATE = {
     *("zeta", "polygamma_n", "lgamma"),  # whose kernels fail for huge ones
     "floor_divide",  # of a quotient that is negative and subnormal gives -1, or 0 if XLA takes it for 0
 }

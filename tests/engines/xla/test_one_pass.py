@@ -13,7 +13,7 @@ jax = pytest.importorskip("jax")
 
 from tapeflow._src.engines.xla import one_pass  # noqa: E402
 from tapeflow._src.graph.passes import optimized  # noqa: E402
-from tapeflow._src.insides import one_loop  # noqa: E402
+from tapeflow._src.insides import multi_output_fusion  # noqa: E402
 
 SIZE = 50_000
 GRADIENT = tf.constant(np.random.default_rng(0).normal(size=SIZE).astype(np.float32))
@@ -55,14 +55,14 @@ def amsgrad() -> tuple[list[tf.Variable], Any]:
 
 
 def graph_of(update: Any) -> Any:
-    return optimized(tf.function(update).get_concrete_function(GRADIENT)._routine.graph)
+    return optimized(tf.function(update).get_concrete_function(GRADIENT)._graph_function.graph)
 
 
 @pytest.mark.parametrize("able", [True, False])
 @pytest.mark.parametrize("optimizer", [adam, momentum, amsgrad])
 def test_the_numbers_are_those_of_eager_mode(optimizer: Any, able: bool, monkeypatch: Any):
     if not able:
-        monkeypatch.setattr(one_loop, "_able", False)
+        monkeypatch.setattr(multi_output_fusion, "_able", False)
     variables, update = optimizer()
     expected, eager = optimizer()
     compiled = tf.function(update, jit_compile=True)
@@ -83,7 +83,9 @@ def test_one_loop_makes_all_arrays():
     function = one_pass.lower_in_one_pass(nodes, inputs, outputs, graph.constants)
     arrays = [jax.ShapeDtypeStruct(v.shape, v.dtype.np_dtype) for v in inputs]
     with jax.enable_x64(True):
-        compile_it = one_loop.in_one_loop(lambda: jax.jit(function).lower(*arrays).compile())
+        compile_it = multi_output_fusion.with_multi_output_fusion(
+            lambda: jax.jit(function).lower(*arrays).compile()
+        )
         text = compile_it().as_text()
     assert text.count(f"f32[{SIZE}]{{0}}) fusion(") == 1
     assert text.count(f"= f32[{SIZE}]{{0}} fusion(") == 0

@@ -19,9 +19,8 @@ def everything_symbolic(monkeypatch):
 
     def cond(pred, true_fn, false_fn):
         taken, other = (true_fn, false_fn) if pred else (false_fn, true_fn)
-        with contextlib.suppress(
-            tf.errors.OpError, IndexError
-        ):  # it has no sense with these values
+        # It may have no sense with these values.
+        with contextlib.suppress(tf.errors.OpError, IndexError):
             other()
         return taken()
 

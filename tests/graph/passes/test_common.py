@@ -11,7 +11,7 @@ from tests.graph.passes.tracing import AWKWARD, body, check_same, names, run, tr
 import tapeflow as tf
 from tapeflow._src.core.sizes.dims import Atom, Dim
 from tapeflow._src.graph.graph import Graph, Node, Value
-from tapeflow._src.graph.passes.common import key_of, without_repetitions
+from tapeflow._src.graph.passes.common_subexpressions import key_of, without_repetitions
 from tapeflow._src.graph.passes.dead_code import without_dead_code
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.table import TABLE

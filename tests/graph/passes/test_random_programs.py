@@ -12,7 +12,7 @@ from tests.graph.passes.tracing import AWKWARD, check_same, traced
 import tapeflow as tf
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.graph.passes import optimized
-from tapeflow._src.graph.passes.common import without_repetitions
+from tapeflow._src.graph.passes.common_subexpressions import without_repetitions
 from tapeflow._src.graph.passes.dead_code import without_dead_code
 from tapeflow._src.graph.passes.folding import with_folded_constants
 from tapeflow._src.graph.passes.simplification import simplified

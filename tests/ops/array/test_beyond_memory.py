@@ -68,7 +68,7 @@ def test_a_kernel_that_runs_out_of_memory(monkeypatch):
     row = table.TABLE["concat"]
     monkeypatch.setattr(row, "kernel", failing)
     x = tf.constant([1.0])
-    error = dispatch.told_by_rule(
+    error = dispatch.explained_by_rule(
         row, (x, x), {"axis": 0}, MemoryError("Unable to allocate 1.0 TiB")
     )
     assert isinstance(error, tf.errors.ResourceExhaustedError)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow._src.autodiff.backprop import Call, dense, record_call
-from tapeflow._src.autodiff.ends import variable_of
+from tapeflow._src.autodiff.targets_and_sources import variable_of
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import pop_recorder, push_recorder, recorders
 from tapeflow._src.core.convert import convert_to_tensor

@@ -6,8 +6,8 @@ import weakref
 from typing import Any
 
 from tapeflow._src.autodiff.backprop import Call
-from tapeflow._src.autodiff.ends import UnconnectedGradients, variable_of
 from tapeflow._src.autodiff.tangents import Tangents, tangent_of, tangents_of_call
+from tapeflow._src.autodiff.targets_and_sources import UnconnectedGradients, variable_of
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow._src.core.convert import convert_to_tensor

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow._src.autodiff import backprop, jacobians
-from tapeflow._src.autodiff.ends import UnconnectedGradients, variable_of
+from tapeflow._src.autodiff.targets_and_sources import UnconnectedGradients, variable_of
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context, identify
 from tapeflow._src.core.convert import convert_to_tensor

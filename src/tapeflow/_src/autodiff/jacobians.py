@@ -137,9 +137,8 @@ def _unknown_rows(
 
 
 def _many(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor) -> list[Any]:
-    from tapeflow._src.primitives.batching import (
-        Batch,  # only Jacobians and `vectorized_map` need it
-    )
+    # Only Jacobians and `vectorized_map` need it.
+    from tapeflow._src.primitives.batching import Batch
 
     batch = Batch(seeds._array.shape[0])
     with batch.entered():

@@ -8,8 +8,8 @@ from typing import Any
 
 from tapeflow._src.autodiff.backprop import Call, record_call
 from tapeflow._src.autodiff.custom_gradient import VariableWatcher, name_of, wrapped_as
-from tapeflow._src.autodiff.ends import variable_of
 from tapeflow._src.autodiff.tape import GradientTape
+from tapeflow._src.autodiff.targets_and_sources import variable_of
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context, no_recorders, pop_recorder, push_recorder, recorders
 from tapeflow._src.core.convert import convert_to_tensor

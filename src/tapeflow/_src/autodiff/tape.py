@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.autodiff import backprop, jacobians
 from tapeflow._src.autodiff.backprop import Call, JointRule, Record
-from tapeflow._src.autodiff.ends import (
+from tapeflow._src.autodiff.pausing import Paused
+from tapeflow._src.autodiff.targets_and_sources import (
     UnconnectedGradients,
     seeds_of,
     source_ids,
     target_of,
     variable_of,
 )
-from tapeflow._src.autodiff.pausing import Paused
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import identify, new_id, pop_recorder, push_recorder
 from tapeflow._src.core.convert import convert_to_tensor
@@ -157,9 +157,8 @@ class GradientTape(Scope):
         ids = tuple(identify(o) for o in outputs)
         try:
             specs = tuple([ArraySpec(o._array.shape, o.dtype) for o in outputs])
-        except (
-            ValueError
-        ):  # Python made them, and not even the rank is known; a partial rule needs no shapes
+        except ValueError:
+            # Python made them, and not even the rank is known; a partial rule needs no shapes.
             if not partial:
                 raise
             specs = tuple([ArraySpec((), o.dtype) for o in outputs])

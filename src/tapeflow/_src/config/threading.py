@@ -72,10 +72,9 @@ def _set_blas_threads() -> Callable[[int], Any]:
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
+        # Without it, the library that comes with NumPy can be asked directly.
         from tapeflow._src.insides.blas import thread_setter
 
-        return (
-            thread_setter()
-        )  # without it, the library that comes with NumPy can be asked directly
+        return thread_setter()
     libraries = ThreadpoolController().select(user_api="blas").lib_controllers
     return lambda count: [library.set_num_threads(count) for library in libraries]

@@ -30,10 +30,10 @@ class Scope:
     `__enter__` begins with `self._guard = self._latest`, before it changes anything.
     """
 
-    _latest: Any = (
-        None  # of the last `__exit__` that was asked for: `with` asks for it before it enters
-    )
-    _guard: Any = None  # of that of the block that it is open in
+    # Of the last `__exit__` that was asked for: `with` asks for it before it enters.
+    _latest: Any = None
+    # Of that of the block that it is open in.
+    _guard: Any = None
 
     def _leave(self, *exception: Any) -> None:
         """Undoes what `__enter__` did, and ends with `self._guard = None`. It is called again if it was interrupted."""

@@ -73,12 +73,8 @@ class Tensor(Operators):
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 8., 11.], dtype=float32)>
     """
 
-    __slots__ = (
-        "__dict__",
-        "__weakref__",
-        "_array",
-        "_id",
-    )  # programs hang what they like on tensors
+    # With a `__dict__`: programs hang what they like on tensors.
+    __slots__ = ("__dict__", "__weakref__", "_array", "_id")
 
     # NumPy asks who answers `ndarray + tensor`: the tensor does.
     __array_priority__ = 100

@@ -46,9 +46,8 @@ class OwnedIterator:
         with no_recorders():
             self._rows: Rows = self._node.rows(run)
         self._position = 0
-        self._peeked: dict[
-            int, Row
-        ] = {}  # for threads that know of an element and have yet to take it
+        # For threads that know of an element and have yet to take it.
+        self._peeked: dict[int, Row] = {}
 
     @property
     def element_spec(self) -> Any:
@@ -149,9 +148,8 @@ _iterators: weakref.WeakSet[OwnedIterator] = weakref.WeakSet()
 
 def _forked() -> None:
     for iterator in list(_iterators):
-        iterator._lock = (
-            threading.RLock()
-        )  # a thread that is not in this process may have held the other
+        # A thread that is not in this process may have held the other.
+        iterator._lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -23,7 +23,7 @@ from tapeflow._src.core.variables import steps
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function import description
 from tapeflow._src.function.binding import Binding
-from tapeflow._src.function.routine import Routine, sizes_in
+from tapeflow._src.function.graph_function import GraphFunction, sizes_in, symbol_of
 from tapeflow._src.function.signature import (
     ObjectKey,
     Signature,
@@ -93,19 +93,21 @@ class ConcreteFunction:
             result = function(*args, **kwargs)
             _check_unchanged(signature, before, _parameters(signature, args, kwargs))
             self._outputs, tensors = _flat_outputs(result, self.name)
-            symbols = [_own(tracer, x) for x in tensors]
-        self._foreign = [x for x, _ in tracer.captures.values() if isinstance(x, SymbolicTensor)]
+            symbols = [symbol_of(tracer, x) for x in tensors]
+        self._outer_symbols = [
+            x for x, _ in tracer.captures.values() if isinstance(x, SymbolicTensor)
+        ]
         tracer.actual.clear()
-        if not self._foreign:
+        if not self._outer_symbols:
             tracer.enclosing = None
         self.created = tracer.created
-        self._routine = Routine(tracer, symbols, jit_compile)
+        self._graph_function = GraphFunction(tracer, symbols, jit_compile)
         self._guards = _own_guards(tracer)
         self._variants: list[ConcreteFunction] = []
         if self._guards:  # for other sizes it is traced again
             self._function = function
             self._options = {"jit_compile": jit_compile, "by_identity": by_identity}
-        self.graph: Graph = self._routine.graph
+        self.graph: Graph = self._graph_function.graph
         self._describe(structure, keys)
         self._binding = Binding(
             signature,
@@ -120,7 +122,7 @@ class ConcreteFunction:
     def _describe(self, structure: tuple[Any, Any], keys: Sequence[Any]) -> None:
         """Keeps what the arguments were like, without keeping objects alive."""
         self.leaf_names = _names(self._signature, structure)
-        symbols = iter(self._routine.arguments)
+        symbols = iter(self._graph_function.arguments)
         described: list[Any] = []
         self.inputs: list[TensorSpec] = []
         for key, leaf, name in zip(keys, flattened(structure), self.leaf_names, strict=True):
@@ -137,11 +139,11 @@ class ConcreteFunction:
     def _substitute(
         self, leaves: Sequence[Any], stand_ins: Sequence[Any], by_identity: bool
     ) -> None:
-        """Finds out which of the routine's variables are arguments, and which are its own."""
+        """Finds out which of the graph function's variables are arguments, and which are its own."""
         numbers = {id(stand_ins[i]): i for i in reversed(self._variable_positions)}
-        own = [v for v in self._routine.variables if id(v) not in numbers]
-        # For each variable of the routine the position of an argument, or the variable itself.
-        self._slots = [numbers.get(id(v), v) for v in self._routine.variables]
+        own = [v for v in self._graph_function.variables if id(v) not in numbers]
+        # For each variable of the graph function the position of an argument, or the variable itself.
+        self._slots = [numbers.get(id(v), v) for v in self._graph_function.variables]
         self._only: list[Variable] | None = None
         if by_identity:
             self._only = [leaves[i] for i in self._variable_positions]
@@ -187,18 +189,18 @@ class ConcreteFunction:
         """The results for arguments one by one."""
         tensors = [leaves[i] for i in self._positions]
         if not self._variable_positions or self._only is not None:
-            return self._outputs(self._routine.call(tensors))
+            return self._outputs(self._graph_function.call(tensors))
         variables = [leaves[s] if isinstance(s, int) else s for s in self._slots]
-        return self._outputs(self._routine.call(tensors, variables))
+        return self._outputs(self._graph_function.call(tensors, variables))
 
     def call_tensors(self, tensors: Sequence[Tensor]) -> Any:
         """The same for a function all of whose arguments are tensors."""
-        return self._outputs(self._routine.call(tensors))
+        return self._outputs(self._graph_function.call(tensors))
 
     @property
     def is_plain(self) -> bool:
         """Whether it depends on nothing but the shapes and dtypes of tensors."""
-        return not self._foreign and len(self._positions) == len(self._keys)
+        return not self._outer_symbols and len(self._positions) == len(self._keys)
 
     def mixes(self, leaves: Sequence[Any]) -> bool:
         """Whether one of these variables is also used as one of its own."""
@@ -209,7 +211,7 @@ class ConcreteFunction:
         for n, i in enumerate(self._variable_positions):
             if leaves[i] is not self._only[n] if self._only else id(leaves[i]) in self._own_ids:
                 return False
-        for x in self._foreign:
+        for x in self._outer_symbols:
             if context.tracer is None or not context.tracer.sees(x.interpreter):
                 return False
         return not self._guards or self._failing(leaves) is None
@@ -219,14 +221,14 @@ class ConcreteFunction:
         tensors = [leaves[i] for i in self._positions]
         if not all(isinstance(x, Tensor) for x in tensors):  # sizes are not given yet
             return None
-        return failing(self._guards, sizes_in(self._routine.arguments, tensors))
+        return failing(self._guards, sizes_in(self._graph_function.arguments, tensors))
 
     # What it is.
 
     @property
     def outputs(self) -> list[TensorSpec]:
         """The tensors it returns."""
-        return [TensorSpec(x.shape, x.dtype) for x in self._routine.symbols]
+        return [TensorSpec(x.shape, x.dtype) for x in self._graph_function.symbols]
 
     @property
     def structured_input_signature(self) -> Any:
@@ -261,7 +263,7 @@ class ConcreteFunction:
     @property
     def captured_inputs(self) -> list[Any]:
         """Variables and tensors that it takes from around it."""
-        return [*self._own, *self._routine.captured]
+        return [*self._own, *self._graph_function.captured]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The signature as text.
@@ -282,7 +284,7 @@ class ConcreteFunction:
 
     def report(self) -> str:
         """Which executor runs it, and what it was chosen from."""
-        return self._routine.report()
+        return self._graph_function.report()
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at {id(self):#x}>"
@@ -382,12 +384,6 @@ def _own_guards(tracer: Tracer) -> tuple[Guard, ...]:
 _MADE_UP = 840
 """Larger than windows and offsets mostly are, so that something is left by slices and convolutions; and a multiple of
 what people mostly divide a size by."""
-
-
-def _own(tracer: Tracer, x: Tensor) -> SymbolicTensor:
-    if isinstance(x, SymbolicTensor) and x.interpreter is tracer:
-        return x
-    return tracer.capture(x)
 
 
 def _flat_outputs(result: Any, name: str) -> tuple[Callable[[Sequence[Any]], Any], list[Tensor]]:

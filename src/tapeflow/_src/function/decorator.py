@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow._src.core.export import export
 
 if TYPE_CHECKING:
-    from tapeflow._src.function.polymorphic import Function
+    from tapeflow._src.function.function import Function
 
 
 @export("function")
@@ -63,7 +63,7 @@ def function(
         jit_compile = experimental_compile
 
     def decorated(inner: Callable[..., Any]) -> Function:
-        from tapeflow._src.function.polymorphic import Function
+        from tapeflow._src.function.function import Function
 
         return Function(
             inner,

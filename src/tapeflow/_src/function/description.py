@@ -37,10 +37,8 @@ def short(given: list[_Parameter], result: Any) -> str:
 
 def long(given: list[_Parameter], result: Any, captured: Sequence[Variable]) -> str:
     """One line for each argument, result and captured variable."""
-    captures = [
-        f"{v._name}: {TensorSpec(v.shape, v.dtype)!r}"  # by name: addresses would say nothing
-        for v in captured
-    ]
+    # By name: addresses would say nothing.
+    captures = [f"{v._name}: {TensorSpec(v.shape, v.dtype)!r}" for v in captured]
     return "\n".join(
         [
             "Input Parameters:",

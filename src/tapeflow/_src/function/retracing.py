@@ -13,7 +13,7 @@ from tapeflow._src.core.log import logger
 from tapeflow._src.function.signature import ObjectKey, TensorKey, VariableKey
 
 if TYPE_CHECKING:
-    from tapeflow._src.function.polymorphic import Function
+    from tapeflow._src.function.function import Function
 
 _CALLS = 10
 _TOO_MANY = 5
@@ -25,9 +25,8 @@ class RetracingWatch:
 
     def __init__(self) -> None:
         self.calls = 0  # functions count their calls here
-        self._traces: list[
-            tuple[int, int, Any]
-        ] = []  # the number of the call, the function, the key
+        # The number of the call, the function, the key.
+        self._traces: list[tuple[int, int, Any]] = []
         self._warnings = 0
 
     def traced(self, function: Function, key: Any) -> None:

@@ -20,16 +20,16 @@ def exact_options() -> dict[str, Any] | None:
     and YNNPACK, which takes products from XLA on processors, crashes on some of them: it is left out as well. Both or
     none, because the one without the other is not safe.
     """
-    told: dict[str, Any] = {
+    options: dict[str, Any] = {
         "xla_disable_hlo_passes": "algsimp",
         "xla_cpu_experimental_ynn_fusion_type": "",
     }
     try:
-        jax.jit(lambda x: x + 1, compiler_options=told)(np.float32(0))
+        jax.jit(lambda x: x + 1, compiler_options=options)(np.float32(0))
     except Exception as error:  # another version of jax, in whatever way it differs
         lacking(
             f"XLA does not take the options that keep its answers exact ({type(error).__name__})",
             "where infinities and NaN meet, tf.function may answer as with jit_compile=True",
         )
         return None
-    return told
+    return options

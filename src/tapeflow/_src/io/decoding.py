@@ -19,9 +19,8 @@ _SIGNATURES = {
     "BMP": (b"BM",),
 }
 _LONGEST, _LARGEST = 2**27, 2**29  # pixels of a side, and in all: as in TensorFlow
-_MOST_PIXELS_A_BYTE = (
-    8 * 1032
-)  # eight of one bit to a byte, and what zeros are compressed by at most
+# Eight of one bit to a byte, and what zeros are compressed by at most.
+_MOST_PIXELS_A_BYTE = 8 * 1032
 _AT_ONCE = 2**20  # pixels
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _CHANNELS = {"1": 1, "L": 1, "LA": 2, "RGBA": 4, "PA": 4}
@@ -38,7 +37,7 @@ def pillow() -> Any:
     return Image
 
 
-class _Telling:
+class _translating_errors:
     """Within this context only Pillow works: what it makes of damaged contents may be an error of any kind."""
 
     def __init__(self, op: str) -> None:
@@ -73,7 +72,7 @@ def opened(op: str, data: bytes, truncated: bool = False) -> Picture:
             f"{op}: the string of {len(data)} bytes is not the contents of a {', '.join(some)} or {last} file"
         )
     file = (_Padded if truncated else io.BytesIO)(data)
-    with _Telling(op):
+    with _translating_errors(op):
         # By the class of its format: Pillow's `open` refuses images whose size it finds suspicious.
         Image.preinit()
         image = Image.OPEN[kind][0](file, None)
@@ -105,7 +104,7 @@ class Picture:
         image, animated, count = self._image, self._kind == "GIF", 1
         if animated:
             channels = channels or 3
-            with _Telling(self._op):
+            with _translating_errors(self._op):
                 count = 1 if frames is False else image.n_frames
         elif self._kind == "JPEG":
             image = self._reduced(ratio, "L" if channels == 1 else image.mode)
@@ -113,17 +112,16 @@ class Picture:
         shape = (count, height, width, channels or _channels(image))
         byte = np.dtype(np.uint8)
         check_room(self._op, (*shape[:3], shape[3] * dtype.size), byte)
-        check_room(
-            self._op, (height, width, shape[3] * dtype.size + 4), byte
-        )  # and Pillow's pixels
-        with _Telling(self._op):
+        # And Pillow's pixels.
+        check_room(self._op, (height, width, shape[3] * dtype.size + 4), byte)
+        with _translating_errors(self._op):
             deep = deep_pixels(image, channels)
         if deep is not None:
             found = _as_dtype(deep, dtype)
             return found[None] if frames else found
         out = np.empty(shape, dtype.np_dtype)
         for number in range(count):
-            with _Telling(self._op):
+            with _translating_errors(self._op):
                 if animated:
                     image.seek(number)
                 image.load()
@@ -133,7 +131,7 @@ class Picture:
     def _reduced(self, ratio: int, mode: str) -> Any:
         image = self._image
         size = tuple(-(-side // ratio) for side in image.size)
-        with _Telling(self._op):
+        with _translating_errors(self._op):
             image.draft(mode, size)  # as the file has it, or smaller
             return image if image.size == size else image.resize(size)
 
@@ -142,7 +140,7 @@ class Picture:
         height, width, channels = out.shape
         rows = max(1, _AT_ONCE // max(width, 1))
         for start in range(0, height, rows):
-            with _Telling(self._op):
+            with _translating_errors(self._op):
                 part = image.crop((0, start, width, min(start + rows, height)))
                 pixels = _converted(part, channels)
             out[start : start + rows] = _as_dtype(pixels, dtype)

@@ -72,7 +72,7 @@ class GFile:
         if self._file is None:
             encoding = None if "b" in self._mode else "utf-8"
             newline = None if "b" in self._mode else ""
-            with _files.told(self._name):
+            with _files.translating_os_errors(self._name):
                 self._file = open(self._name, self._mode, encoding=encoding, newline=newline)  # noqa: SIM115
         return self._file
 
@@ -90,17 +90,17 @@ class GFile:
         """As many characters, or bytes; by default all that are left."""
         if isinstance(n, int) and n >= 2**31 and n >= self.size():
             n = -1  # memory is taken for as many as are asked for
-        with _files.told(self._name):
+        with _files.translating_os_errors(self._name):
             return self._readable().read(n)
 
     def readline(self) -> Any:
         """The next line, empty at the end."""
-        with _files.told(self._name):
+        with _files.translating_os_errors(self._name):
             return self._readable().readline()
 
     def readlines(self) -> list[Any]:
         """The lines that are left."""
-        with _files.told(self._name):
+        with _files.translating_os_errors(self._name):
             return self._readable().readlines()
 
     def write(self, file_content: Any) -> None:
@@ -108,7 +108,7 @@ class GFile:
         file = self._opened() if "a" in self._mode else self._allowed("w", "writing")
         if "b" in self._mode and isinstance(file_content, str):
             file_content = file_content.encode()
-        with _files.told(self._name):
+        with _files.translating_os_errors(self._name):
             file.write(file_content)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
@@ -119,7 +119,7 @@ class GFile:
         offset = position if offset is None else offset
         if offset is None:
             raise TypeError("GFile.seek: the offset is missing")
-        with _files.told(self._name):
+        with _files.translating_os_errors(self._name):
             self._opened().seek(offset, whence)
 
     def tell(self) -> int:
@@ -132,7 +132,7 @@ class GFile:
 
     def size(self) -> int:
         """How many bytes the file has."""
-        with _files.told(self._name):
+        with _files.translating_os_errors(self._name):
             if self._file is not None and self._mode[0] != "r":
                 self._file.flush()
             return _os.path.getsize(self._name)
@@ -140,21 +140,21 @@ class GFile:
     def flush(self) -> None:
         """Hands what was written to the operating system."""
         if self._file is not None:
-            with _files.told(self._name):
+            with _files.translating_os_errors(self._name):
                 self._file.flush()
 
     def close(self) -> None:
         """Ends the use of the file."""
         file, self._file = self._file, None
         if file is not None:
-            with _files.told(self._name):
+            with _files.translating_os_errors(self._name):
                 file.close()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._readable())
 
     def __next__(self) -> Any:
-        with _files.told(self._name):
+        with _files.translating_os_errors(self._name):
             return next(self._readable())
 
     def next(self) -> Any:
@@ -221,7 +221,7 @@ def listdir(path: Any) -> list[str]:
     >>> tf.io.gfile.listdir(tempfile.mkdtemp())
     []
     """
-    with _files.told(path):
+    with _files.translating_os_errors(path):
         return _os.listdir(_path(path))
 
 
@@ -233,7 +233,7 @@ def mkdir(path: Any) -> None:
     >>> tf.io.gfile.mkdir(tempfile.mkdtemp() + "/a")
     """
     if not isdir(path):
-        with _files.told(path):
+        with _files.translating_os_errors(path):
             _os.mkdir(_path(path))
 
 
@@ -244,7 +244,7 @@ def makedirs(path: Any) -> None:
     >>> import tempfile
     >>> tf.io.gfile.makedirs(tempfile.mkdtemp() + "/a/b")
     """
-    with _files.told(path):
+    with _files.translating_os_errors(path):
         _os.makedirs(_path(path), exist_ok=True)
 
 
@@ -267,9 +267,13 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     import shutil
 
     _refuse_existing(dst, overwrite)
-    with _files.told(dst):
+    with _files.translating_os_errors(dst):
         _os.stat(_os.path.dirname(_path(dst)) or ".")
-    with _files.told(src), open(_path(src), "rb") as file, _files.replacing(_path(dst)) as new:
+    with (
+        _files.translating_os_errors(src),
+        open(_path(src), "rb") as file,
+        _files.replacing(_path(dst)) as new,
+    ):
         shutil.copyfileobj(file, new)
 
 
@@ -290,7 +294,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
       overwrite: whether it may take the place of another file.
     """
     _refuse_existing(dst, overwrite)
-    with _files.told(src):
+    with _files.translating_os_errors(src):
         _os.replace(_path(src), _path(dst))
 
 
@@ -310,7 +314,7 @@ def remove(path: Any) -> None:
     >>> tf.io.write_file(folder + "/a", "text")
     >>> tf.io.gfile.remove(folder + "/a")
     """
-    with _files.told(path):
+    with _files.translating_os_errors(path):
         _os.remove(_path(path))
 
 
@@ -326,7 +330,7 @@ def rmtree(path: Any) -> None:
     """
     import shutil
 
-    with _files.told(path):
+    with _files.translating_os_errors(path):
         shutil.rmtree(_path(path))
 
 
@@ -348,7 +352,7 @@ def stat(path: Any) -> _Statistics:
     >>> tf.io.gfile.stat(folder + "/a").length
     4
     """
-    with _files.told(path):
+    with _files.translating_os_errors(path):
         found = _os.stat(_path(path))
     return _Statistics(found.st_size, found.st_mtime_ns, _stat.S_ISDIR(found.st_mode))
 

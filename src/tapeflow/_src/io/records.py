@@ -12,12 +12,11 @@ import numpy as np
 
 from tapeflow._src.core.errors import DataLossError, FailedPreconditionError, invalid, shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.system.files import checked_path, told
+from tapeflow._src.core.system.files import checked_path, translating_os_errors
 
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, with the lowest bit first
-_STRETCH = (
-    32  # a long record is cut into stretches of this many bytes, which are summed side by side
-)
+# A long record is cut into stretches of this many bytes, which are summed side by side.
+_STRETCH = 32
 _PIECE = 2**24
 
 
@@ -193,7 +192,7 @@ class TFRecordWriter:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(options)
         self._path = checked_path(path)
-        with told(self._path):
+        with translating_os_errors(self._path):
             self._file: BinaryIO | None = open(self._path, "wb")  # noqa: SIM115
         self._squeeze: Any = None
         if options.compression_type:
@@ -207,12 +206,12 @@ class TFRecordWriter:
         if not isinstance(data, bytes):
             raise invalid(f"TFRecordWriter.write: a record is bytes, got {type(record).__name__}")
         data = framed(data)
-        with told(self._path):
+        with translating_os_errors(self._path):
             self._open().write(self._squeeze.compress(data) if self._squeeze else data)
 
     def flush(self) -> None:
         """Hands what was written to the operating system."""
-        with told(self._path):
+        with translating_os_errors(self._path):
             if self._squeeze:
                 self._open().write(self._squeeze.flush(zlib.Z_SYNC_FLUSH))
             self._open().flush()
@@ -221,7 +220,7 @@ class TFRecordWriter:
         """Ends the file."""
         file, self._file = self._file, None
         if file is not None:
-            with told(self._path), file:
+            with translating_os_errors(self._path), file:
                 if self._squeeze:
                     file.write(self._squeeze.flush())
 

@@ -98,7 +98,7 @@ def _beside(path: str, suffix: str, folders: bool = True) -> Iterator[str]:
         found = re.search(r"errno = (\d+)", str(error))
         number = int(found[1]) if found else getattr(error, "errno", None)
         if isinstance(error, (OSError, RuntimeError)) and number:
-            raise new.told(OSError(number, os.strerror(number))) from error
+            raise new.explained(OSError(number, os.strerror(number))) from error
         raise
     new.commit()
 

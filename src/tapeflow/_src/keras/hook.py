@@ -51,7 +51,7 @@ _BRANCHES = {
 }
 """What each module that chooses a backend by its name imports if the name is ours."""
 
-_HASTY = (
+_SLOW_IMPORTS = (
     "keras.src.callbacks.orbax_checkpoint",
     "keras.src.visualization.plot_bounding_box_gallery",
     "keras.src.visualization.plot_image_gallery",
@@ -305,7 +305,7 @@ _loaders: dict[str, type[SourceFileLoader]] = {
     _CONFIG: _ConfigLoader,
     _DYNAMIC: _DynamicLoader,
     **dict.fromkeys(_BRANCHES, _BranchLoader),
-    **dict.fromkeys(_HASTY, _LazyLoader),
+    **dict.fromkeys(_SLOW_IMPORTS, _LazyLoader),
     **dict.fromkeys(_WITH_TENSORFLOW, _TensorFlowLoader),
     _BOARD: _BoardLoader,
     **dict.fromkeys(_CHANGED, _ChangedLoader),

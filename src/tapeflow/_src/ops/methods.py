@@ -16,7 +16,7 @@ from tapeflow._src.ops.effects import copies
 from tapeflow._src.ops.indexing import gathering, scattering, slicing, variable_rows
 from tapeflow._src.primitives.array import moving, packing, sizes
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.linalg import products
 

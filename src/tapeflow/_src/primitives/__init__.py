@@ -2,7 +2,7 @@
 
 from tapeflow._src.primitives import rules, storage, table
 from tapeflow._src.primitives.array import checks, moving, patterns, repeating
-from tapeflow._src.primitives.elementwise import binary, making, unary
+from tapeflow._src.primitives.elementwise import binary, builders, unary
 from tapeflow._src.primitives.image import resize
 from tapeflow._src.primitives.indexing import picking, scattering, segments, sequences
 from tapeflow._src.primitives.linalg import (
@@ -35,6 +35,7 @@ __all__ = [
     "attention",
     "bessel",
     "binary",
+    "builders",
     "checks",
     "conv",
     "conv_kernels",
@@ -45,7 +46,6 @@ __all__ = [
     "gamma",
     "incomplete",
     "integrals",
-    "making",
     "matrices",
     "matrix_functions",
     "morphology",

@@ -58,7 +58,7 @@ def run_plain(row: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     except FAILURES as error:
         return after_failure(row, inputs, attrs, quietly, error)
     if row.keeps_dtype and found.dtype != arrays[0].dtype:
-        raise told_by_rule(row, inputs, attrs, TypeError(f"no kernel for {arrays[0].dtype}"))
+        raise explained_by_rule(row, inputs, attrs, TypeError(f"no kernel for {arrays[0].dtype}"))
     output = Tensor(found) if row.outputs == 1 else tuple([Tensor(a) for a in found])
     for recorder in recorders:
         recorder.record(row, inputs, output, attrs)
@@ -67,9 +67,9 @@ def run_plain(row: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
 
 def _check_dtypes(row: Primitive, inputs: Inputs, dtypes: list[np.dtype]) -> None:
     if row.one_dtype and len(set(dtypes)) > 1:
-        raise told_by_rule(row, inputs, {}, TypeError("different dtypes"))
+        raise explained_by_rule(row, inputs, {}, TypeError("different dtypes"))
     if row.numbers_only and dtypes[0].kind in "bO":
-        raise told_by_rule(row, inputs, {}, TypeError("not numbers"))
+        raise explained_by_rule(row, inputs, {}, TypeError("not numbers"))
 
 
 # The same, for the kinds of rows that there are.
@@ -167,7 +167,7 @@ def quick_unary(row: Primitive) -> Callable[[Any], Tensor]:
             return after_failure(row, (x,), {}, run, error)
         # NumPy turns integers into floats, and bools into integers; TensorFlow refuses them.
         if result.dtype is not array.dtype and result.dtype != array.dtype:
-            raise told_by_rule(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
+            raise explained_by_rule(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
         output = Tensor(result)
         for recorder in recorders:
             recorder.record(row, (x,), output, None)
@@ -193,15 +193,15 @@ def quick_binary(row: Primitive) -> Callable[[Any, Any], Tensor]:
         y = b._array
         dtype = x.dtype
         if dtype is not y.dtype and dtype != y.dtype:
-            raise told_by_rule(row, (a, b), {}, TypeError("different dtypes"))
+            raise explained_by_rule(row, (a, b), {}, TypeError("different dtypes"))
         if refuse_bool and dtype.kind in "bO":
-            raise told_by_rule(row, (a, b), {}, TypeError("not numbers"))
+            raise explained_by_rule(row, (a, b), {}, TypeError("not numbers"))
         try:
             result = run(kernel, x, y)
         except FAILURES as error:
             return after_failure(row, (a, b), {}, run, error)
         if keeps_dtype and result.dtype is not dtype and result.dtype != dtype:
-            raise told_by_rule(row, (a, b), {}, TypeError(f"no kernel for {dtype}"))
+            raise explained_by_rule(row, (a, b), {}, TypeError(f"no kernel for {dtype}"))
         output = Tensor(result)
         for recorder in recorders:
             recorder.record(row, (a, b), output, None)
@@ -231,7 +231,7 @@ def after_failure(
 ) -> Any:
     """The output after all, where the kernel could not be run here or not now; else its failure."""
     if isinstance(error, KERNEL_FAILURES):
-        raise told_by_rule(row, inputs, attrs, error) from None
+        raise explained_by_rule(row, inputs, attrs, error) from None
     if run is elsewhere:
         return devices.engine.interpret(row, inputs, attrs)
     if not is_busy(run):
@@ -240,7 +240,7 @@ def after_failure(
         return run_plain(row, inputs, attrs)
 
 
-def told_by_rule(row: Primitive, inputs: Inputs, attrs: Attrs, error: Exception) -> Exception:
+def explained_by_rule(row: Primitive, inputs: Inputs, attrs: Attrs, error: Exception) -> Exception:
     """The failure of a kernel in the user's words.
 
     The shape rule knows what the op demands, so it is asked first. What it lets pass depends on values (an index out of

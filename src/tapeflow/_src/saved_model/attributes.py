@@ -42,9 +42,8 @@ def names_of(row: Any) -> tuple[frozenset[str], frozenset[str]]:
     if row.name in _WINDOWS:
         functions.append(row.result)
     for function in functions:
-        if not inspect.isfunction(
-            function
-        ):  # a function of NumPy's: what more it takes is no business of ours
+        # What a function of NumPy's takes besides is no business of ours.
+        if not inspect.isfunction(function):
             continue
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind is parameter.KEYWORD_ONLY and (

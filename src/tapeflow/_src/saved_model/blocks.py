@@ -9,7 +9,7 @@ from tapeflow._src.core.dtypes import DType, bool_, int32
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.function.control_flow.loop_kernel import Plan
 from tapeflow._src.function.control_flow.rows import spec_from
-from tapeflow._src.function.routine import Routine
+from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.primitives.array.stack import StackShape, is_stack
 from tapeflow._src.saved_model.damage import Damage, index
 
@@ -29,16 +29,18 @@ def conditional_of(attrs: dict[str, Any], count: int) -> tuple[Any, tuple[int, .
     return places, kept, _shapes("cond", attrs["shapes"])
 
 
-def check_branches(routines: Sequence[Routine], kept: tuple[int, ...], shapes: Shapes) -> None:
+def check_branches(
+    graph_functions: Sequence[GraphFunction], kept: tuple[int, ...], shapes: Shapes
+) -> None:
     """Whether branches that keep something for a backward pass give what was noted."""
     count = len(shapes) - sum(kept)
     at = count
-    for routine, more in zip(routines, kept, strict=True):
+    for graph_function, more in zip(graph_functions, kept, strict=True):
         own = (*shapes[: max(0, count)], *shapes[at : at + more])
         if (
             count < 0
-            or len(own) != len(routine.symbols)
-            or not all(map(_fits, routine.symbols, own))
+            or len(own) != len(graph_function.symbols)
+            or not all(map(_fits, graph_function.symbols, own))
         ):
             raise Damage("a branch of cond does not give what was noted")
         at += more
@@ -66,7 +68,9 @@ def loop_of(attrs: dict[str, Any], count: int) -> tuple[Plan, Shapes]:
     return plan, _shapes("while", attrs["shapes"])
 
 
-def check_loop(plan: Plan, shapes: Shapes, body: Routine, condition: Routine | None) -> None:
+def check_loop(
+    plan: Plan, shapes: Shapes, body: GraphFunction, condition: GraphFunction | None
+) -> None:
     """Whether the blocks of a loop give what was noted."""
     outer = plan.carried + len(plan.stacked) + len(plan.sums) + 1 + plan.kept
     inner = plan.carried + len(plan.stacked) + sum(1 + rows for rows, _ in plan.sums) + plan.kept

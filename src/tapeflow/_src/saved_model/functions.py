@@ -18,7 +18,7 @@ from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
-from tapeflow._src.function.polymorphic import Function
+from tapeflow._src.function.function import Function
 from tapeflow._src.function.signature import TensorKey, flattened, form_of, key_of, keys_of
 from tapeflow._src.function.tracing.symbols import TracingError
 from tapeflow._src.graph.graph import Value
@@ -53,10 +53,10 @@ class Functions:
     def graph(self, concrete: ConcreteFunction) -> int:
         """The number of the graph of a traced function."""
         if id(concrete) not in self._numbers:
-            routine = concrete._routine
-            data = graph_data(routine.graph, self.arrays)
-            data["variables"] = [self.variable(v) for v in routine.variables]
-            data["captured"] = [self.arrays.add(x._array) for x in routine.captured]
+            graph_function = concrete._graph_function
+            data = graph_data(graph_function.graph, self.arrays)
+            data["variables"] = [self.variable(v) for v in graph_function.variables]
+            data["captured"] = [self.arrays.add(x._array) for x in graph_function.captured]
             self._numbers[id(concrete)] = len(self.graphs)
             self._alive.append(concrete)
             self.graphs.append(data)
@@ -146,7 +146,7 @@ class Functions:
 
 def guards_data(concrete: ConcreteFunction) -> list[Any]:
     """The answers about sizes that a trace relies on, as data. Sizes are those of its arguments by number."""
-    places = {x.value: i for i, x in enumerate(concrete._routine.arguments)}
+    places = {x.value: i for i, x in enumerate(concrete._graph_function.arguments)}
     return [
         [guard.comparison, *[_size_data(x, places) for x in guard[1:3]], guard.answer]
         for guard in concrete._guards
@@ -299,7 +299,7 @@ class LoadedFunction(Function):
                 "it does. Call it before saving, or give it an input_signature."
             )
         options = "\n".join(
-            f"  {i}. {_told(trace.takes)}" for i, trace in enumerate(self._saved, 1)
+            f"  {i}. {_signature_text(trace.takes)}" for i, trace in enumerate(self._saved, 1)
         )
         raise ValueError(
             f"Could not find matching concrete function to call loaded from the SavedModel: {self.name!r} was saved "
@@ -402,6 +402,6 @@ def _fitted(wanted: Any, value: Any) -> Any:
     return value
 
 
-def _told(takes: tuple[Any, Any]) -> str:
+def _signature_text(takes: tuple[Any, Any]) -> str:
     args, kwargs = takes
     return ", ".join([*map(repr, args), *[f"{k}={v!r}" for k, v in kwargs.items()]]) or "nothing"

@@ -20,7 +20,7 @@ from tapeflow._src.function.control_flow.loop_kernel import WHILE
 from tapeflow._src.function.control_flow.loops import Loop
 from tapeflow._src.function.control_flow.rows import spec_from
 from tapeflow._src.function.control_flow.trips import known_trips
-from tapeflow._src.function.routine import Routine
+from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.tracing.symbols import UnknownRank
 from tapeflow._src.primitives.array.sizes import size_check
 from tapeflow._src.primitives.array.stacks import UNLISTED
@@ -116,29 +116,31 @@ def _attribute(data: Any, values: dict[int, Tensor], read: Read) -> Any:
     return decoded(data, read, lambda held: decoded_size(held, values))
 
 
-def _traced(block: Block, data: dict[str, Any], inputs: Sequence[Tensor], read: Read) -> Routine:
+def _traced(
+    block: Block, data: dict[str, Any], inputs: Sequence[Tensor], read: Read
+) -> GraphFunction:
     found = block.run(lambda: results(data, replay(data, inputs, read)))
-    return block.routine(found)
+    return block.graph_function(found)
 
 
 def _cond(tensors: list[Tensor], attrs: dict[str, Any], read: Read) -> Sequence[Tensor]:
     places, kept, shapes = blocks.conditional_of(attrs, len(tensors))
     index, *pool = tensors
-    routines = [
+    graph_functions = [
         _traced(Block("branch", current()), data, [pool[p] for p in own], read)
         for data, own in zip(attrs["branches"], places, strict=True)
     ]
     if not any(kept):
-        return conditional(routines, index, [[]] * len(routines))
-    blocks.check_branches(routines, kept, shapes)
+        return conditional(graph_functions, index, [[]] * len(graph_functions))
+    blocks.check_branches(graph_functions, kept, shapes)
     # Its derivative is in the function, too: the node keeps what that needs, and has no derivative of its own.
     more: list[Tensor] = []
     own_places = []
-    for routine in routines:
-        own_places.append(tuple(range(len(more), len(more) + len(routine.captured))))
-        more += routine.captured
+    for graph_function in graph_functions:
+        own_places.append(tuple(range(len(more), len(more) + len(graph_function.captured))))
+        more += graph_function.captured
     new = {
-        "branches": tuple([routine.graph for routine in routines]),
+        "branches": tuple([graph_function.graph for graph_function in graph_functions]),
         "places": tuple(own_places),
         "kept": kept,
         "shapes": shapes,
@@ -151,7 +153,7 @@ def _while(tensors: list[Tensor], attrs: dict[str, Any], read: Read) -> Sequence
     first, n = plan.first, plan.carried
     carried = tensors[first : first + n]
     scanned = tensors[first + n : first + n + plan.scanned]
-    routines: list[Routine] = []
+    graph_functions: list[GraphFunction] = []
     for name, places, rows in (("body", plan.body, scanned), ("condition", plan.condition, [])):
         if name not in attrs:
             continue
@@ -172,9 +174,9 @@ def _while(tensors: list[Tensor], attrs: dict[str, Any], read: Read) -> Sequence
                 data, replay(data, [*mine, *[tensors[p] for p in places]], read)
             )
         )
-        routines.append(block.routine(found))
-    body = routines[0]
-    condition = routines[1] if "condition" in attrs else None
+        graph_functions.append(block.graph_function(found))
+    body = graph_functions[0]
+    condition = graph_functions[1] if "condition" in attrs else None
     blocks.check_loop(plan, shapes, body, condition)
     if not plan.kept:
         loop = Loop(

@@ -14,7 +14,7 @@ from tapeflow._src.core.system.files import remove_leftovers
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.core.versions import __version__
 from tapeflow._src.function.concrete import ConcreteFunction
-from tapeflow._src.function.polymorphic import Function
+from tapeflow._src.function.function import Function
 from tapeflow._src.saved_model.encoding import Arrays
 from tapeflow._src.saved_model.functions import Functions, LoadedFunction
 from tapeflow._src.train import tensor_file

@@ -12,7 +12,7 @@ import weakref
 from typing import Any
 
 from tapeflow._src.core.errors import shown
-from tapeflow._src.core.system.files import told
+from tapeflow._src.core.system.files import translating_os_errors
 from tapeflow._src.io import wire
 from tapeflow._src.io.records import framed
 from tapeflow._src.io.tensor_proto import tensor_proto
@@ -52,7 +52,7 @@ class EventFile:
     """
 
     def __init__(self, folder: str, max_queue: int, flush_millis: int, suffix: str) -> None:
-        with told(folder):
+        with translating_os_errors(folder):
             os.makedirs(folder or ".", exist_ok=True)
         now = time.time()
         name = f"events.out.tfevents.{int(now):010d}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}{suffix}"
@@ -63,7 +63,7 @@ class EventFile:
         self._queue: list[bytes] = []
         self._flushed = time.monotonic()
         # Without a buffer: what was flushed is the operating system's, even if the process is killed.
-        with told(self.path):
+        with translating_os_errors(self.path):
             self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
         version = wire.text(3, "brain.Event:2") + wire.data(10, wire.text(1, "tapeflow"))
         self._queue.append(wire.double(1, now) + version)
@@ -90,7 +90,7 @@ class EventFile:
         """Writes what waits in the queue."""
         with self._lock:
             if not self._file.closed:
-                with told(self.path):
+                with translating_os_errors(self.path):
                     _write(self._queue, self._file)
                 self._flushed = time.monotonic()
 

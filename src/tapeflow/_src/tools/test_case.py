@@ -87,9 +87,9 @@ class TestCase(unittest.TestCase):
         """Fails unless two structures have almost the same numbers: |a - b| <= atol + rtol * |b|."""
         for place, (x, y) in self._pairs(a, b, msg):
             x, y = _array(x), _array(y)
-            self.assertEqual(x.shape, y.shape, self._told(f"shapes differ{place}", msg))
+            self.assertEqual(x.shape, y.shape, self._message(f"shapes differ{place}", msg))
             if x.dtype.kind in "OSU" or not np.allclose(x, y, rtol, atol, equal_nan=True):
-                np.testing.assert_allclose(x, y, rtol, atol, err_msg=self._told(place, msg))
+                np.testing.assert_allclose(x, y, rtol, atol, err_msg=self._message(place, msg))
 
     def assertNotAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
@@ -99,7 +99,7 @@ class TestCase(unittest.TestCase):
             self.assertAllClose(a, b, rtol, atol, msg)
         except AssertionError:
             return
-        self.fail(self._told("the two values are close at all elements", msg))
+        self.fail(self._message("the two values are close at all elements", msg))
 
     def assertAllCloseAccordingToType(
         self,
@@ -132,7 +132,7 @@ class TestCase(unittest.TestCase):
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Fails unless two tensors have the same shape and equal elements. NaN is equal to NaN."""
         x, y = _array(a), _array(b)
-        self.assertEqual(x.shape, y.shape, self._told("shapes differ", msg))
+        self.assertEqual(x.shape, y.shape, self._message("shapes differ", msg))
         if x.dtype.kind in "OSU" or y.dtype.kind in "OSU":
             self.assertEqual(_texts(x), _texts(y), msg)
             return
@@ -144,7 +144,7 @@ class TestCase(unittest.TestCase):
             self.assertAllEqual(a, b)
         except AssertionError:
             return
-        self.fail(self._told("the two values are equal at all elements", msg))
+        self.fail(self._message("the two values are equal at all elements", msg))
 
     def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
         """Fails unless all elements are greater than a number."""
@@ -188,7 +188,7 @@ class TestCase(unittest.TestCase):
     def assertNear(self, f1: Any, f2: Any, err: float, msg: str | None = None) -> None:
         """Fails unless two numbers differ by at most `err`."""
         near = f1 == f2 or abs(float(f1) - float(f2)) <= err
-        self.assertTrue(near, self._told(f"{f1!r} != {f2!r} +/- {err!r}", msg))
+        self.assertTrue(near, self._message(f"{f1!r} != {f2!r} +/- {err!r}", msg))
 
     def assertArrayNear(
         self, farray1: Any, farray2: Any, err: float, msg: str | None = None
@@ -227,12 +227,12 @@ class TestCase(unittest.TestCase):
                 pass
         if not isinstance(a, (dict, list, tuple)):
             return [("", (a, b))]
-        self.assertEqual(isinstance(a, dict), isinstance(b, dict), self._told("structures", msg))
+        self.assertEqual(isinstance(a, dict), isinstance(b, dict), self._message("structures", msg))
         keys: Any = list(a) if isinstance(a, dict) else range(len(a))
         if isinstance(a, dict):
-            self.assertCountEqual(a, b, self._told("the keys differ", msg))
+            self.assertCountEqual(a, b, self._message("the keys differ", msg))
         else:
-            self.assertEqual(len(a), len(b), self._told("the lengths differ", msg))
+            self.assertEqual(len(a), len(b), self._message("the lengths differ", msg))
         found: list[tuple[str, tuple[Any, Any]]] = []
         for key in keys:
             for place, pair in self._pairs(a[key], b[key], msg):
@@ -240,7 +240,7 @@ class TestCase(unittest.TestCase):
         return found
 
     @staticmethod
-    def _told(text: str, msg: str | None) -> str:
+    def _message(text: str, msg: str | None) -> str:
         return f"{text}: {msg}" if msg else text
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow._src.core.export import export
-from tapeflow._src.core.system.files import told
+from tapeflow._src.core.system.files import translating_os_errors
 from tapeflow._src.core.system.handlers import outside_of_traces
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import integer
@@ -165,7 +165,7 @@ class CheckpointManager:
         # an older one is forgotten only when it is gone.
         self._write_state()
         for old in surplus:
-            with contextlib.suppress(FileNotFoundError), told(old + SUFFIX):
+            with contextlib.suppress(FileNotFoundError), translating_os_errors(old + SUFFIX):
                 os.unlink(old + SUFFIX)
         if surplus or preserved:
             for old in (*surplus, *preserved):

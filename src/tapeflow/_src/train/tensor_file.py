@@ -19,7 +19,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy, int64, string
 from tapeflow._src.core.errors import DataLossError, NotFoundError
-from tapeflow._src.core.system.files import checked_path, replacing, told
+from tapeflow._src.core.system.files import checked_path, replacing, translating_os_errors
 
 SUFFIX = ".safetensors"
 _FORMAT = "tapeflow"
@@ -154,7 +154,7 @@ class TensorFile:
         self.path = path
         self._lock = threading.Lock()
         try:
-            with told(path):
+            with translating_os_errors(path):
                 # Without a buffer, and not mapped: memory that is backed by a file which shrinks kills the process.
                 self._file = open(checked_path(path), "rb", buffering=0)  # noqa: SIM115  # until `__del__`
                 status = os.fstat(self._file.fileno())
@@ -197,7 +197,7 @@ class TensorFile:
         view = memoryview(memory)
         done = 0
         while done < len(view):
-            with told(self.path):
+            with translating_os_errors(self.path):
                 if hasattr(os, "preadv"):  # which leaves the position alone: a fork shares it
                     count = os.preadv(self._file.fileno(), [view[done:]], at + done)
                 else:

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from tapeflow._src.autodiff.ends import variable_of
 from tapeflow._src.autodiff.explain import diagnosis, source_names
 from tapeflow._src.autodiff.explain.findings import Finding, Question, Step
 from tapeflow._src.autodiff.explain.journal import Event, Operation, user_frame
 from tapeflow._src.autodiff.explain.paths import Reason
+from tapeflow._src.autodiff.targets_and_sources import variable_of
 from tapeflow._src.core import nest
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
@@ -99,13 +99,13 @@ def explain(tape: GradientTape, target: Any, sources: Any) -> Explanation:
     question = Question(tape, _events(tape), values, _target_name(arguments.get("target")))
     return Explanation(
         [
-            _told(source, name, question)
+            _explained(source, name, question)
             for source, name in zip(nest.flatten(sources), names, strict=True)
         ]
     )
 
 
-def _told(source: Any, name: str, question: Question) -> SourceExplanation:
+def _explained(source: Any, name: str, question: Question) -> SourceExplanation:
     variable = variable_of(source)
     if variable is None and not isinstance(source, Tensor):
         raise TypeError(

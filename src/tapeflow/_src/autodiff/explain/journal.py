@@ -83,9 +83,8 @@ class Operation(NamedTuple):
     name: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    ends: tuple[
-        str | None, ...
-    ]  # for each input, its name if there is no gradient with respect to it
+    # For each input, its name if there is no gradient with respect to it.
+    ends: tuple[str | None, ...]
     tracked: tuple[bool, ...]  # for each input, whether the tape followed it at that moment
     dead: frozenset[int] = frozenset()  # outputs whose dtype has no gradients
     dtype: str = ""  # of the first output
@@ -136,9 +135,8 @@ class Journal:
         self.begun = here()
         self.paused = False
         self.resets: list[Place] = []
-        self._tape = weakref.ref(
-            tape
-        )  # a cycle would keep the tape's arrays until the next collection
+        # A cycle would keep the tape's arrays until the next collection.
+        self._tape = weakref.ref(tape)
         self._known: set[int] = set()
         self._variables: list[weakref.ref[Variable]] = []
         self._positions: dict[int, int] = {}  # id(variable) -> its place in the list above

@@ -225,9 +225,8 @@ class Dim:
 
 
 def _ask(comparison: str, a: Any, b: Any) -> bool:
-    from tapeflow._src.core.sizes.guards import (
-        ask,  # what to do with questions lies above what sizes are
-    )
+    # What to do with questions lies above what sizes are.
+    from tapeflow._src.core.sizes.guards import ask
 
     return ask(comparison, a, b)
 

@@ -83,7 +83,7 @@ def _text(path: Any) -> str:
     return os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else str(path)
 
 
-class told:
+class translating_os_errors:
     """A block in which errors of the operating system become those of `tf.errors`, with the path they are about."""
 
     def __init__(self, path: Any) -> None:
@@ -134,7 +134,7 @@ class Replacement:
 
     def __init__(self, path: Any, folders: bool = True, suffix: str = "") -> None:
         self.path = checked_path(path)
-        with told(self.path):
+        with translating_os_errors(self.path):
             self._goal = os.path.realpath(self.path) if os.path.islink(self.path) else self.path
             folder, name = os.path.split(self._goal)
             self._folder = folder or "."
@@ -185,7 +185,7 @@ class Replacement:
         except BaseException as error:
             self.discard()
             if isinstance(error, OSError):
-                raise self.told(error) from error
+                raise self.explained(error) from error
             raise
 
     def discard(self) -> None:
@@ -199,7 +199,7 @@ class Replacement:
                 os.unlink(self.temporary)
             _ours.discard(self.temporary)
 
-    def told(self, error: OSError) -> Exception:
+    def explained(self, error: OSError) -> Exception:
         """What went wrong, with what is there now."""
         if isinstance(error, errors.OpError) or error.filename not in (None, self.temporary):
             return error  # about another file
@@ -220,7 +220,7 @@ def replacing(path: Any, folders: bool = True) -> Iterator[BinaryIO]:
     except BaseException as error:
         new.discard()
         if isinstance(error, OSError):
-            raise new.told(error) from error
+            raise new.explained(error) from error
         raise
     new.commit()
 

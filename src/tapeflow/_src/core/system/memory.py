@@ -124,8 +124,8 @@ def keep_freed_memory() -> None:
     Done once, for the whole process: so not when tapeflow is imported, but with the first variable, large array or
     program.
     """
-    told = any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in os.environ)
-    if sys.platform == "linux" and not told:
+    set_by_user = any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in os.environ)
+    if sys.platform == "linux" and not set_by_user:
         library: Any = ctypes.CDLL(None)
         if hasattr(library, "mallopt") and library.mallopt(_MMAP_THRESHOLD, _REUSED):
             library.mallopt(_TRIM_THRESHOLD, _KEPT)

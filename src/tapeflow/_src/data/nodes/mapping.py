@@ -18,9 +18,8 @@ from tapeflow._src.data.specs import DatasetSpec, common, normalized, spec_of
 
 AUTOTUNE = -1
 _TRIALS = 16
-_WORTH_A_THREAD = (
-    5e-4  # seconds for an element: below that, handing it to a thread costs more than it gains
-)
+# Seconds for an element: below that, handing it to a thread costs more than it gains.
+_WORTH_A_THREAD = 5e-4
 
 
 class Map(Node):
@@ -321,9 +320,8 @@ class InterleavedRows(Rows):
 
     def __init__(self, source: Rows, node: FlatMap, run: Run) -> None:
         self._source, self._node, self._run = source, node, run
-        self._open: list[
-            Rows | None
-        ] = []  # up to the length of the cycle, as far as there are datasets
+        # Up to the length of the cycle, as far as there are datasets.
+        self._open: list[Rows | None] = []
         self._place = self._taken = 0
         self._more = True
 

@@ -185,9 +185,8 @@ class PrefetchRows(FedRows):
         if not ready:
             raise StopIteration
         row = ready.popleft()
-        if (
-            len(ready) == self._size // 2
-        ):  # it may be waiting for room; to wake it for each row costs more
+        # It may be waiting for room; to wake it for each row costs more.
+        if len(ready) == self._size // 2:
             with feed.lock:
                 feed.changed.notify_all()
         if type(row) is Failed:

@@ -23,7 +23,7 @@ import numpy as np
 
 from tapeflow._src.core.errors import DataLossError, InvalidArgumentError
 from tapeflow._src.core.spec import TensorSpec
-from tapeflow._src.core.system.files import Replacement, checked_path, told
+from tapeflow._src.core.system.files import Replacement, checked_path, translating_os_errors
 from tapeflow._src.data.runtime.rows import Row, Rows
 
 _VERSION = 2
@@ -79,7 +79,7 @@ class WritingRows(Rows):
         except OSError as error:  # the pass goes on without a file, if somebody wants that
             new, self._new = self._new, None
             new.discard()
-            raise new.told(error) from error
+            raise new.explained(error) from error
 
     def __del__(self) -> None:
         new = getattr(self, "_new", None)
@@ -102,7 +102,7 @@ class FileRows(Rows):
     def __init__(self, path: str, specs: list[TensorSpec]) -> None:
         self._path, self._specs = path, specs
         self._count = 0
-        with told(path):
+        with translating_os_errors(path):
             self._file: Any = open(checked_path(path), "rb")  # noqa: SIM115  # it is closed in the end
             self._size = os.fstat(self._file.fileno()).st_size
         header = self._file.readline(_LONGEST_HEADER)
@@ -148,7 +148,7 @@ class FileRows(Rows):
         return self._row(content)
 
     def _read(self, count: int) -> bytes:
-        with told(self._path):
+        with translating_os_errors(self._path):
             data = self._file.read(count)
         if len(data) < count:
             self._lost("it ends too early")

@@ -46,7 +46,7 @@ class ElementFunction:
         # Of an unknown rank nothing can be traced: that waits for the first element.
         self._waiting = any(flat[i].shape.rank is None for i in self._tensors)
         self._traced = self._compiled()
-        self._routine: Any = None
+        self._graph_function: Any = None
         self._short: Any = None  # the same from arrays to arrays
         # What it takes from a function around it that is traced. Only there it is not empty.
         self.captured: list[Tensor] = []
@@ -54,7 +54,7 @@ class ElementFunction:
             self._trace()
 
     def _compiled(self) -> Any:
-        from tapeflow._src.function.polymorphic import Function
+        from tapeflow._src.function.function import Function
 
         # NumPy runs it: elements are small, and a pipeline should not wait for a compiler.
         named = _Named(self._on_leaves, getattr(self._function, "__name__", "function"))
@@ -92,8 +92,8 @@ class ElementFunction:
         # With guards, the trace may not fit all sizes: then each call looks for one that does.
         plain = all(isinstance(leaf, TensorSpec) for leaf in leaves(self._spec))
         if plain and not concrete._guards:
-            self._routine = concrete._routine
-            self.captured = concrete._foreign and concrete._routine.captured
+            self._graph_function = concrete._graph_function
+            self.captured = concrete._outer_symbols and concrete._graph_function.captured
 
     def _result(self, value: Any) -> Any:
         """What the function returned as a structure of tensors and datasets. Lists count as tuples."""
@@ -126,18 +126,18 @@ class ElementFunction:
         """The result for a row."""
         if self._short is not None:
             return self._short(row)
-        routine = self._routine
-        if routine is None or self._eager:
+        graph_function = self._graph_function
+        if graph_function is None or self._eager:
             return self._called(row)
         tensors = [Tensor(a) for a in row]
         if self.captured:
             return self._with_captured(tensors)
-        result = tuple([x._array for x in routine.call(tensors)])
-        self._short = routine.on_arrays()
+        result = tuple([x._array for x in graph_function.call(tensors)])
+        self._short = graph_function.on_arrays()
         return result
 
     def _with_captured(self, tensors: list[Tensor]) -> Row:
-        return tuple([x._array for x in self._routine.call(tensors, captured=self.captured)])
+        return tuple([x._array for x in self._graph_function.call(tensors, captured=self.captured)])
 
     def substituted(self, values: Mapping[int, Tensor]) -> ElementFunction:
         """The same function with other tensors in the place of what it has captured."""

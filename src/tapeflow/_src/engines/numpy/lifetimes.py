@@ -52,9 +52,8 @@ class Lifetimes:
         # Values that may share memory are in one group: a kernel that is not known to make a new array may return a
         # view of what it is given.
         self._group: dict[Value, set[Value]] = {}
-        self._whole: set[Value] = (
-            set()
-        )  # values that are arrays of their own, and no views of others
+        # Values that are arrays of their own, and no views of others.
+        self._whole: set[Value] = set()
         self._reusable: list[Value | None] = [None for _ in graph.nodes]
         self.donated: dict[int, Value] = {}
         self._find_reusable()

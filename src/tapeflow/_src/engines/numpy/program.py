@@ -69,9 +69,8 @@ class NumpyProgram:
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
         arrays = [x._array for x in tensors]
-        if (
-            step is not None and not self._has_effects
-        ):  # Python that it calls might look at a variable
+        # What has effects calls Python, which might look at a variable.
+        if step is not None and not self._has_effects:
             for i, position in self._donations:
                 x = tensors[i]
                 array = arrays[i]
@@ -98,7 +97,7 @@ class NumpyProgram:
         try:
             return run(self._program, *arrays)
         except KERNEL_FAILURES as error:
-            raise self._told(error) from error.__cause__
+            raise self.with_user_line(error) from error.__cause__
         except RuntimeError:
             if not is_busy(run):
                 raise
@@ -108,7 +107,7 @@ class NumpyProgram:
     def __del__(self) -> None:
         _gone.append(self._file)
 
-    def _told(self, error: Exception) -> Exception:
+    def with_user_line(self, error: Exception) -> Exception:
         """The failure of a kernel in the user's words, with the user's line."""
         if hasattr(error, "from_users_code"):  # it has a traceback that leads there
             return error
@@ -117,7 +116,7 @@ class NumpyProgram:
             if traceback.tb_frame.f_code.co_filename == self._file:
                 node = self._nodes.get(traceback.tb_lineno)
                 if node is not None:
-                    return told(self._named(error, node, traceback.tb_frame), node)
+                    return with_user_line(self._named(error, node, traceback.tb_frame), node)
             traceback = traceback.tb_next
         return error
 
@@ -134,7 +133,7 @@ class NumpyProgram:
             return error
 
 
-def told(error: Exception, node: Node) -> Exception:
+def with_user_line(error: Exception, node: Node) -> Exception:
     """An error with the line where the failing op was written."""
     where = "" if node.line is None else f"\n  defined at {node.line} in {node.line.function}"
     if isinstance(error, OpError):

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tapeflow._src.engines.xla.checked import Unwatched, Watch
+from tapeflow._src.engines.xla.checked_program import Unwatched, Watch
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.primitives.array.stack import Stack
 
@@ -94,9 +94,8 @@ class Call:
             return starmap(self._program, (arrays,))
         given = list(arrays)
         for i in self._donated:
-            if isinstance(
-                given[i], jax.Array
-            ):  # the memory of an array of NumPy's is not given away
+            # The memory of an array of NumPy's is not given away.
+            if isinstance(given[i], jax.Array):
                 given[i] = jnp.array(given[i], copy=True)
         self._compiling.add(get_ident())
         try:

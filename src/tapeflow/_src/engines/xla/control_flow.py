@@ -17,7 +17,7 @@ from jax import lax
 
 from tapeflow._src.core.sizes.dims import same_size
 from tapeflow._src.core.sizes.extremes import hint_of
-from tapeflow._src.engines.xla.checking import all_of, doubtful, is_noting, note, noting
+from tapeflow._src.engines.xla.checks import all_of, doubtful, is_noting, note, noting
 from tapeflow._src.graph.graph import Graph, Node, subgraphs
 from tapeflow._src.graph.sizes import atoms_in
 

@@ -24,10 +24,10 @@ from tapeflow._src.core.placement.devices import LARGE, devices
 from tapeflow._src.core.placement.remote import RemoteTensor, to_buffer, to_device, to_host
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.engines.xla.failures import Telling, checked
+from tapeflow._src.engines.xla.failures import checked, translating_xla_errors
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST
-from tapeflow._src.graph.passes.common import key_of
-from tapeflow._src.insides.widths import wide
+from tapeflow._src.graph.passes.common_subexpressions import key_of
+from tapeflow._src.insides.x64 import x64_enabled
 from tapeflow._src.primitives import dispatch
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import Primitive
@@ -38,7 +38,7 @@ Attrs = dict[str, Any]
 
 def put(array: Any, device: Any) -> Any:
     """A copy of an array as a buffer on a device."""
-    with Telling("copy to a device"), wide():
+    with translating_xla_errors("copy to a device"), x64_enabled():
         return jax.device_put(array, device)
 
 
@@ -53,7 +53,7 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     if program is None:
         return _on_host_and_back(primitive, inputs, attrs, device)
     arguments = [_argument(x, device) for x in inputs]
-    with Telling(primitive.name), wide():
+    with translating_xla_errors(primitive.name), x64_enabled():
         found = program(*arguments)
     return RemoteTensor(found) if primitive.outputs == 1 else tuple(map(RemoteTensor, found))
 

@@ -18,7 +18,7 @@ def checked(op: str, result: Any) -> Any:
     return result
 
 
-class Telling:
+class translating_xla_errors:
     """Within this context, the errors of XLA become those of `tf.errors`.
 
     Args:

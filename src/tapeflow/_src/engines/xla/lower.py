@@ -9,8 +9,8 @@ import jax.numpy as jnp
 
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
-from tapeflow._src.engines.numpy.program import told
-from tapeflow._src.engines.xla.checking import doubtful, holds, is_noting, note, own_check
+from tapeflow._src.engines.numpy.program import with_user_line
+from tapeflow._src.engines.xla.checks import doubtful, holds, is_noting, note, own_check
 from tapeflow._src.engines.xla.failures import checked
 from tapeflow._src.engines.xla.lowerings import LOWERINGS
 from tapeflow._src.engines.xla.nn.attention import remembering
@@ -92,7 +92,7 @@ def check_sizes(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> Non
     """Raises where sizes that were unknown while tracing do not fit: a lowering may do without a word what it can."""
     wrong = mistake(node, shapes, attrs)
     if wrong is not None:
-        raise told(wrong, node)
+        raise with_user_line(wrong, node)
 
 
 def with_sizes(node: Node, arrays: Arrays) -> dict[str, Any]:

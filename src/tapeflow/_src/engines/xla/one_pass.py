@@ -18,11 +18,11 @@ import jax
 import jax.numpy as jnp
 
 from tapeflow._src.core.sizes.dims import is_dynamic
-from tapeflow._src.engines.xla.checking import doubtful
+from tapeflow._src.engines.xla.checks import doubtful
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable, lowering_of
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.sizes import needs
-from tapeflow._src.insides import one_loop
+from tapeflow._src.insides import multi_output_fusion
 
 _WORTH_IT = 2**15  # elements of the arrays that are made and then used
 # The same for each array, where one program becomes two for it: arrays have to be handed over.
@@ -37,7 +37,7 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
       graph: the graph.
       divided: whether it is several programs anyway.
     """
-    if jax.default_backend() != "cpu" or not one_loop.can_ask():
+    if jax.default_backend() != "cpu" or not multi_output_fusion.is_available():
         return []
     results = {*graph.outputs, *graph.assigned.values()}
     users: dict[Value, list[Node]] = {}

@@ -48,9 +48,8 @@ def stages(
       updates: nodes for XLA that nothing else needs.
       doubtful: nodes that may refuse values. What has an effect waits for those that were written before it.
     """
-    level: dict[
-        Value, int
-    ] = {}  # of the stage that computes a value; XLA's are even, the host's odd
+    # Of the stage that computes a value; XLA's are even, the host's odd.
+    level: dict[Value, int] = {}
     groups: dict[int, list[Node]] = {}
     last_effect = 0
     aside = set(map(id, updates))

@@ -21,16 +21,16 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
-from tapeflow._src.engines.xla.checked import Unwatched, Watch, finish
-from tapeflow._src.engines.xla.checking import doubtful
+from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
+from tapeflow._src.engines.xla.checks import doubtful
 from tapeflow._src.engines.xla.eager import is_in_this_computer, placed
-from tapeflow._src.engines.xla.failures import Telling
+from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
 from tapeflow._src.engines.xla.partition import Stage, stages
 from tapeflow._src.graph.graph import Graph, Node, Value
-from tapeflow._src.insides.one_loop import in_one_loop
-from tapeflow._src.insides.widths import wide
+from tapeflow._src.insides.multi_output_fusion import with_multi_output_fusion
+from tapeflow._src.insides.x64 import x64_enabled
 from tapeflow._src.insides.xla_options import exact_options
 
 Values = dict[Value, Any]
@@ -63,7 +63,7 @@ class XlaProgram:
         checked: bool = True,
     ) -> None:
         self._graph = graph
-        self._telling = Telling(graph.name)
+        self._translating = translating_xla_errors(graph.name)
         self._checked = checked
         self._leads = devices.policy != "cpu" and devices.any_accelerator()
         keep_compiled_programs()
@@ -108,7 +108,7 @@ class XlaProgram:
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
-        with self._telling, wide():
+        with self._translating, x64_enabled():
             arrays = [buffer_of(x) for x in tensors]
             if self._leads or context.place is not None or RemoteTensor in map(type, tensors):
                 arrays, device = placed(self._graph.name, tensors)
@@ -146,7 +146,7 @@ class XlaProgram:
 
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there."""
-        with self._telling:
+        with self._translating:
             jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
 
     # Stages.
@@ -195,7 +195,7 @@ class XlaProgram:
             donated,
             options=exact_options() if self._checked else None,
             known_sizes=not any(is_dynamic(v.shape) for v in inputs),
-            cold=in_one_loop if stage.in_one_pass else None,
+            cold=with_multi_output_fusion if stage.in_one_pass else None,
         )
 
     def _host_step(self, stage: Stage) -> StageRun:

@@ -41,9 +41,8 @@ def initialised(
     first: State = (None,) * len(given)
     try:
         with symbolic.scratch():
-            set_state(
-                unflattened(given, flattened(given))
-            )  # numbers become tensors, as in the loop
+            # Numbers become tensors, as in the loop.
+            set_state(unflattened(given, flattened(given)))
             body()
             first = get_state()
     except (UnboundLocalError, TypeError, ValueError, KeyError) as error:

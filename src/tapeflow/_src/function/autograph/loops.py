@@ -98,9 +98,8 @@ def _for_python(
     if not symbolic.is_symbolic(going_on) and not going_on:
         return
     for item in iterated:
-        if symbolic.is_symbolic(
-            going_on
-        ):  # the loop was left, or not: only the running program knows
+        # Whether the loop was left, only the running program knows.
+        if symbolic.is_symbolic(going_on):
             if_stmt(
                 going_on,
                 lambda item=item: body(item),

@@ -34,9 +34,8 @@ def scratch() -> AbstractContextManager[None]:
     tracer = context.tracer
     if tracer is None:
         return nullcontext()
-    from tapeflow._src.function.control_flow.blocks import (
-        Block,  # it imports the tracer, which is above
-    )
+    # It imports the tracer, which is above.
+    from tapeflow._src.function.control_flow.blocks import Block
 
     block = Block("scratch", tracer)
     block.created = tracer.created

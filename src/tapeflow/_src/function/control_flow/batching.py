@@ -16,7 +16,7 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
 from tapeflow._src.function.control_flow.rows import outside
-from tapeflow._src.function.routine import Routine, replay
+from tapeflow._src.function.graph_function import GraphFunction, replay
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.ops.elementwise.logic import logical_not
@@ -54,33 +54,41 @@ def unsupported(what: str) -> NotImplementedError:
 
 
 def conditional_of_batch(
-    batch: Batch, branches: Sequence[Routine], index: Tensor, arguments: Sequence[Sequence[Tensor]]
+    batch: Batch,
+    branches: Sequence[GraphFunction],
+    index: Tensor,
+    arguments: Sequence[Sequence[Tensor]],
 ) -> list[Tensor]:
     """A conditional on examples."""
     from tapeflow._src.function.control_flow.cond import conditional
 
     taken = [
-        [*own, *outer_tensors(routine)] for routine, own in zip(branches, arguments, strict=True)
+        [*own, *outer_tensors(graph_function)]
+        for graph_function, own in zip(branches, arguments, strict=True)
     ]
     if batch.holds(index):
         return _selected(branches, index, taken)
-    routines = []
+    graph_functions = []
     with _outside(batch, [x for inputs in taken for x in inputs]):
-        for routine, inputs in zip(branches, taken, strict=True):
-            block = Block(routine.name, current())
+        for graph_function, inputs in zip(branches, taken, strict=True):
+            block = Block(graph_function.name, current())
             full = block.run(
-                lambda routine=routine, inputs=inputs: _full_outputs(batch, routine, inputs)
+                lambda graph_function=graph_function, inputs=inputs: _full_outputs(
+                    batch, graph_function, inputs
+                )
             )
-            routines.append(block.routine(full))
-        outputs = conditional(routines, index, [[]] * len(routines))
+            graph_functions.append(block.graph_function(full))
+        outputs = conditional(graph_functions, index, [[]] * len(graph_functions))
     return [batch.wrap(y) for y in outputs]
 
 
-def _full_outputs(batch: Batch, routine: Routine, inputs: Sequence[Tensor]) -> list[Tensor]:
+def _full_outputs(
+    batch: Batch, graph_function: GraphFunction, inputs: Sequence[Tensor]
+) -> list[Tensor]:
     inner = Batch(batch.size)  # whose tensors are interpreted before those of the block
     with inner.entered():
-        values = replay(routine.graph, _moved(batch, inner, inputs))
-        return [inner.full(values[v]) for v in routine.graph.outputs]
+        values = replay(graph_function.graph, _moved(batch, inner, inputs))
+        return [inner.full(values[v]) for v in graph_function.graph.outputs]
 
 
 def _moved(batch: Batch, inner: Batch, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -89,16 +97,16 @@ def _moved(batch: Batch, inner: Batch, tensors: Sequence[Tensor]) -> list[Tensor
 
 
 def _selected(
-    branches: Sequence[Routine],
+    branches: Sequence[GraphFunction],
     index: Tensor,
     taken: Sequence[Sequence[Tensor]],
     count: int | None = None,
 ) -> list[Tensor]:
     """The outputs of the branch that each example chooses, followed by what comes after the first `count` of all."""
     found = []
-    for routine, inputs in zip(branches, taken, strict=True):
-        values = replay(routine.graph, inputs)
-        found.append([values[v] for v in routine.graph.outputs])
+    for graph_function, inputs in zip(branches, taken, strict=True):
+        values = replay(graph_function.graph, inputs)
+        found.append([values[v] for v in graph_function.graph.outputs])
     results = found[-1][:count]
     for number, outputs in enumerate(found[:-1]):
         if index.dtype.is_bool:  # of two branches the first is that for false
@@ -146,9 +154,8 @@ class _LoopOfBatch:
         self.batched = [batch.holds(x) for x in carried]
         while True:
             self.block = LoopBlock(loop.body.name, current())
-            self.inner = Batch(
-                batch.size
-            )  # whose tensors are interpreted before those of the block
+            # Its tensors are interpreted before those of the block.
+            self.inner = Batch(batch.size)
             outputs = self.block.run(self._turn)
             n = loop.carried
             now = [a or self.inner.holds(y) for a, y in zip(self.batched, outputs[:n], strict=True)]
@@ -204,7 +211,7 @@ class _LoopOfBatch:
                 self.inner.full(y) if b else y for y, b in zip(self.outputs, flags, strict=True)
             ]
         new = Loop(
-            self.block.routine(outputs),
+            self.block.graph_function(outputs),
             n,
             loop.scanned,
             condition=self._condition(),
@@ -232,7 +239,7 @@ class _LoopOfBatch:
                 found.append(batch.wrap(y))
         return [*found, results[-1]]
 
-    def _condition(self) -> Routine | None:
+    def _condition(self) -> GraphFunction | None:
         condition = self.loop.condition
         if condition is None:
             return None
@@ -257,7 +264,7 @@ class _LoopOfBatch:
         going_on = block.run(run)
         if inner.holds(going_on):
             raise unsupported("a condition that differs between examples")
-        return block.routine([going_on])
+        return block.graph_function([going_on])
 
 
 def _swapped(x: Tensor) -> Tensor:
@@ -306,7 +313,7 @@ def node_of_batch(
             batched = [inner.holds(y) for y in found]
             outputs = [inner.data(y) for y in found]
     with _outside(batch, inputs):
-        results = Routine(tracer, outputs, jit_compile=False).call(full)
+        results = GraphFunction(tracer, outputs, jit_compile=False).call(full)
     return [batch.wrap(y) if b else y for y, b in zip(results, batched, strict=True)]
 
 

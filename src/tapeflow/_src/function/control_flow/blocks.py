@@ -13,8 +13,8 @@ from typing import Any
 from tapeflow._src.core.context import context
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function.foreign_sizes import own_sizes
-from tapeflow._src.function.routine import Routine, symbol_of
+from tapeflow._src.function.graph_function import GraphFunction, symbol_of
+from tapeflow._src.function.outer_sizes import capture_outer_sizes
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.graph.graph import Value
@@ -78,12 +78,12 @@ class Block(Tracer):
                 self.assigned[key] = self.now[key]
         return result
 
-    def routine(self, outputs: Sequence[Tensor]) -> Routine:
+    def graph_function(self, outputs: Sequence[Tensor]) -> GraphFunction:
         """The finished block, whose graph stands by itself: whatever is from outside is an input."""
         symbols = [symbol_of(self, x) for x in outputs]
-        own_sizes(self)
+        capture_outer_sizes(self)
         self.graph.constants.clear()
-        return Routine(self, symbols)
+        return GraphFunction(self, symbols)
 
 
 class LoopBlock(Block):
@@ -139,6 +139,6 @@ def reread(blocks: Sequence[Block]) -> None:
             variable._read()
 
 
-def outer_tensors(routine: Routine) -> list[Tensor]:
+def outer_tensors(graph_function: GraphFunction) -> list[Tensor]:
     """What a block takes from around it, as tensors there."""
-    return [*[v._read() for v in routine.variables], *routine.captured]
+    return [*[v._read() for v in graph_function.variables], *graph_function.captured]

@@ -36,10 +36,10 @@ from tapeflow._src.function.control_flow.rows import (
     described,
     has_effect,
     program,
-    told,
+    with_user_line,
 )
 from tapeflow._src.function.control_flow.structures import joined
-from tapeflow._src.function.routine import Routine
+from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array.stack import is_stack
@@ -67,7 +67,7 @@ def _cond_kernel(
     try:
         results = run(*[arrays[p] for p in places[chosen]])
     except KERNEL_FAILURES as error:
-        raise told(error, branches[chosen]) from error.__cause__
+        raise with_user_line(error, branches[chosen]) from error.__cause__
     if not any(kept):
         return results
     count = len(shapes) - sum(kept)
@@ -84,7 +84,7 @@ COND = ControlFlow("cond", _cond_kernel)
 
 
 def conditional(
-    branches: Sequence[Routine], index: Tensor, arguments: Sequence[Sequence[Tensor]]
+    branches: Sequence[GraphFunction], index: Tensor, arguments: Sequence[Sequence[Tensor]]
 ) -> list[Tensor]:
     """The results of the branch with a number.
 
@@ -94,7 +94,9 @@ def conditional(
       arguments: for each branch, its arguments.
     """
     taken = [x for own in arguments for x in own]
-    batch = batch_of([index, *taken, *[x for routine in branches for x in outer_tensors(routine)]])
+    batch = batch_of(
+        [index, *taken, *[x for graph_function in branches for x in outer_tensors(graph_function)]]
+    )
     if batch is not None:
         return conditional_of_batch(batch, branches, index, arguments)
     return [*CondCall(branches, index, arguments).outputs]
@@ -104,7 +106,10 @@ class CondCall:
     """A conditional that was called, and how to differentiate it."""
 
     def __init__(
-        self, branches: Sequence[Routine], index: Tensor, arguments: Sequence[Sequence[Tensor]]
+        self,
+        branches: Sequence[GraphFunction],
+        index: Tensor,
+        arguments: Sequence[Sequence[Tensor]],
     ) -> None:
         self.branches = branches
         self.index = index
@@ -113,25 +118,27 @@ class CondCall:
         self.pool: list[Tensor] = []  # what the branches take
         known: dict[int, int] = {}
         places = []
-        for routine, own in zip(branches, arguments, strict=True):
-            for x in (inputs := [*own, *outer_tensors(routine)]):
+        for graph_function, own in zip(branches, arguments, strict=True):
+            for x in (inputs := [*own, *outer_tensors(graph_function)]):
                 if id(x) not in known:
                     known[id(x)] = len(self.pool)
                     self.pool.append(x)
             places.append(tuple([known[id(x)] for x in inputs]))
         self.places: Places = tuple(places)
         attrs: dict[str, Any] = {
-            "branches": tuple([routine.graph for routine in branches]),
+            "branches": tuple([graph_function.graph for graph_function in branches]),
             "places": self.places,
             "kept": (0,) * len(branches),
             "shapes": tuple(
                 [
                     joined(same, self.tracer)
-                    for same in zip(*[routine.symbols for routine in branches], strict=True)
+                    for same in zip(
+                        *[graph_function.symbols for graph_function in branches], strict=True
+                    )
                 ]
             ),
         }
-        if any(has_effect(routine.graph) for routine in branches):
+        if any(has_effect(graph_function.graph) for graph_function in branches):
             attrs["effect"] = True
         self.node, self.outputs = COND.node([index, *self.pool], attrs)
         self.count = len(self.outputs)
@@ -191,20 +198,20 @@ class CondCall:
             record_kept(call, self.tracer, self.recorders)
         return found
 
-    def again(self, branches: Sequence[Routine]) -> list[Tensor]:
+    def again(self, branches: Sequence[GraphFunction]) -> list[Tensor]:
         """The results of other branches by the same number."""
         return conditional(branches, self.index, [[]] * len(branches))
 
-    def called(self, branches: Sequence[Routine]) -> CondCall:
+    def called(self, branches: Sequence[GraphFunction]) -> CondCall:
         """The same where none of it is an example of a batch, and what branches compute is to be kept."""
         return CondCall(branches, self.index, [[]] * len(branches))
 
     def _outside(self, number: int, symbol: SymbolicTensor) -> Tensor:
-        routine = self.branches[number]
-        for place, x in zip(self.places[number], routine.inputs(), strict=True):
+        graph_function = self.branches[number]
+        for place, x in zip(self.places[number], graph_function.inputs(), strict=True):
             if x is symbol:
                 return self.pool[place]
-        for output, x in zip(self.outputs, routine.symbols, strict=True):
+        for output, x in zip(self.outputs, graph_function.symbols, strict=True):
             if x is symbol:
                 return output
         key = (number, id(symbol))
@@ -243,26 +250,31 @@ class _Backward:
     def __init__(self, call: CondCall, given: Sequence[int], kept_given: Sequence[Kept]) -> None:
         self.call = call
         targets = [
-            [*[routine.symbols[i] for i in given], *[x for b, x in kept_given if b == number]]
-            for number, routine in enumerate(call.branches)
+            [
+                *[graph_function.symbols[i] for i in given],
+                *[x for b, x in kept_given if b == number],
+            ]
+            for number, graph_function in enumerate(call.branches)
         ]
         self.wanted = [
             place
             for place, x in enumerate(call.pool)
             if x.dtype.is_differentiable
             and any(
-                at == place and connected(routine, symbol, those)
-                for routine, own, those in zip(call.branches, call.places, targets, strict=True)
-                for at, symbol in zip(own, routine.inputs(), strict=True)
+                at == place and connected(graph_function, symbol, those)
+                for graph_function, own, those in zip(
+                    call.branches, call.places, targets, strict=True
+                )
+                for at, symbol in zip(own, graph_function.inputs(), strict=True)
             )
         ]
-        self.branches: list[Routine] = []
+        self.branches: list[GraphFunction] = []
         self.kept: list[list[SymbolicTensor]] = []
         self.likes: list[list[int]] = [[] for _ in call.branches]
         self.guards: list[Guard] = []
-        for number, routine in enumerate(call.branches):
+        for number, graph_function in enumerate(call.branches):
             gradient = BlockGradient(
-                routine,
+                graph_function,
                 targets[number],
                 lambda g, number=number: list(zip(targets[number], g, strict=True)),
                 lambda found, number=number: self._gathered(number, found),
@@ -270,7 +282,7 @@ class _Backward:
             self.kept.append([x for x, _ in gradient.kept])
             self.guards += gradient.tracer.guards.values()
             arguments = [*gradient.given, *[symbol for _, symbol in gradient.kept]]
-            self.branches.append(gradient.routine(arguments))
+            self.branches.append(gradient.graph_function(arguments))
 
     def _gathered(self, number: int, found: list[Any]) -> list[Tensor]:
         """The gradients of the inputs of the conditional from those of a branch: zeros for what it does not use."""

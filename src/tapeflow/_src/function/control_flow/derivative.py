@@ -10,8 +10,8 @@ from tapeflow._src.autodiff.backprop import Call
 from tapeflow._src.core.context import context, identify, recorders
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.function.foreign_sizes import own_sizes
-from tapeflow._src.function.routine import Routine, symbol_of
+from tapeflow._src.function.graph_function import GraphFunction, symbol_of
+from tapeflow._src.function.outer_sizes import capture_outer_sizes
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.primitives.array.stack import is_stack
@@ -22,7 +22,7 @@ class BlockGradient:
     """A traced backward pass.
 
     Args:
-      routine: the block.
+      graph_function: the block.
       given: tensors that have the form of the gradients that are given.
       seed: takes those gradients, and gives pairs of a tensor in the block and its gradient.
       finish: takes the gradients of the inputs of the block, None where there is none, and gives the outputs of the
@@ -35,37 +35,39 @@ class BlockGradient:
 
     def __init__(
         self,
-        routine: Routine,
+        graph_function: GraphFunction,
         given: Sequence[Tensor],
         seed: Callable[[list[Tensor]], Sequence[tuple[SymbolicTensor, Tensor]]],
         finish: Callable[[list[Any]], list[Tensor]],
     ) -> None:
-        tracer = self.tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
+        tracer = self.tracer = Tracer(
+            f"gradient of {graph_function.name}", outer=graph_function.tracer
+        )
         with tracing_lock, tracer.whole():
             seeds: dict[int, Any] = {}
             for target, g in seed([tracer.argument_like(x) for x in given]):
                 if target._id:
                     there = seeds.get(target._id)
                     seeds[target._id] = g if there is None else backprop.accumulate(there, g)
-            sources = routine.inputs()
+            sources = graph_function.inputs()
             wanted = [x for x in sources if x.dtype.is_differentiable]
-            parts = iter(routine.tracer.tape._backward(seeds, wanted, release=False))
+            parts = iter(graph_function.tracer.tape._backward(seeds, wanted, release=False))
             found = [next(parts) if x.dtype.is_differentiable else None for x in sources]
             self._outputs = [symbol_of(tracer, x) for x in finish(found)]
-        own_sizes(tracer)
+        capture_outer_sizes(tracer)
         tracer.graph.constants.clear()
         self.given = list(tracer.arguments)
         self.kept: list[tuple[SymbolicTensor, SymbolicTensor]] = []
         for key, (x, symbol) in list(tracer.captures.items()):
-            inside = routine.tracer.known.get(id(x), x)  # the block has captured it, too
-            if isinstance(inside, SymbolicTensor) and inside.interpreter is routine.tracer:
+            inside = graph_function.tracer.known.get(id(x), x)  # the block has captured it, too
+            if isinstance(inside, SymbolicTensor) and inside.interpreter is graph_function.tracer:
                 self.kept.append((inside, symbol))
                 del tracer.captures[key]
 
-    def routine(self, arguments: Sequence[SymbolicTensor]) -> Routine:
+    def graph_function(self, arguments: Sequence[SymbolicTensor]) -> GraphFunction:
         """The pass with its arguments in an order: the inputs in `given` and `kept`."""
         self.tracer.arguments = list(arguments)
-        return Routine(self.tracer, self._outputs)
+        return GraphFunction(self.tracer, self._outputs)
 
 
 def record_kept(call: Call, tracer: Tracer, known: Sequence[Any]) -> None:
@@ -76,11 +78,11 @@ def record_kept(call: Call, tracer: Tracer, known: Sequence[Any]) -> None:
       tracer: has the node. Its tape is told, also if the trace is over.
       known: who was recording when the node was made.
     """
-    told = [tracer.tape, *known]
+    listeners = [tracer.tape, *known]
     if context.tracer is tracer:  # in another trace they are inputs, and not computed
-        told += recorders()
+        listeners += recorders()
     kept = [x for x in call.outputs if x.dtype.is_differentiable]
-    for recorder in {id(r): r for r in told}.values():
+    for recorder in {id(r): r for r in listeners}.values():
         if isinstance(recorder, Tracer) or getattr(recorder, "_records", ()) is None:
             continue
         if not all(recorder.follows(identify(x)) for x in kept):
@@ -94,7 +96,9 @@ def zeros_like(x: Tensor) -> Tensor:
     return backprop.zeros(ArraySpec(x._array.shape, x.dtype))
 
 
-def connected(routine: Routine, source: SymbolicTensor, targets: Sequence[SymbolicTensor]) -> bool:
+def connected(
+    graph_function: GraphFunction, source: SymbolicTensor, targets: Sequence[SymbolicTensor]
+) -> bool:
     """Whether a target of a block may depend on an input of it."""
-    found = backprop.reachable(routine.tracer.tape._records or [], {source._id})
+    found = backprop.reachable(graph_function.tracer.tape._records or [], {source._id})
     return any(t._id in found for t in targets)

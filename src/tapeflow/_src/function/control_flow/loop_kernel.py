@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeflow._src.function.control_flow.rows import ControlFlow, Described, program, told
+from tapeflow._src.function.control_flow.rows import ControlFlow, Described, program, with_user_line
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array.stack import Stack, stack_of
 from tapeflow._src.primitives.dispatch import KERNEL_FAILURES
@@ -26,10 +26,10 @@ class Plan(NamedTuple):
     stacked: tuple[int | None, ...]  # for each stacked output an input of its form, if there is one
     sums: tuple[tuple[bool, int], ...]  # whether it is made of rows, and an input of its form
     kept: int
-    condition: tuple[
-        int, ...
-    ]  # which inputs the graph of the condition takes after the carried values
-    body: tuple[int, ...]  # and the graph of the body, after carried and scanned ones
+    # Which inputs the graph of the condition takes after the carried values,
+    condition: tuple[int, ...]
+    # and the graph of the body, after carried and scanned ones.
+    body: tuple[int, ...]
     reverse: bool  # whether the last row is the first turn's
     limit: int | None  # how many turns there are at most
     trips: int | None = None  # how many there are, if the condition does not depend on inputs
@@ -59,7 +59,7 @@ def _while_kernel(
     try:
         state, lists, sums, turns, kept = _turns(arrays, body, condition, plan)
     except KERNEL_FAILURES as error:
-        raise told(error, body, condition) from error.__cause__
+        raise with_user_line(error, body, condition) from error.__cause__
     outputs = list(state)
     for rows, like, (shape, dtype) in zip(lists, plan.stacked, shapes[len(state) :], strict=False):
         outputs.append(_stacked(rows, None if like is None else arrays[like], shape, dtype))

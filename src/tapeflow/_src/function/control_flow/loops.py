@@ -41,7 +41,7 @@ from tapeflow._src.function.control_flow.rows import (
     outside,
 )
 from tapeflow._src.function.control_flow.trips import known_trips
-from tapeflow._src.function.routine import Routine
+from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.indexing import picking
@@ -64,11 +64,11 @@ class Loop:
 
     def __init__(
         self,
-        body: Routine,
+        body: GraphFunction,
         carried: int,
         scanned: int = 0,
         *,
-        condition: Routine | None = None,
+        condition: GraphFunction | None = None,
         stacked: int = 0,
         sums: Sequence[bool] = (),
         cut: Sequence[int] = (),
@@ -255,8 +255,8 @@ class LoopCall:
 
     def again(
         self,
-        body: Routine,
-        condition: Routine | None,
+        body: GraphFunction,
+        condition: GraphFunction | None,
         carried: Sequence[Tensor],
         scanned: Sequence[Tensor],
         *,
@@ -364,7 +364,7 @@ class _Backward:
         rows_in = [*kept_in, *scanned_in]
         arguments = [*gradient.given[:fixed], *rows_in, *gradient.given[fixed:], *fixed_in]
         self.loop = Loop(
-            gradient.routine(arguments),
+            gradient.graph_function(arguments),
             len(self.flowing),
             fixed - len(self.flowing) + len(rows_in),
             stacked=len(self.stacked),

@@ -16,7 +16,7 @@ from tapeflow._src.function.control_flow.batching import batch_of, unsupported
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow._src.function.control_flow.derivative import zeros_like
 from tapeflow._src.function.control_flow.rows import described, spec_from
-from tapeflow._src.function.routine import Routine, symbol_of
+from tapeflow._src.function.graph_function import GraphFunction, symbol_of
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class _Pushed:
         spec = spec_from(*described(x, block.outer))  # pyright: ignore[reportArgumentType]
         return block.own(spec.shape, spec.dtype)
 
-    def _traced_body(self, kept: Sequence[SymbolicTensor]) -> Routine:
+    def _traced_body(self, kept: Sequence[SymbolicTensor]) -> GraphFunction:
         loop, n, m = self.loop, self.loop.carried, self.loop.scanned
         block = LoopBlock("body", current())
         like = loop.body.arguments
@@ -139,9 +139,9 @@ class _Pushed:
         found = block.run(turn)
         count = len(found) - len(kept)
         self.kept = [symbol_of(block, x) for x in found[count:]]
-        return block.routine(found[:count])
+        return block.graph_function(found[:count])
 
-    def _traced_condition(self) -> Routine | None:
+    def _traced_condition(self) -> GraphFunction | None:
         condition, n = self.loop.condition, self.loop.carried
         if condition is None:
             return None
@@ -149,7 +149,7 @@ class _Pushed:
         values = [self._own(block, x) for x in condition.arguments]
         tangents = [self._own(block, self.loop.body.arguments[k]) for k in self.flowing]
         block.arguments = [*values, *tangents]
-        return block.routine(block.run(lambda: condition.call(values[:n])))
+        return block.graph_function(block.run(lambda: condition.call(values[:n])))
 
 
 # Conditionals.
@@ -175,8 +175,8 @@ def tangents_of_kept_in_branches(
     branches, wanted = [], {}
     for number in range(len(forward.branches)):
         own = [symbol for branch, symbol in kept if branch == number]
-        routine, moved = _branch(forward, number, tangents, [], own)
-        branches.append(routine)
+        graph_function, moved = _branch(forward, number, tangents, [], own)
+        branches.append(graph_function)
         wanted.update(((number, id(x)), (number, t)) for x, t in zip(own, moved, strict=True))
     return [*forward.called(branches).keep([wanted[number, id(x)] for number, x in kept])]
 
@@ -187,19 +187,19 @@ def _branch(
     tangents: Tangents,
     moving: Sequence[int],
     kept: Sequence[SymbolicTensor],
-) -> tuple[Routine, list[SymbolicTensor]]:
+) -> tuple[GraphFunction, list[SymbolicTensor]]:
     """A branch that gives tangents of outputs, and in it the tangents of tensors that are kept."""
-    routine = forward.branches[number].with_outputs(kept)
+    graph_function = forward.branches[number].with_outputs(kept)
     inputs = [forward.pool[place] for place in forward.places[number]]
     pairs = zip(inputs, [tangents[1 + place] for place in forward.places[number]], strict=True)
     unique = {id(x): (x, t) for x, t in pairs if t is not None}
     count = len(forward.branches[number].symbols)
-    block = Block(routine.name, current())
+    block = Block(graph_function.name, current())
 
     def run() -> list[Tensor]:
         primals, moved = [x for x, _ in unique.values()], [t for _, t in unique.values()]
         with ForwardAccumulator(primals, moved) as accumulator:
-            results = routine.call(inputs[: len(routine.arguments)])
+            results = graph_function.call(inputs[: len(graph_function.arguments)])
         found = [accumulator.jvp(results[i]) for i in (*moving, *range(count, len(results)))]
         return [
             zeros_like(results[i]) if t is None else t
@@ -208,4 +208,4 @@ def _branch(
 
     found = block.run(run)
     own = [symbol_of(block, x) for x in found[len(moving) :]]
-    return block.routine(found[: len(moving)]), own
+    return block.graph_function(found[: len(moving)]), own

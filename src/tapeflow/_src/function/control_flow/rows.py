@@ -15,7 +15,7 @@ from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.user_lines import user_line
 from tapeflow._src.engines.numpy.program import NumpyProgram
-from tapeflow._src.function.foreign_sizes import owned, visible
+from tapeflow._src.function.outer_sizes import is_in_scope, is_of_trace
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.graph.graph import Graph, Node, Value
@@ -103,7 +103,7 @@ def described(x: Tensor, tracer: Tracer) -> Described:
 
 def outside(shape: tuple[Any, ...], tracer: Tracer) -> tuple[Any, ...]:
     """A shape with None for sizes that mean nothing in `tracer`."""
-    return tuple([d if d is not None and visible(d, tracer) else None for d in shape])
+    return tuple([d if d is not None and is_in_scope(d, tracer) else None for d in shape])
 
 
 def spec_from(shape: Any, dtype: DType) -> ArraySpec:
@@ -127,7 +127,7 @@ def add_output(
 
     The graph may be finished, so sizes of other traces do not mean anything in it any more: they are forgotten.
     """
-    shape = mapped(shape, lambda size: size if owned(size, tracer) else None)
+    shape = mapped(shape, lambda size: size if is_of_trace(size, tracer) else None)
     spec = spec_from(shape, dtype)
     symbol = SymbolicTensor(Value(spec.shape, spec.dtype), tracer)
     tracer._name_sizes(symbol)
@@ -156,13 +156,12 @@ def program(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     return found._program
 
 
-def told(error: Exception, *graphs: Graph | None) -> Exception:
+def with_user_line(error: Exception, *graphs: Graph | None) -> Exception:
     """The failure of a program, with the user's line."""
     for graph in graphs:
         found = None if graph is None else _programs.get(graph)
         if found is not None:
-            new = found._told(error)
+            new = found.with_user_line(error)
             if new is not error:
-                new.__dict__["told"] = True
                 return new
     return error

@@ -28,7 +28,7 @@ from tapeflow._src.primitives.array.stack import StackShape
 from tapeflow._src.primitives.indexing import picking
 
 
-def choose(
+def switch(
     op: str, index: Tensor, functions: Sequence[Callable[[], Any]], names: Sequence[str]
 ) -> Any:
     """The result of one of several functions, by a number that is known only when the function runs.
@@ -52,16 +52,16 @@ def choose(
         blocks.append(block)
     check_branches(op, names, results)
     assigned = {key: block.met[key][0] for block in blocks for key in block.assigned}
-    routines = [
-        block.routine(
+    graph_functions = [
+        block.graph_function(
             [*flat.tensors, *[block.assigned.get(key, v._now()) for key, v in assigned.items()]]
         )
         for block, flat in zip(blocks, results, strict=True)
     ]
     if index.dtype.is_bool:
-        routines.reverse()
+        graph_functions.reverse()
     reread(blocks)
-    outputs = conditional(routines, index, [[]] * len(routines))
+    outputs = conditional(graph_functions, index, [[]] * len(graph_functions))
     count = len(results[0].tensors)
     assign(assigned.values(), outputs[count:])
     return results[0].rebuilt(outputs[:count])
@@ -76,7 +76,7 @@ def assign(variables: Any, values: Sequence[Tensor]) -> None:
 # Loops.
 
 
-def repeat(
+def while_loop(
     condition: Callable[..., Any],
     body: Callable[..., Any],
     loop_vars: Sequence[Any],
@@ -186,9 +186,9 @@ class _Attempt:
         outputs = [*self.end.tensors, *self.body.assigned.values()]
         count = len(self.start.tensors)
         loop = Loop(
-            self.body.routine(outputs),
+            self.body.graph_function(outputs),
             count + len(variables),
-            condition=self.test.routine([self.going_on]),
+            condition=self.test.graph_function([self.going_on]),
             cut=range(count, count + len(variables)),
             limit=limit,
         )
@@ -201,7 +201,7 @@ Step = Callable[[list[Tensor], list[Tensor]], tuple[list[Tensor], list[Tensor]]]
 """From carried values and a row of each tensor to the next carried values, and results to be stacked."""
 
 
-def sweep(
+def scan(
     step: Step, carried: Sequence[Tensor], elems: Sequence[Tensor], reverse: bool = False
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Goes over the rows of tensors. Gives the carried values in the end, and all results stacked."""
@@ -228,7 +228,7 @@ def sweep(
     reread([block])
     count, all_ = len(carried), len(carried) + len(variables)
     loop = Loop(
-        block.routine([*after, *block.assigned.values(), *results]),
+        block.graph_function([*after, *block.assigned.values(), *results]),
         all_,
         len(elems),
         stacked=len(results),
@@ -348,9 +348,9 @@ def _limited(
     def turn(done: Tensor, values: Any) -> tuple[Tensor, Any]:
         return done + 1, next_values(body(*values))
 
-    return repeat(more, turn, (zero, loop_vars), shapes, None, lambda values: values)[1]
+    return while_loop(more, turn, (zero, loop_vars), shapes, None, lambda values: values)[1]
 
 
-Tracer.choose = staticmethod(choose)
-Tracer.repeat = staticmethod(repeat)
-Tracer.sweep = staticmethod(sweep)
+Tracer.switch = staticmethod(switch)
+Tracer.while_loop = staticmethod(while_loop)
+Tracer.scan = staticmethod(scan)

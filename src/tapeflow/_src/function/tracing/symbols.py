@@ -56,9 +56,8 @@ class SymbolicTensor(Tensor):
         self._id = 0
         self.value = value
         self.interpreter = tracer
-        self.contents = (
-            contents  # for small integer tensors: what is known of the elements, ints and `Dim`s
-        )
+        # For small integer tensors: what is known of the elements, ints and `Dim`s.
+        self.contents = contents
 
     @property
     def shape(self) -> TensorShape:
@@ -91,8 +90,8 @@ class SymbolicTensor(Tensor):
         if not isinstance(self._array, UnknownRank):
             held = self._array.shape
             dims = tuple(
-                d if not is_dynamic(d) or told is None else told
-                for d, told in zip(held, dims, strict=True)
+                d if not is_dynamic(d) or given is None else given
+                for d, given in zip(held, dims, strict=True)
             )
         self.value.shape = dims
         self._array = AbstractArray(dims, self._array.dtype, NO_VALUE)

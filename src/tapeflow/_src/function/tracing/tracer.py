@@ -9,7 +9,7 @@ Tensors from outside (constants, tensors of a function around this one) are *cap
 under the same identity, so that tapes inside and outside agree on which tensor is which.
 
 Every trace is watched by a tape of its own, from which the derivative of the traced function is made when somebody
-asks for it: see `routine`.
+asks for it: see `GraphFunction`.
 """
 
 from __future__ import annotations
@@ -79,9 +79,8 @@ class Tracer(Interpreter):
         self.outer = outer
         self.inline = inline
         self.enclosing: Tracer | None = None  # that of a function in whose trace this one began
-        self.actual: dict[
-            Value, Tensor
-        ] = {}  # what the arguments are in the call that is traced for
+        # What the arguments are in the call that is traced for.
+        self.actual: dict[Value, Tensor] = {}
         self.guards: dict[Any, Guard] = {}  # what was guessed of sizes
         self.tape = GradientTape(persistent=True, watch_accessed_variables=False, debug=False)
         self.arguments: list[SymbolicTensor] = []
@@ -95,9 +94,9 @@ class Tracer(Interpreter):
     # Inputs.
 
     # Control flow, for ops that cannot decide while they are traced: `control_flow.statements` puts it here.
-    choose: Any
-    repeat: Any
-    sweep: Any
+    switch: Any
+    while_loop: Any
+    scan: Any
 
     def argument(
         self, shape: Sequence[Any], dtype: Any, hints: Sequence[tuple[int | None, bool]]

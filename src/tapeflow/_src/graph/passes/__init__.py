@@ -11,7 +11,7 @@ from typing import Any
 
 from tapeflow._src.graph.graph import Graph, Node, subgraphs
 from tapeflow._src.graph.passes import arithmetic, layout
-from tapeflow._src.graph.passes.common import merging
+from tapeflow._src.graph.passes.common_subexpressions import merging
 from tapeflow._src.graph.passes.dead_code import without_dead_code
 from tapeflow._src.graph.passes.folding import precomputing
 from tapeflow._src.graph.passes.rewriting import rewritten

@@ -77,24 +77,24 @@ def distribute_tensor(tensor: Any, layout: Any) -> Tensor:
         tensor = tf.convert_to_tensor(tensor)
     if tensor.symbolic:
         return tensor
-    jax, wide = _jax(), _wide()
+    jax, x64_enabled = _jax(), _x64()
     buffer = tensor._buffer if isinstance(tensor, DeviceTensor) else tensor._array
-    with wide():
+    with x64_enabled():
         return DeviceTensor(jax.device_put(buffer, _sharding(layout)))
 
 
 def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: Any) -> Tensor:
     """The batch of all processes, of which this one has a part."""
-    jax, wide = _jax(), _wide()
-    with wide():
+    jax, x64_enabled = _jax(), _x64()
+    with x64_enabled():
         part = np.asarray(per_process_batch)
         return DeviceTensor(jax.make_array_from_process_local_data(_sharding(layout), part))
 
 
-def _wide() -> Any:
-    from tapeflow._src.insides.widths import wide
+def _x64() -> Any:
+    from tapeflow._src.insides.x64 import x64_enabled
 
-    return wide
+    return x64_enabled
 
 
 def _sharding(layout: Any) -> Any:

@@ -12,7 +12,7 @@ from tapeflow._src.core.module import Module
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
-from tapeflow._src.function.polymorphic import Function
+from tapeflow._src.function.function import Function
 from tapeflow._src.saved_model.saving import DEFAULT, save
 from tapeflow._src.train.object_graph import is_tracked, variable_of
 
@@ -144,8 +144,8 @@ class TapeflowExportArchive:
         signatures.setdefault(DEFAULT, next(iter(signatures.values())))
         save(self._root, filepath, signatures, options)
         if verbose:
-            told = "\n\n".join(_told(name, signatures[name]) for name in self._endpoints)
-            io_utils.print_msg(f"Exported to '{filepath}', with these endpoints:\n\n{told}")
+            listed = "\n\n".join(_endpoint_text(name, signatures[name]) for name in self._endpoints)
+            io_utils.print_msg(f"Exported to '{filepath}', with these endpoints:\n\n{listed}")
 
     def _add(self, variables: Any) -> None:
         there = {id(v) for v in self._variables}
@@ -165,6 +165,6 @@ def _concrete(fn: Function) -> ConcreteFunction:
     return next(iter(fn._traces))
 
 
-def _told(name: str, concrete: ConcreteFunction) -> str:
+def _endpoint_text(name: str, concrete: ConcreteFunction) -> str:
     lines = concrete.pretty_printed_signature().split("\n")
     return "\n".join([f"* Endpoint '{name}'", *lines[1:]])

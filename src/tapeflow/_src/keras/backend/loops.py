@@ -15,7 +15,7 @@ import tapeflow as tf
 from tapeflow._src.core.context import context
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.function.control_flow.statements import sweep
+from tapeflow._src.function.control_flow.statements import scan as traced_scan
 
 
 def while_loop(
@@ -140,7 +140,7 @@ def _traced_scan(
         pairs = zip(tree.flatten(new), carry, strict=True)
         return [_same_dtype(x, old) for x, old in pairs], _tensors(structure)
 
-    carry, results = sweep(flat_step, tree.flatten(init), rows, reverse)
+    carry, results = traced_scan(flat_step, tree.flatten(init), rows, reverse)
     given = iter(results)
     stacked = tree.map_structure(lambda x: None if x is None else next(given), structure)
     return tree.pack_sequence_as(init, carry), stacked

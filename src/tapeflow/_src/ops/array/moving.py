@@ -17,7 +17,7 @@ from tapeflow._src.ops.arguments import axis_of, integer, ints
 from tapeflow._src.ops.array.shaping import alike, identity, is_tensor
 from tapeflow._src.primitives.array import moving, patterns, repeating
 from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking as indexing
 from tapeflow._src.primitives.reduction import ordering, reducing, running
 from tapeflow._src.primitives.rules import invalid

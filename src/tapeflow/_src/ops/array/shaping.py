@@ -23,7 +23,7 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import Shape, axis_of, ints
 from tapeflow._src.primitives.array import moving as primitives
 from tapeflow._src.primitives.array.sizes import vector_of
-from tapeflow._src.primitives.elementwise import making
+from tapeflow._src.primitives.elementwise import builders
 from tapeflow._src.primitives.rules import DTypeError, invalid
 
 newaxis = None
@@ -107,7 +107,7 @@ def transpose(
             )
         order = tuple([axis_of("transpose", d, rank, argument="perm") for d in given])
     out = primitives.transpose(a, perm=order)
-    return making.conj(out) if conjugate else out
+    return builders.conj(out) if conjugate else out
 
 
 @export("expand_dims")
@@ -173,7 +173,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy()
     array([2, 3], dtype=int32)
     """
-    a, b = making.coerce(shape_x, shape_y)
+    a, b = builders.coerce(shape_x, shape_y)
     sizes = [ints("broadcast_dynamic_shape", "shape", s) for s in (a, b)]
     try:
         shape = broadcast_shapes(*sizes)
@@ -303,9 +303,8 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
         return tensor
     if not tensor.symbolic:
         return tensor.numpy()
-    known = getattr(
-        tensor, "contents", None
-    )  # the sizes in a shape may be known before the function runs
+    # The sizes in a shape may be known before the function runs.
+    known = getattr(tensor, "contents", None)
     if known is None or any(type(size) is not int for size in known.flat):
         return None
     return known.astype(tensor.dtype.as_numpy_dtype)[()]

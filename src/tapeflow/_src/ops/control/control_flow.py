@@ -61,7 +61,7 @@ def cond(
                 f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
             )
         if pred.symbolic:
-            return context.tracer.choose("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
+            return context.tracer.switch("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
     elif not isinstance(pred, (bool, Tensor)):
         pred = convert_to_tensor(pred)  # a list that holds False is not empty, and yet false
     return true_fn() if _is_true("cond", pred) else false_fn()
@@ -142,7 +142,7 @@ def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
                 return function()
             names = [f"function {total - len(rest)}", "the functions after it"]
             others = [function, partial(_first_true, rest, default, total)]
-            return context.tracer.choose("case", predicate, others, names)
+            return context.tracer.switch("case", predicate, others, names)
         if _is_true("case", predicate):
             return function()
     if default is None:
@@ -189,7 +189,7 @@ def switch_case(
             )
         last = [] if default is None else [default]
         names = [f"branch {i}" for i in range(len(branches))] + ["default"] * len(last)
-        return context.tracer.choose("switch_case", branch_index, branches + last, names)
+        return context.tracer.switch("switch_case", branch_index, branches + last, names)
     index = integer("switch_case", "branch_index", branch_index)
     if not 0 <= index < len(branches):
         return branches[-1]() if default is None else default()
@@ -275,7 +275,9 @@ def while_loop(
             def checked(values: Any) -> Any:
                 return _next_values(values, loop_vars)
 
-            return context.tracer.repeat(cond, body, loop_vars, shape_invariants, limit, checked)
+            return context.tracer.while_loop(
+                cond, body, loop_vars, shape_invariants, limit, checked
+            )
         assert not isinstance(limit, Tensor)
         values, done = loop_vars, 0
         while (limit is None or done < limit) and _goes_on(cond(*values), limit):

@@ -86,7 +86,7 @@ def map_fn(
                 pairs = zip(results(row), wanted, strict=True)
                 return [], [_checked("map_fn", value, spec, spec.shape) for value, spec in pairs]
 
-            stacked = context.tracer.sweep(step, [], flat)[1]
+            stacked = context.tracer.scan(step, [], flat)[1]
         else:
             rows = [results(row) for row in _rows(flat)]
             stacked = [
@@ -287,7 +287,7 @@ def _swept(
         new = [_checked(op, each, spec, spec.shape) for each, spec in pairs]
         return new, new if op == "scan" else []
 
-    last, stacked = context.tracer.sweep(step, start, rest, reverse)
+    last, stacked = context.tracer.scan(step, start, rest, reverse)
     if op == "scan" and initializer is None:
         firsts = [picking.getitem(x, index=(None,)) for x in start]
         pairs = zip(stacked, firsts, strict=True) if reverse else zip(firsts, stacked, strict=True)

@@ -149,7 +149,7 @@ def _writer(stream: Any) -> Callable[[str], Any]:
 
 
 def _append(path: str, text: str) -> None:
-    from tapeflow._src.core.system.files import told  # few print to files
+    from tapeflow._src.core.system.files import translating_os_errors  # few print to files
 
-    with told(path), open(path, "a", encoding="utf-8") as file:
+    with translating_os_errors(path), open(path, "a", encoding="utf-8") as file:
         file.write(text)

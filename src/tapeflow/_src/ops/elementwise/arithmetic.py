@@ -16,7 +16,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.methods import QUOTIENT, true_divide
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.elementwise.making import coerce, conj as conjugated
+from tapeflow._src.primitives.elementwise.builders import coerce, conj as conjugated
 from tapeflow._src.primitives.rules import NUMERIC, DTypeError, check_dtype
 from tapeflow._src.primitives.specs import ArraySpec
 

@@ -17,7 +17,7 @@ from tapeflow._src.ops.array.shaping import cast, identity
 from tapeflow._src.ops.elementwise.saturation import saturate_cast
 from tapeflow._src.primitives.array import checks, moving, patterns
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.linalg import products
 from tapeflow._src.primitives.reduction import reducing

@@ -18,7 +18,7 @@ from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.indexing import slicing
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking, scattering
 from tapeflow._src.primitives.reduction import ordering, reducing
 from tapeflow._src.primitives.rules import invalid

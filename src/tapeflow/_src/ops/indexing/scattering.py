@@ -15,7 +15,7 @@ from tapeflow._src.ops.array.shaping import alike
 from tapeflow._src.ops.indexing.gathering import check_policy
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking, scattering
 from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.primitives.storage import blank

@@ -14,7 +14,7 @@ from tapeflow._src.ops.arguments import axis_of
 from tapeflow._src.ops.array.shaping import alike, cast, is_tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking, sequences
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import invalid

@@ -13,7 +13,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import axes_of, axis_of, integer, number
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import unary
-from tapeflow._src.primitives.elementwise.making import conj
+from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.linalg import decompositions
 from tapeflow._src.primitives.reduction import reducing
 

@@ -15,7 +15,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.elementwise.making import conj
+from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.linalg import einsum as einsum_primitive, products
 from tapeflow._src.primitives.rules import check_same_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec

@@ -11,7 +11,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.linalg.solvers import check_rank
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.elementwise.making import conj
+from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.linalg import perturbed, products as linalg, solvers
 from tapeflow._src.primitives.rules import invalid
 

@@ -297,7 +297,7 @@ def _positive(op: str, argument: str, value: Any) -> int:
 
 
 def _frequencies(path: str) -> np.ndarray:
-    from tapeflow._src.core.system.files import told
+    from tapeflow._src.core.system.files import translating_os_errors
 
-    with told(path), open(path, encoding="utf-8") as lines:
+    with translating_os_errors(path), open(path, encoding="utf-8") as lines:
         return np.array([float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()])

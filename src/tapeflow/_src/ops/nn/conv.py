@@ -12,7 +12,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import ints
 from tapeflow._src.ops.nn.windowing import layout, padding_pairs, spatial
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.nn import conv as primitives
 from tapeflow._src.primitives.rules import invalid
 

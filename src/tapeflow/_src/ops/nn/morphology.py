@@ -15,7 +15,7 @@ from tapeflow._src.ops.arguments import ints
 from tapeflow._src.ops.nn.windowing import Layout, padding_pairs, spatial
 from tapeflow._src.primitives.array import moving, patterns, repeating
 from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.nn import morphology
 from tapeflow._src.primitives.rules import invalid

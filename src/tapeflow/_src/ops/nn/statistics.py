@@ -16,7 +16,7 @@ from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.nn.activations import batch_normalization
 from tapeflow._src.primitives.array import checks, moving, patterns
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.reduction import reducing
 
 

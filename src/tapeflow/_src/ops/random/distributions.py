@@ -16,7 +16,7 @@ from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.random.numbers import op_seed
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.random import distributions, numbers
 
 

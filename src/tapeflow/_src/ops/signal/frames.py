@@ -76,9 +76,8 @@ def frame(
     if pad_end:
         count = -(-samples // step)
         missing = larger((count - 1) * step + length - samples, 0)
-        missing = smaller(
-            missing, count * length
-        )  # where there are no samples, there are no frames
+        # Where there are no samples, there are no frames.
+        missing = smaller(missing, count * length)
         paddings = [(0, 0)] * x._array.ndim
         paddings[axis] = (0, missing)
         x = moving.pad(x, convert_to_tensor(pad_value, x.dtype), paddings=tuple(paddings))

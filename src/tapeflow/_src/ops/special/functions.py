@@ -7,7 +7,7 @@ from typing import Any
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.elementwise.making import coerce
+from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.primitives.special import bessel, gamma, incomplete, integrals

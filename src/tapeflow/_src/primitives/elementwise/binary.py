@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow._src.primitives import rules
 from tapeflow._src.primitives.elementwise import unary
-from tapeflow._src.primitives.elementwise.making import binary, comparison, conj
+from tapeflow._src.primitives.elementwise.builders import binary, comparison, conj
 from tapeflow._src.primitives.rules import ANY, BOOL, FLOAT, INEXACT, INT, REAL, invalid
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.storage import of_sizes

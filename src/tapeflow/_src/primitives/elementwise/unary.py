@@ -11,7 +11,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.elementwise.making import conj, conjugate, unary
+from tapeflow._src.primitives.elementwise.builders import conj, conjugate, unary
 from tapeflow._src.primitives.rules import (
     BOOL,
     FLOAT,

@@ -191,9 +191,8 @@ def _gather_gradient(
 def _shape_tensor(shape: Shape) -> Tensor:
     if not is_dynamic(shape):
         return Tensor(np.array(shape, np.int32))
-    from tapeflow._src.primitives.array.sizes import (
-        vector_of,  # it is made of primitives of this file
-    )
+    # It is made of primitives of this file.
+    from tapeflow._src.primitives.array.sizes import vector_of
 
     return vector_of(shape)
 

@@ -17,7 +17,7 @@ from tapeflow._src.core.sizes.dims import same_size
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.elementwise import binary, making
+from tapeflow._src.primitives.elementwise import binary, builders
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.reduction import ordering, reducing
 from tapeflow._src.primitives.rules import INT, NUMERIC, REAL, DTypeError, check_dtype, invalid
@@ -234,7 +234,7 @@ def _prod_gradient(g: Tensor, x: Tensor, ids: Tensor) -> Tensor:
     used = binary.greater_equal(ids, moving.zeros_like(ids))
     used = moving.reshape(used, shape=(x._array.shape[0], *[1] * (x._array.ndim - 1)))
     x = moving.select(used, x, Tensor(x._array.dtype.type(1)))
-    return segment_pick(g, ids) * making.conj(_products_of_others(x, ids))
+    return segment_pick(g, ids) * builders.conj(_products_of_others(x, ids))
 
 
 segment_prod = primitive(
@@ -257,9 +257,8 @@ def _bincount_result(
             f"bincount: weights {list(weights.shape)} must have the same shape as arr "
             f"{list(x.shape)}"
         )
-    known = (
-        maxlength if same_size(maxlength, minlength) else None
-    )  # else the largest element says it
+    # Between the two the largest element decides.
+    known = maxlength if same_size(maxlength, minlength) else None
     return ArraySpec((*x.shape[:-1], known), weights.dtype)
 
 

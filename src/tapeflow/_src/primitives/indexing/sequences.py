@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary as arithmetic, unary
-from tapeflow._src.primitives.elementwise.making import binary
+from tapeflow._src.primitives.elementwise.builders import binary
 from tapeflow._src.primitives.reduction import reducing, running
 from tapeflow._src.primitives.rules import FLOAT, INT, REAL, check_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec

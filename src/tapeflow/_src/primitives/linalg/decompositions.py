@@ -19,7 +19,7 @@ from tapeflow._src.core.sizes.extremes import smaller
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.elementwise.making import conj
+from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.linalg import products
 from tapeflow._src.primitives.linalg.matrices import (

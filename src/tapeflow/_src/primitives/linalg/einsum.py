@@ -17,7 +17,7 @@ from tapeflow._src.core.sizes.extremes import agreed, broadcast
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
-from tapeflow._src.primitives.elementwise.making import conj
+from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.rules import NUMERIC, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive

@@ -12,7 +12,7 @@ import numpy as np
 from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
-from tapeflow._src.primitives.elementwise.making import conj
+from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.linalg import products
 from tapeflow._src.primitives.rules import check_same_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec

@@ -13,7 +13,7 @@ from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
-from tapeflow._src.primitives.elementwise.making import conj
+from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.rules import (
     NUMERIC,
     REAL,

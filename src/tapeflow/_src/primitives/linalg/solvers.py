@@ -15,7 +15,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import unary
-from tapeflow._src.primitives.elementwise.making import conj
+from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.linalg.matrices import (
     Shape,

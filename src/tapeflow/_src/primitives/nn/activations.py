@@ -12,7 +12,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.elementwise.making import unary as elementwise
+from tapeflow._src.primitives.elementwise.builders import unary as elementwise
 from tapeflow._src.primitives.nn.softmax import narrow, wide
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import (

@@ -318,9 +318,8 @@ def _arg_kernel(find: Any, worst: float) -> Callable[..., Any]:
 
     def kernel(x: Any, *, axis: int, dtype: DType) -> Any:
         refuse(x, "cO")
-        if x.dtype.kind not in "iub" and np.isnan(
-            np.add.reduce(x, axis=None)
-        ):  # a NaN, or infinities of both signs
+        # The sum is NaN if there is a NaN, or infinities of both signs.
+        if x.dtype.kind not in "iub" and np.isnan(np.add.reduce(x, axis=None)):
             x = np.where(np.isnan(x), x.dtype.type(worst), x)
         return find(x, axis=axis).astype(dtype.np_dtype)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary as elementary
-from tapeflow._src.primitives.elementwise.making import unary
+from tapeflow._src.primitives.elementwise.builders import unary
 from tapeflow._src.primitives.rules import FLOAT
 from tapeflow._src.primitives.special.gamma import by_region, in_double
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.elementwise import unary as elementary
-from tapeflow._src.primitives.elementwise.making import unary
+from tapeflow._src.primitives.elementwise.builders import unary
 from tapeflow._src.primitives.rules import FLOAT, same
 from tapeflow._src.primitives.table import primitive
 

@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 
 from tapeflow._src.core.errors import invalid
-from tapeflow._src.engines.xla.checking import within
+from tapeflow._src.engines.xla.checks import within
 from tapeflow._src.engines.xla.lowerings import check, lowering
 
 Shape = tuple[int, ...]

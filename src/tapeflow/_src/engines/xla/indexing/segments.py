@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.engines.xla.checking import below
+from tapeflow._src.engines.xla.checks import below
 from tapeflow._src.engines.xla.indexing.picking import combined, picked, summed, wide
 from tapeflow._src.engines.xla.lowerings import check, lowering
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from tapeflow._src.engines.xla.checking import space, within
+from tapeflow._src.engines.xla.checks import space, within
 from tapeflow._src.engines.xla.lowerings import check, lowering
 
 

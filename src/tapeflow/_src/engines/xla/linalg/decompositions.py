@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.engines.xla.checking import are_sound, tame
+from tapeflow._src.engines.xla.checks import are_sound, tame
 from tapeflow._src.engines.xla.linalg.solvers import diagonal, nan_where, turned
 from tapeflow._src.engines.xla.lowerings import check, lowering
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tapeflow._src.engines.xla.checking import tame
+from tapeflow._src.engines.xla.checks import tame
 from tapeflow._src.engines.xla.linalg.solvers import sign_and_log, solved, turned
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, check, lowering
 from tapeflow._src.primitives.linalg.matrix_functions import PADE, PADE_RADIUS, TRUSTED

@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from tapeflow._src.engines.xla.checking import are_sound, tame
+from tapeflow._src.engines.xla.checks import are_sound, tame
 from tapeflow._src.engines.xla.lowerings import check, lowering
 
 

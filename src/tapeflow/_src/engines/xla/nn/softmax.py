@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tapeflow._src.engines.xla.checking import within
+from tapeflow._src.engines.xla.checks import within
 from tapeflow._src.engines.xla.indexing.picking import is_half, picked
 from tapeflow._src.engines.xla.lowerings import check, lowering
 

@@ -58,9 +58,8 @@ def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
     """Equal elements keep their order: a key and a place in one integer are sorted quicker than a pair of them."""
     key = _key(x)
     if key.dtype != x.dtype:
-        key = jnp.where(
-            key == -1, 0, key
-        )  # the zeros are equal, and the negative one comes next before the other
+        # The two zeros are equal, but the key of the negative one is one less.
+        key = jnp.where(key == -1, 0, key)
     key = ~key if descending else key
     places = lax.broadcasted_iota(np.int32, x.shape, axis)
     if key.dtype.itemsize > 4:

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from tapeflow._src.engines.xla.checking import tame
+from tapeflow._src.engines.xla.checks import tame
 from tapeflow._src.engines.xla.lowerings import check, lowering
 from tapeflow._src.primitives.signal.fourier import Axes, Norm
 

@@ -26,7 +26,7 @@ import numpy as np
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated, hint_of
 from tapeflow._src.engines.numpy.program import NumpyProgram
-from tapeflow._src.engines.xla.checking import (
+from tapeflow._src.engines.xla.checks import (
     all_of,
     arguments_of,
     doubtful,

@@ -1,12 +1,13 @@
 """Traced functions that can be called on tensors and differentiated.
 
-A `Routine` owns a graph. Called on plain tensors it runs it with an executor; called on symbolic tensors (inside
+A `GraphFunction` owns a graph. Called on plain tensors it runs it with an executor; called on symbolic tensors (inside
 another traced function) or batched ones it calls the primitives of its graph one by one, which copies them into the
 function around it.
 
-Its derivative is another routine. The trace was watched by a tape, and a backward pass over the records of that tape,
-traced in its turn, is the backward graph. What that graph captures from the forward trace is what the forward pass has
-to keep: nothing more is kept. Derivatives of any order follow, because the backward graph is a routine, too.
+Its derivative is another graph function. The trace was watched by a tape, and a backward pass over the records of that
+tape, traced in its turn, is the backward graph. What that graph captures from the forward trace is what the forward
+pass has to keep: nothing more is kept. Derivatives of any order follow, because the backward graph is a graph function,
+too.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step, settled
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function.foreign_sizes import own_sizes
 from tapeflow._src.function.forward import Forward
 from tapeflow._src.function.gradient_parts import parts_of, total
+from tapeflow._src.function.outer_sizes import capture_outer_sizes
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph, Value
@@ -46,7 +47,7 @@ def _are_symbolic(inputs: Sequence[Any]) -> bool:
     return any(x.symbolic for x in inputs)
 
 
-class Routine:
+class GraphFunction:
     """A graph with what it takes besides arguments: variables, and tensors captured from outside.
 
     Args:
@@ -90,7 +91,7 @@ class Routine:
         arguments: Sequence[Tensor],
         variables: Sequence[Variable] | None = None,
         captured: Sequence[Tensor] | None = None,
-        around: Around | None = None,
+        forward_call: ForwardCall | None = None,
     ) -> list[Tensor]:
         """The outputs for these arguments. Recorders are told, and variables assigned.
 
@@ -98,14 +99,14 @@ class Routine:
           arguments: the tensors it takes.
           variables: in the place of those it was traced with.
           captured: in the place of the tensors it has captured.
-          around: of a backward pass, the call that it belongs to.
+          forward_call: of a backward pass, the call that it belongs to.
         """
         held = self.variables if variables is None else variables
         others = self.captured if captured is None else captured
         active = context.hot[1]
         if not self._assigned_at or any(r.substitutes for r in active):
             inputs = [*map(settled, arguments), *[settled(v._read()) for v in held], *others]
-            return self._called(inputs, held, None, around)
+            return self._called(inputs, held, None, forward_call)
         step = Step()
         with step.lock:
             try:
@@ -114,7 +115,7 @@ class Routine:
                     for v, value in zip(held, values, strict=True):
                         recorder.read(v, value)
                 inputs = [*map(settled, arguments), *values, *others]
-                results = self._called(inputs, held, step, around)
+                results = self._called(inputs, held, step, forward_call)
             except BaseException:
                 step.give_up()
                 raise
@@ -126,7 +127,7 @@ class Routine:
         inputs: list[Tensor],
         held: Sequence[Variable],
         step: Step | None,
-        around: Around | None,
+        forward_call: ForwardCall | None,
     ) -> list[Tensor]:
         """The outputs for these inputs. `step`, if there is one, has claimed the variables that are assigned."""
         active = context.hot[1]
@@ -145,11 +146,11 @@ class Routine:
             if x.dtype.is_differentiable and any(_followed(x, r) for r in following)
         )
         once = len(following) == 1 and _first_order(following)
-        if around is None:
-            around = Around(sizes_in(self.arguments, inputs[: len(self.arguments)]), {})
-        return self._recorded(inputs, wanted, once, held, step, around)
+        if forward_call is None:
+            forward_call = ForwardCall(sizes_in(self.arguments, inputs[: len(self.arguments)]), {})
+        return self._recorded(inputs, wanted, once, held, step, forward_call)
 
-    def with_outputs(self, more: Sequence[SymbolicTensor]) -> Routine:
+    def with_outputs(self, more: Sequence[SymbolicTensor]) -> GraphFunction:
         """The same with more outputs."""
         new = copy.copy(self)
         new.symbols = [*self.symbols, *more]
@@ -174,11 +175,11 @@ class Routine:
         once: bool,
         held: Sequence[Variable],
         step: Step | None,
-        around: Around,
+        forward_call: ForwardCall,
     ) -> list[Tensor]:
         count = len(self.symbols)
         differentiable = tuple(i for i, x in enumerate(self.symbols) if x.dtype.is_differentiable)
-        sizes = around.sizes
+        sizes = forward_call.sizes
         kept = self._kept(wanted, differentiable, once, sizes)
         if step is not None:  # the backward pass reads what variables held
             step.private = [False] * len(step.private)
@@ -186,7 +187,7 @@ class Routine:
         outputs = results[:count]
         symbols = [*self.symbols, *kept, *self.inputs()]
         values = {id(x): y for x, y in zip(symbols, [*results, *inputs], strict=True)}
-        values = {**around.tensors, **values}
+        values = {**forward_call.tensors, **values}
         given_at_most = {
             i for i, y in enumerate(outputs if once else results) if y.dtype.is_differentiable
         }
@@ -201,7 +202,7 @@ class Routine:
                 given = tuple(sorted(given_at_most))
                 backward = self._backward(wanted, given, kept, sizes)
             arguments = [g[i] for i in given] + [values[id(x)] for x in backward.kept]
-            found = backward.call(arguments, Around(sizes, values))
+            found = backward.call(arguments, ForwardCall(sizes, values))
             parts: list[Any] = [None] * len(inputs)
             for i, part in zip(wanted, found, strict=True):
                 parts[i] = part
@@ -307,14 +308,16 @@ class Routine:
                 if found is None:
                     with hinted(sizes):
                         found = _Backward(self, wanted, [targets[i] for i in given])
-                    variants.add(found.routine.tracer.guards.values(), found)
+                    variants.add(found.graph_function.tracer.guards.values(), found)
                     variants.found(sizes)  # a trace around this one has to rely on the same answers
         return found
 
     def report(self) -> str:
         """What runs it, forward and backward."""
         texts = [forward.report() for forward in self._forwards.values()]
-        texts += [b.routine.report() for variants in self._backwards.values() for b in variants]
+        texts += [
+            b.graph_function.report() for variants in self._backwards.values() for b in variants
+        ]
         return "\n".join(text for text in texts if text)
 
     def sources(self, i: int) -> list[SymbolicTensor]:
@@ -333,7 +336,7 @@ class Routine:
         ]
 
 
-class Around(NamedTuple):
+class ForwardCall(NamedTuple):
     """The call that backward passes belong to: what unknown sizes are, and tensors by the `id` of their symbols."""
 
     sizes: Sizes
@@ -341,43 +344,43 @@ class Around(NamedTuple):
 
 
 class _Backward:
-    """The traced backward pass of a routine."""
+    """The traced backward pass of a graph function."""
 
     def __init__(
-        self, routine: Routine, wanted: tuple[int, ...], targets: list[SymbolicTensor]
+        self, graph_function: GraphFunction, wanted: tuple[int, ...], targets: list[SymbolicTensor]
     ) -> None:
-        tracer = Tracer(f"gradient of {routine.name}", outer=routine.tracer)
+        tracer = Tracer(f"gradient of {graph_function.name}", outer=graph_function.tracer)
         with tracing_lock, tracer.whole():
             seeds: dict[int, Any] = {}
             for target in targets:
                 g = tracer.argument_like(target)
                 if target._id:
                     seeds[target._id] = seeds[target._id] + g if target._id in seeds else g
-            groups = [routine.sources(i) for i in wanted]
+            groups = [graph_function.sources(i) for i in wanted]
             found = iter(
-                routine.tracer.tape._backward(
+                graph_function.tracer.tape._backward(
                     seeds, [x for group in groups for x in group], release=False
                 )
             )
             sums = [total([next(found) for _ in group]) for group in groups]
             self.template = [parts_of(g) for g in sums]
             outputs = [symbol_of(tracer, part) for group in self.template for part in group.tensors]
-        own_sizes(tracer, of_results=True)
+        capture_outer_sizes(tracer, of_results=True)
         # What comes from the forward trace is an argument; the rest is captured from further outside.
         self.kept: list[SymbolicTensor] = []
         for key, (x, symbol) in list(tracer.captures.items()):
             if isinstance(x, SymbolicTensor):
-                inside = routine.tracer.known.get(id(x), x)
-                if inside.interpreter in routine.tracers:
+                inside = graph_function.tracer.known.get(id(x), x)
+                if inside.interpreter in graph_function.tracers:
                     self.kept.append(inside)
                     tracer.arguments.append(symbol)
                     del tracer.captures[key]
-        self.routine = Routine(tracer, outputs, routine.jit_compile)
-        self.routine.tracers += routine.tracers
+        self.graph_function = GraphFunction(tracer, outputs, graph_function.jit_compile)
+        self.graph_function.tracers += graph_function.tracers
 
-    def call(self, arguments: Sequence[Any], around: Around) -> list[Any]:
+    def call(self, arguments: Sequence[Any], forward_call: ForwardCall) -> list[Any]:
         """For each wanted input its gradient, or None."""
-        results = iter(self.routine.call(arguments, around=around))
+        results = iter(self.graph_function.call(arguments, forward_call=forward_call))
         return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
 
 

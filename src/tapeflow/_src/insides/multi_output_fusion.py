@@ -23,7 +23,7 @@ _asked = threading.local()
 _able: bool | None = None
 
 
-def in_one_loop(program: Callable[..., Any]) -> Callable[..., Any]:
+def with_multi_output_fusion(program: Callable[..., Any]) -> Callable[..., Any]:
     """A program of jax that is compiled, when it is, to make all its results in one loop."""
 
     def run(*arrays: Any) -> Any:
@@ -36,7 +36,7 @@ def in_one_loop(program: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def can_ask() -> bool:
+def is_available() -> bool:
     """Whether this version of jax makes up its options where we look for them."""
     global _able
     if _able is None:

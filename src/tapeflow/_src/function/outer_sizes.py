@@ -10,7 +10,7 @@ from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.graph.sizes import atoms_in, mapped
 
 
-def own_sizes(tracer: Tracer, of_results: bool = False) -> None:
+def capture_outer_sizes(tracer: Tracer, of_results: bool = False) -> None:
     """Makes a finished trace stand by itself: sizes in its attributes are those of its own values.
 
     Tracing a branch, a loop body or a backward pass meets sizes of tensors of the function around it. An input that has
@@ -28,14 +28,14 @@ def own_sizes(tracer: Tracer, of_results: bool = False) -> None:
         return replacements[atom]
 
     for node in tracer.graph.nodes:
-        if any(_foreign(atom, tracer) for atom in atoms_in(tuple(node.attrs.values()))):
+        if any(_is_of_another_trace(atom, tracer) for atom in atoms_in(tuple(node.attrs.values()))):
             node.attrs = mapped(node.attrs, lambda dim: evaluated(dim, own))
         if of_results:
             for atom in atoms_in([v.shape for v in node.outputs]):
                 own(atom)
 
 
-def visible(size: Any, tracer: Tracer) -> bool:
+def is_in_scope(size: Any, tracer: Tracer) -> bool:
     """Whether a size means something in a trace: it is a number, or the size of a tensor there or around it."""
     return all(
         atom.origin[0].interpreter is tracer or tracer._may_see(atom.origin[0].interpreter)
@@ -43,17 +43,17 @@ def visible(size: Any, tracer: Tracer) -> bool:
     )
 
 
-def owned(size: Any, tracer: Tracer) -> bool:
+def is_of_trace(size: Any, tracer: Tracer) -> bool:
     """Whether a size is that of a tensor in this very trace."""
-    return not any(_foreign(atom, tracer) for atom in atoms_in(size))
+    return not any(_is_of_another_trace(atom, tracer) for atom in atoms_in(size))
 
 
-def _foreign(atom: Atom, tracer: Tracer) -> bool:
+def _is_of_another_trace(atom: Atom, tracer: Tracer) -> bool:
     return atom.origin[0].interpreter is not tracer
 
 
 def _replacement(atom: Atom, tracer: Tracer) -> Atom:
-    if not _foreign(atom, tracer):
+    if not _is_of_another_trace(atom, tracer):
         return atom
     tensor, axis, position = atom.origin
     key = Dim.of(atom)._key

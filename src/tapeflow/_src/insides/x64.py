@@ -11,7 +11,7 @@ from tapeflow._src.core.scopes import Scope
 from tapeflow._src.insides.fallback import lacking
 
 
-class _Wide(Scope):
+class _Enabled(Scope):
     """jax's own `with jax.enable_x64(True)` may be interrupted between the change and the note of what was before."""
 
     def __init__(self) -> None:
@@ -34,6 +34,6 @@ if not _BY_HAND:
     )
 
 
-def wide() -> AbstractContextManager[Any]:
+def x64_enabled() -> AbstractContextManager[Any]:
     """Within this context jax takes numbers of 64 bits as they are, in this thread."""
-    return _Wide() if _BY_HAND else jax.enable_x64(True)
+    return _Enabled() if _BY_HAND else jax.enable_x64(True)

@@ -142,9 +142,8 @@ def comparison(
 
 def coerce(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Makes two operands tensors. A tensor or variable decides the dtype for what is neither."""
-    if (
-        type(a) is float and type(b) is Tensor and b._array.dtype.kind == "f"
-    ):  # as in `lr * gradient`
+    # As in `lr * gradient`.
+    if type(a) is float and type(b) is Tensor and b._array.dtype.kind == "f":
         return scalar(a, b._array.dtype), b
     if type(a) is Variable:
         a = a._read()

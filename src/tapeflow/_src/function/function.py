@@ -210,9 +210,8 @@ class Function:
                 # Variables were made in this trace, which must not be made again: from now on they exist.
                 self._created_variables = True
             elif not by_identity and concrete.mixes(leaves):
-                by_identity = (
-                    True  # it uses a variable under two names, and has to know that it is one
-                )
+                # It uses a variable under two names, and has to know that it is one.
+                by_identity = True
             else:
                 return concrete
 
@@ -297,13 +296,13 @@ def _method(python_function: Callable[..., Any], instance: Any) -> Callable[...,
     @functools.wraps(python_function)
     def method(*args: Any, **kwargs: Any) -> Any:
         owner = reference()
-        return python_function(_Gone() if owner is None else owner, *args, **kwargs)
+        return python_function(_DeadInstance() if owner is None else owner, *args, **kwargs)
 
     method.__signature__ = inspect.signature(bound)  # pyright: ignore[reportAttributeAccessIssue]
     return method
 
 
-class _Gone:
+class _DeadInstance:
     """In the place of an object that does not exist any more, when its method is traced."""
 
     def __getattr__(self, name: str) -> Any:
