@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from types import ModuleType
 from typing import Any
@@ -26,8 +25,9 @@ _lost = False
 
 def has_plugin(*kinds: str) -> bool:
     """Whether a plugin of one of these kinds is installed; of any, if none is named. jax is not loaded for it."""
-    names = [name for kind in kinds or PLUGINS for name in PLUGINS[kind]]
-    return any(importlib.util.find_spec(name) is not None for name in names)
+    from importlib.util import find_spec  # which few programs need
+
+    return any(find_spec(name) is not None for kind in kinds or PLUGINS for name in PLUGINS[kind])
 
 
 def load() -> ModuleType:
