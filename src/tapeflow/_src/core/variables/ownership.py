@@ -6,7 +6,9 @@ differs between versions of Python, so they are counted once, by the same code, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from sys import getrefcount
+from typing import Any
 
 import numpy as np
 
@@ -14,25 +16,28 @@ from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.tensor import Tensor
 
-_WITH_BUFFERS = (DeviceTensor, RemoteTensor)
+_WITH_BUFFERS = frozenset({DeviceTensor, RemoteTensor})
 
 
-def references(values: list[Tensor], i: int) -> int:
-    """How many references Python counts to a tensor in a list, and to its memory."""
-    tensor = values[i]
-    memory = tensor._buffer if isinstance(tensor, _WITH_BUFFERS) else tensor._array
-    return getrefcount(tensor) + getrefcount(memory)
+def references(values: list[Tensor], positions: Sequence[int]) -> list[int]:
+    """How many references Python counts to some tensors of a list, and to their memory."""
+    found = []
+    for i in positions:
+        tensor = values[i]
+        memory: Any = tensor._buffer if tensor.__class__ in _WITH_BUFFERS else tensor._array  # type: ignore[attr-defined]
+        found.append(getrefcount(tensor) + getrefcount(memory))
+    return found
 
 
-def is_private(values: list[Tensor], i: int) -> bool:
-    """Whether nobody has a tensor, or its memory, but the list `values` and one other list."""
-    return references(values, i) <= IF_ALONE
+def are_private(values: list[Tensor], positions: Sequence[int]) -> list[bool]:
+    """For each of some tensors, whether nobody has it, or its memory, but the list `values` and one other list."""
+    return [count <= IF_ALONE for count in references(values, positions)]
 
 
 def _calibrated() -> int:
     values = [Tensor(np.zeros(1))]
     other = [*values]
-    count = references(values, 0)
+    (count,) = references(values, (0,))
     other.clear()
     return count
 

@@ -31,7 +31,7 @@ from tapeflow._src.core.context import quietly
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.placement.remote import moved_beside
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.core.variables.ownership import is_private
+from tapeflow._src.core.variables.ownership import are_private
 
 if TYPE_CHECKING:
     from tapeflow._src.core.variables.variable import Variable
@@ -109,19 +109,18 @@ class Step:
     def _take(
         self, variables: Sequence[Variable], values: list[Tensor], assigned: Sequence[int]
     ) -> None:
-        claimed, before, private = self._claimed, self.before, self.private
-        for i in assigned:
-            variable = variables[i]
-            claimed.append(variable)
-            before.append(values[i])
-            stand_in = Unsettled(self, len(private))
+        claimed = [variables[i] for i in assigned]
+        stand_ins = [Unsettled(self, position) for position in range(len(claimed))]
+        before = self.before = [values[i] for i in assigned]
+        self._claimed = claimed
+        for position, variable in enumerate(claimed):
             # No call from here to the end of the exchange: no assignment of another thread gets lost in between.
             held = variable._value
-            variable._value = stand_in
-            before[-1] = values[i] = held
+            variable._value = stand_ins[position]
+            before[position] = values[assigned[position]] = held
             del held
-            # Only now that nobody can get hold of the value any more can be told who has.
-            private.append(is_private(values, i))
+        # Only now that nobody can get hold of the values any more can be told who has.
+        self.private = are_private(values, assigned)
 
     def commit(self, values: Sequence[Tensor]) -> None:
         """Puts new values into the variables."""
