@@ -7,14 +7,14 @@ from collections import Counter
 
 # Two processes that write one file of jax's cache of programs at once leave a warning, and warnings are errors here.
 os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
+os.environ.setdefault(
+    "JAX_NUM_CPU_DEVICES", "3"
+)  # so that tests can divide the CPU: see tests/core/placement
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
 import tapeflow as tf
-from tapeflow._src.core.system.jax_loading import want_cpus
-
-want_cpus(3)  # so that tests can divide the CPU: see tests/core/placement
 
 # Keras imports these, in its own order; what they do is tested in tests/keras.
 collect_ignore_glob = ["src/tapeflow/_src/keras/backend/*"]

@@ -31,6 +31,8 @@ from tapeflow._src.engines.xla.engine import XLA
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.graph.passes import optimized
 
+jax_loading.watch_forks()
+
 ENGINES: list[Engine] = [NumpyEngine(), XLA, HybridEngine()]
 """In the order in which they are tried."""
 

@@ -14,7 +14,7 @@ from tapeflow._src.core.context import context, elsewhere
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import Scope
-from tapeflow._src.core.system.jax_loading import has_plugin, load
+from tapeflow._src.core.system.jax_loading import cpu, has_plugin, load
 from tapeflow._src.core.system.loading import loaded
 
 
@@ -125,8 +125,7 @@ class Devices:
         physical, part = places[name]
         if physical is not CPU:
             return self.accelerators()[physical]
-        jax: Any = load()
-        return jax.devices("cpu")[part] if part else None
+        return cpu(part) if part else None
 
     def name_of(self, device: Any) -> str:
         """What `tf.device` calls a device of jax's."""

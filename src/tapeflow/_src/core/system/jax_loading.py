@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from types import ModuleType
 from typing import Any
@@ -37,8 +38,12 @@ def load() -> ModuleType:
 
 def _begin(jax: Any) -> None:
     global _used
-    if _cpus > 1:
-        jax.config.update("jax_num_cpu_devices", _cpus)  # raises where it is too late
+    watch_forks()
+    if _cpus > jax.config.jax_num_cpu_devices:
+        with contextlib.suppress(
+            RuntimeError
+        ):  # the user's own program has begun with it: see `cpu`
+            jax.config.update("jax_num_cpu_devices", _cpus)
     jax.local_devices()
     _used = True
 
@@ -47,13 +52,19 @@ def want_cpus(count: int) -> None:
     """Says how many devices jax is to make of the CPU. It cannot make more once it has begun."""
     global _cpus
     if _used:
-        there = len(load().devices("cpu"))
-        if count > there:
-            raise RuntimeError(
-                f"Virtual devices cannot be modified after being initialized: XLA has begun with {there} logical CPU "
-                f"devices, and {count} are asked for. Say so before tensors are placed or functions are compiled."
-            )
+        cpu(count - 1)
     _cpus = max(_cpus, count)
+
+
+def cpu(number: int) -> Any:
+    """One of the devices that jax makes of the CPU."""
+    there = load().devices("cpu")
+    if number >= len(there):
+        raise RuntimeError(
+            f"Virtual devices cannot be modified after being initialized: XLA has begun with {len(there)} logical CPU "
+            f"devices, and {number + 1} are asked for. Say so before tensors are placed, functions compiled, or jax used."
+        )
+    return there[number]
 
 
 def lost_in_fork() -> bool:
@@ -67,5 +78,12 @@ def _begin_in_child() -> None:
     _lost = _lost or _used
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_in_child)
+_watching = False
+
+
+def watch_forks() -> None:
+    """Counts forks from now on."""
+    global _watching
+    if not _watching and hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_begin_in_child)
+    _watching = True
