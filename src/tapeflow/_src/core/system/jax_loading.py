@@ -62,7 +62,8 @@ def cpu(number: int) -> Any:
     if number >= len(there):
         raise RuntimeError(
             f"Virtual devices cannot be modified after being initialized: XLA has begun with {len(there)} logical CPU "
-            f"devices, and {number + 1} are asked for. Say so before tensors are placed, functions compiled, or jax used."
+            f"devices, and {number + 1} are asked for. Say so before a tensor is placed, a function compiled, or jax "
+            "used."
         )
     return there[number]
 
