@@ -12,7 +12,13 @@ import pytest
 import tapeflow as tf
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")])
+INSIDE = sorted(ROOT.glob("src/**/README.md"))
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"), *INSIDE])
+MAPS = [ROOT / "docs" / "architecture.md", *INSIDE]
+
+
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
 
 
 def blocks(page, language):
@@ -44,7 +50,7 @@ def test_the_page_on_keras_runs_from_top_to_bottom(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_sessions_give_what_they_show(page):
     session = "\n".join(blocks(page, "pycon"))
     test = doctest.DocTestParser().get_doctest(session, {"tf": tf}, page.name, str(page), 0)
@@ -73,7 +79,7 @@ def test_excerpts_are_in_the_file_they_name(page, file, excerpt):
     assert words(excerpt) in words(source)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_files_that_are_named_exist(page):
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#]+)\)", text)
@@ -82,6 +88,21 @@ def test_files_that_are_named_exist(page):
     places = (ROOT, ROOT / "src/tapeflow", ROOT / "src/tapeflow/_src", page.parent)
     for name in re.findall(r"`([\w/]+(?:/|/\w+\.py))`", text):
         assert any((place / name).exists() for place in places), name
+
+
+@pytest.mark.parametrize("page", MAPS, ids=name_of)
+def test_a_map_names_files_that_are_there(page):
+    places = (ROOT / "src/tapeflow/_src", ROOT, page.parent)
+    names = re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8"))
+    assert names
+    assert [name for name in names if not any((p / name).is_file() for p in places)] == []
+
+
+def test_the_map_of_functions_is_complete():
+    folder = ROOT / "src/tapeflow/_src/function"
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    files = [p.relative_to(folder).as_posix() for p in folder.glob("**/*.py")]
+    assert [f for f in files if not f.endswith("__init__.py") and f"`{f}`" not in text] == []
 
 
 def test_the_message_that_is_shown_is_the_one_that_is_given():

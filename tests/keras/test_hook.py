@@ -171,3 +171,33 @@ def test_keras_is_not_installed():
 
 def test_libraries_that_keras_hardly_uses_wait(plain):
     assert {"jax", "matplotlib"} & set(plain["modules"]) == set()
+
+
+CHANGED = """
+import importlib, tapeflow as tf
+from tapeflow._src.keras import hook
+tf.keras
+for name in hook._loaders:
+    importlib.import_module(name)
+"""
+
+
+def test_all_modules_that_are_changed_are_as_expected(tmp_path):
+    finished = run(CHANGED, KERAS_HOME=str(tmp_path))
+    assert finished.returncode == 0, finished.stderr
+    assert "versions of Keras that were tried" not in finished.stderr
+
+
+UNLIKE = """
+import tapeflow
+from tapeflow._src.keras import hook
+for loader in (hook._BranchLoader, hook._LazyLoader, hook._TensorFlowLoader, hook._BoardLoader, hook._TracebackLoader):
+    for _ in range(2):
+        loader(f"keras.src.{loader.__name__}", "module.py").source_to_code(b"x = 1", "module.py")
+"""
+
+
+def test_a_module_with_nothing_to_change_is_noted_once():
+    finished = run(UNLIKE)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr.count("not as in the versions of Keras that were tried") == 5

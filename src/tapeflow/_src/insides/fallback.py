@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 from tapeflow._src.core.log import logger, warn_once
 
 
+@functools.cache
 def slower(missing: str, instead: str) -> None:
-    """Notes in the log that something takes longer. Callers remember the answer, so it is said once."""
+    """Notes in the log, once, that something takes longer."""
     logger.info("%s: %s", missing, instead)
 
 

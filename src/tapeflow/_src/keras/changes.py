@@ -17,7 +17,8 @@ from types import ModuleType, SimpleNamespace
 from typing import IO, Any
 
 from tapeflow._src.core.system.files import Replacement, replacing
-from tapeflow._src.keras.hook import NAME, Library
+from tapeflow._src.keras.hook import NAME
+from tapeflow._src.keras.library import Library
 
 
 def change(module: ModuleType) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -144,18 +144,26 @@ class _EditingLoader(SourceFileLoader):
         import ast
 
         tree = ast.parse(data)
-        if _CONFIG not in sys.modules or _is_active():  # undecided, or ours
-            self.edit(tree)
+        undecided = _CONFIG not in sys.modules
+        if (undecided or _is_active()) and not self.edit(tree):
+            _note_unlike(self.name)
         return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
 
-    def edit(self, tree: ast.Module) -> None:
+    def edit(self, tree: ast.Module) -> bool:
+        """Changes the tree, and says whether there was anything to change."""
         raise NotImplementedError
+
+
+def _note_unlike(module: str) -> None:
+    from tapeflow._src.insides.fallback import lacking
+
+    lacking(f"{module} is not as in the versions of Keras that were tried", "it is used as it is")
 
 
 class _BranchLoader(_EditingLoader):
     """Adds our branch to `if backend() == "tensorflow": ... elif ...` at the top of a module."""
 
-    def edit(self, tree: ast.Module) -> None:
+    def edit(self, tree: ast.Module) -> bool:
         import ast
 
         for position, statement in enumerate(tree.body):
@@ -164,7 +172,8 @@ class _BranchLoader(_EditingLoader):
                 test = ast.parse(f"{ast.unparse(statement.test.left)} == {NAME!r}").body[0]  # pyright: ignore
                 branch = ast.If(test.value, ours, [statement])  # pyright: ignore
                 tree.body[position] = ast.copy_location(branch, statement)
-                break
+                return True
+        return False
 
 
 def _asks(statement: ast.If) -> bool:
@@ -181,16 +190,19 @@ def _asks(statement: ast.If) -> bool:
 class _LazyLoader(_EditingLoader):
     """Puts off `try: import library`: the library is imported when it is used."""
 
-    def edit(self, tree: ast.Module) -> None:
+    def edit(self, tree: ast.Module) -> bool:
         import ast
 
+        found = False
         for position, statement in enumerate(tree.body):
             if isinstance(statement, ast.Try):
+                found = True
                 lazy = [line for part in statement.body for line in _put_off(part)]
                 imported = ast.parse("\n".join([_LAZY_MODULE, *lazy])).body
                 tree.body[position : position + 1] = [
                     ast.copy_location(i, statement) for i in imported
                 ]
+        return found
 
 
 _LAZY_HOME = "keras.src.utils.module_utils"
@@ -230,36 +242,21 @@ class _DynamicLoader(SourceFileLoader):
 class _TensorFlowLoader(_EditingLoader):
     """Makes Keras's lazy `tensorflow` mean tapeflow in a module."""
 
-    def edit(self, tree: ast.Module) -> None:
+    def edit(self, tree: ast.Module) -> bool:
         import ast
 
+        found = False
         name = "ours" if self.name.endswith("serialization_lib") else "either"
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module == _LAZY_HOME:
                 for alias in node.names:
                     if alias.name == "tensorflow":
-                        node.module, alias.name = "tapeflow._src.keras.hook", name
-
-
-class Library:
-    """Stands for a library, as Keras's own lazy modules do."""
-
-    available = True
-
-    def __init__(self, find: Callable[[], ModuleType]) -> None:
-        self._find = find
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._find(), name)
-
-
-ours = Library(lambda: sys.modules[NAME])
-either = Library(lambda: sys.modules.get("tensorflow") or sys.modules[NAME])
-"""TensorFlow in programs that use it beside tapeflow, and may give its datasets to Keras."""
+                        node.module, alias.name, found = "tapeflow._src.keras.library", name, True
+        return found
 
 
 class _ChangedLoader(SourceFileLoader):
-    """Changes a module when it is there, unless Keras uses another backend: see `keras_changes`."""
+    """Changes a module when it is there, unless Keras uses another backend: see `keras.changes`."""
 
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
@@ -270,15 +267,19 @@ class _ChangedLoader(SourceFileLoader):
 class _BoardLoader(_EditingLoader):
     """Lets the callback for TensorBoard write with `tf.summary` of tapeflow."""
 
-    def edit(self, tree: ast.Module) -> None:
+    def edit(self, tree: ast.Module) -> bool:
         import ast
 
+        found = False
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for name in node.names:
+                    found = found or name.name in _WRITERS
                     name.name = _WRITERS.get(name.name, name.name)
             elif isinstance(node, ast.ImportFrom):
+                found = found or node.module in _WRITERS
                 node.module = _WRITERS.get(node.module or "", node.module)
+        return found
 
 
 def _renamed(value: ast.expr) -> ast.expr:
@@ -291,14 +292,16 @@ def _renamed(value: ast.expr) -> ast.expr:
 class _TracebackLoader(_EditingLoader):
     """Lets an error of an op keep its type, and tensors be called so, when Keras adds the arguments of a layer."""
 
-    def edit(self, tree: ast.Module) -> None:
+    def edit(self, tree: ast.Module) -> bool:
         import ast
 
+        found = False
         for node in ast.walk(tree):
             if isinstance(node, ast.Compare):
                 node.comparators = [_renamed(c) for c in node.comparators]
             elif isinstance(node, ast.ImportFrom) and node.module == "tensorflow":
-                node.module = NAME
+                node.module, found = NAME, True
+        return found
 
 
 _loaders: dict[str, type[SourceFileLoader]] = {

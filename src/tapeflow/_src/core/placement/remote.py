@@ -1,7 +1,7 @@
 """Tensors that live on a device: a GPU, or a second logical CPU.
 
 Their memory is an array of jax's, called a buffer. What ops ask of it, its shape and dtype, is known without looking;
-who looks at its values gets a copy in this computer's memory, which is made once and counted (`core.transfers`).
+who looks at its values gets a copy in this computer's memory, which is made once and counted (`transfers`).
 Primitives that meet such a tensor run on its device: it names the engine of devices as its interpreter.
 """
 
