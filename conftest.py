@@ -9,12 +9,13 @@ from collections import Counter
 os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
 os.environ.setdefault(
     "JAX_NUM_CPU_DEVICES", "3"
-)  # so that tests can divide the CPU: see tests/core/placement
+)  # so that tests can divide the CPU: see `three_devices`
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
 import tapeflow as tf
+from tapeflow._src.core.placement.devices import devices
 
 # Keras imports these, in its own order; what they do is tested in tests/keras.
 collect_ignore_glob = ["src/tapeflow/_src/keras/backend/*"]
@@ -23,6 +24,18 @@ collect_ignore_glob = ["src/tapeflow/_src/keras/backend/*"]
 @pytest.fixture(autouse=True)
 def _tf(doctest_namespace):
     doctest_namespace["tf"] = tf
+
+
+@pytest.fixture
+def three_devices():
+    """Three logical CPU devices, in the place of a computer and two GPUs."""
+    pytest.importorskip("jax")
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
+    yield
+    tf.config.set_logical_device_configuration(cpu, None)
+    tf.config.set_soft_device_placement(True)
+    devices.in_use = None
 
 
 def pytest_configure():

@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tapeflow._src.core.context import recorders
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import innermost
-from tapeflow._src.core.sizes.dims import is_dynamic
+from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import TABLE
@@ -85,6 +84,7 @@ def backward(
     gradients = seeds
     if not release:
         records = records.copy()
+    apart = devices.in_use
     while records:
         output, operation, edges = records.pop()
         if type(output) is not int:
@@ -100,10 +100,16 @@ def backward(
         for source, rule, kept in edges:
             if needed is not None and source not in needed:
                 continue
-            part = rule(g, *kept)
+            part = _beside_gradient(rule, g, kept) if apart else rule(g, *kept)
             total = gradients.get(source)
             gradients[source] = part if total is None else accumulate(total, part)
     return gradients
+
+
+def _beside_gradient(rule: Callable[..., Any], g: Any, kept: tuple[Any, ...]) -> Any:
+    """What a rule gives, with its own constants on the device of the gradient that comes in."""
+    with beside(g):
+        return rule(g, *kept)
 
 
 def _joint_step(
@@ -120,10 +126,11 @@ def _joint_step(
     for o in outputs:
         if o not in sources:
             gradients.pop(o, None)
-    found = [
-        (None if rule.partial else zeros(spec)) if g is None else dense(g)
-        for g, spec in zip(found, rule.outputs, strict=True)
-    ]
+    with beside(next(g for g in found if g is not None)):
+        found = [
+            (None if rule.partial else zeros(spec)) if g is None else dense(g)
+            for g, spec in zip(found, rule.outputs, strict=True)
+        ]
     wanted = [i if needed is None or i in needed else 0 for i in inputs]
     for source, part in zip(wanted, rule.pullback(wanted, *found), strict=True):
         if source and part is not None:
@@ -133,9 +140,7 @@ def _joint_step(
 
 def zeros(spec: ArraySpec) -> Tensor:
     """A tensor of zeros."""
-    if is_dynamic(spec.shape):
-        return moving.broadcast_to(Tensor(np.zeros((), spec.dtype.np_dtype)), shape=spec.shape)
-    return Tensor(np.zeros(spec.shape, spec.dtype.np_dtype))
+    return patterns.zeros(spec.shape, spec.dtype)
 
 
 def zeros_like(x: Tensor) -> Tensor:

@@ -25,6 +25,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives import dispatch
 
@@ -134,7 +135,12 @@ class Primitive:
         gradients: Any = self.gradients
         if self.together:
             rule, kept = next(filter(None, gradients))(0, inputs, output, attrs)
-            return lambda wanted, *g: rule(g if several else g[0], wanted, *kept)
+
+            def joint(wanted: Sequence[Any], *g: Any) -> list[Any]:
+                with beside(g[0]):
+                    return rule(g if several else g[0], wanted, *kept)
+
+            return joint
         edges: list[Any] = [
             gradients[i](i, inputs, output, attrs) if asked else None
             for i, asked in enumerate(followed)
@@ -143,7 +149,8 @@ class Primitive:
         def pullback(wanted: Sequence[Any], *g: Any) -> list[Any]:
             given = g if several else g[0]
             pairs = zip(wanted, edges, strict=True)
-            return [edge[0](given, *edge[1]) if asked else None for asked, edge in pairs]
+            with beside(g[0]):
+                return [edge[0](given, *edge[1]) if asked else None for asked, edge in pairs]
 
         return pullback
 

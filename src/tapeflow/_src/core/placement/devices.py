@@ -170,7 +170,7 @@ def device(device_name: Any) -> AbstractContextManager[None]:
             f"tf.device: expected a device name such as 'CPU:0', got {shown(device_name)} of type "
             f"{type(device_name).__name__}"
         )
-    return _DeviceScope(_place(parts_of(device_name or ""), device_name))
+    return DeviceScope(_place(parts_of(device_name or ""), device_name))
 
 
 _PART = re.compile(
@@ -204,7 +204,7 @@ def elsewhere_now() -> bool:
     return bool(devices.in_use) and context.hot[0] is elsewhere
 
 
-class _DeviceScope(Scope):
+class DeviceScope(Scope):
     """Within this context ops run on a device.
 
     Where that is not this computer, the thread has in the place of a runner of kernels one that only fails. So whoever
@@ -239,10 +239,12 @@ class Place(NamedTuple):
     Attributes:
       name: as `"GPU:0"`.
       buffers: the device of jax's; None is this computer.
+      gentle: whether inputs matter more: an op that has any, but for scalars, runs where the largest is.
     """
 
     name: str
     buffers: Any
+    gentle: bool = False
 
 
 def _place(parts: dict[str, str], device_name: str | None) -> Place | None:

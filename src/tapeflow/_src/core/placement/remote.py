@@ -8,6 +8,7 @@ Primitives that meet such a tensor run on its device: it names the engine of dev
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from tapeflow._src.core import formatting
 from tapeflow._src.core.context import context
 from tapeflow._src.core.errors import from_status
-from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.devices import DeviceScope, Place, devices
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
 from tapeflow._src.core.tensor import DEVICE, Tensor
 
@@ -166,6 +167,21 @@ def moved_beside(tensor: Tensor, other: Tensor) -> Tensor:
     if type(other) is RemoteTensor:
         return to_device(tensor, other._buffer.device)
     return to_host(tensor)
+
+
+def beside(tensor: Tensor) -> AbstractContextManager[None]:
+    """Within this context, what is made without looking at any tensor is made where this one is.
+
+    The masks and tables that an op makes for itself are not copied to a device then. A scope of the user's own, or an
+    input that is an array, matters more.
+    """
+    gentle = context.place is None or context.place.gentle
+    if type(tensor) is not RemoteTensor or not gentle:
+        return _WHEREVER
+    return DeviceScope(Place("", tensor._buffer.device, gentle=True))
+
+
+_WHEREVER = nullcontext()
 
 
 def placed(tensor: Tensor) -> Tensor:

@@ -69,14 +69,15 @@ def _argument(x: Tensor, device: Any) -> Any:
 
 
 def _device_of(op: str, inputs: Sequence[Tensor]) -> Any:
-    if context.place is not None:
-        return context.place.buffers
+    place = context.place
+    if place is not None and not place.gentle:
+        return place.buffers
     largest: Tensor | None = None
     for x in inputs:
         if largest is None or _weight(x) > _weight(largest):
             largest = x
-    if largest is None:
-        return None
+    if largest is None or (place is not None and not largest._array.ndim):
+        return None if place is None else place.buffers
     device = largest._buffer.device if type(largest) is RemoteTensor else None
     if not devices.soft_placement:
         _check_unmixed(op, inputs)
@@ -133,7 +134,8 @@ def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) ->
         return _programs[key]
     except KeyError:
         pass
-    _check(primitive, inputs, attrs)
+    if _depends_on_values(primitive, inputs, attrs):
+        return None
     lowering = LOWERINGS[primitive.name]
 
     def program(*arrays: Any) -> Any:
@@ -147,9 +149,13 @@ def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) ->
     return compiled
 
 
-def _check(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> None:
-    """Raises the mistake that the shape rule finds: the words are ours on every device."""
-    primitive.result(*map(_spec, inputs), **attrs)
+def _depends_on_values(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> bool:
+    """Whether the shape of a result depends on values, which XLA cannot run.
+
+    Raises the mistake that the shape rule finds: the words are ours on every device.
+    """
+    told = primitive.result(*map(_spec, inputs), **attrs)
+    return any(None in spec.shape for spec in (told if primitive.outputs != 1 else (told,)))
 
 
 def _spec(x: Tensor) -> ArraySpec:
@@ -166,7 +172,9 @@ def _on_host(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
 
 def _on_host_and_back(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Any:
     if not devices.soft_placement:
-        why = ON_HOST.get(primitive.name, "XLA has no strings")
+        strings = any(x._array.dtype.kind == "O" for x in inputs)
+        why = "XLA has no strings" if strings else "the shape of the result depends on values"
+        why = ON_HOST.get(primitive.name, why)
         raise invalid(
             f"{primitive.name}: there is no program for {devices.name_of(device)} ({why}), and placement is hard. Run "
             "it in a scope tf.device('CPU:0'), or let it run there: tf.config.set_soft_device_placement(True)."

@@ -82,7 +82,7 @@ def identity(rows: Any, columns: Any, dtype: DType) -> Tensor:
 
 def triangle(rows: Any, columns: Any, k: Any = 0) -> Tensor:
     """Whether each place of a matrix lies on the diagonal `k` or below it."""
-    if not is_dynamic((rows, columns, k)):
+    if not is_dynamic((rows, columns, k)) and not elsewhere_now():
         check_room("triangle", (rows, columns), np.dtype(np.bool_))
         return Tensor(np.tri(rows, columns, k, dtype=np.bool_))
     return binary.less_equal(numbers(columns), _column(rows) + scalar(k, dtypes.int64))

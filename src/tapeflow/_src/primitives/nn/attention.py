@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.dtypes import float32
+from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
@@ -100,7 +100,7 @@ def _kernel(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> A
     if any(x.dtype != q.dtype for x in operands):
         raise TypeError("different dtypes")
     check = _biased_result if bias else _result
-    check(*[ArraySpec(x.shape, float32) for x in operands], scale=scale, causal=causal)
+    check(*[ArraySpec(x.shape, from_numpy(x.dtype)) for x in operands], scale=scale, causal=causal)
     p = _weights(wide(q), wide(k), map(wide, bias), scale, causal)
     return narrow(np.matmul(p, wide(v)), q)
 
