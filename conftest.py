@@ -7,9 +7,8 @@ from collections import Counter
 
 # Two processes that write one file of jax's cache of programs at once leave a warning, and warnings are errors here.
 os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
-os.environ.setdefault(
-    "JAX_NUM_CPU_DEVICES", "3"
-)  # so that tests can divide the CPU: see `three_devices`
+# So that tests can divide the CPU: see `three_devices`.
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
