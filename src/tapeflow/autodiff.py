@@ -7,7 +7,7 @@ from tapeflow._src.autodiff.check import (
     check_gradients as check_gradients,
 )
 from tapeflow._src.autodiff.forward import ForwardAccumulator as ForwardAccumulator
-from tapeflow._src.autodiff.products import (
+from tapeflow._src.autodiff.hessians import (
     gauss_newton_product as gauss_newton_product,
     hessian as hessian,
     hvp as hvp,
