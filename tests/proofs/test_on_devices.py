@@ -49,8 +49,9 @@ def on_device(inputs: Any) -> list[tf.Tensor]:
 
 
 def run_there(primitive: Primitive, sample: Sample, inputs: list[Any]) -> list[Any]:
-    """The outputs. A primitive without inputs has only the scope to tell where it runs."""
-    with tf.device(None if inputs else "CPU:1"):
+    """The outputs. Where no input is on the device, only the scope tells."""
+    told = any(x.device == DEVICE for x in inputs)
+    with tf.device(None if told else "CPU:1"):
         return run(primitive, sample, inputs)
 
 

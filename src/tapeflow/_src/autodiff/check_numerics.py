@@ -19,6 +19,7 @@ from tapeflow._src.autodiff.explain.journal import Place, here
 from tapeflow._src.core.context import identify, pop_recorder, push_recorder, recorders
 from tapeflow._src.core.errors import InvalidArgumentError
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives.array.checks import count_text
@@ -73,9 +74,10 @@ class NumericsCheck:
             dtype = output.dtype
             if name in _MOVERS or not (dtype.is_floating or dtype.is_complex):
                 continue
-            if not isinstance(output._array, np.ndarray | np.generic):
+            array = to_host(output)._array
+            if not isinstance(array, np.ndarray | np.generic):
                 continue  # it stands for a value, and has none
-            found = count_text(output._array)
+            found = count_text(array)
             if found:
                 raise InvalidArgumentError(
                     None, None, self._message(name, position, inputs, output, place, found)

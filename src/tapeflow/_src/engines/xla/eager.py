@@ -54,7 +54,11 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
         return _on_host_and_back(primitive, inputs, attrs, device)
     arguments = [_argument(x, device) for x in inputs]
     with translating_xla_errors(primitive.name), x64_enabled():
-        found = program(*arguments)
+        try:
+            found = program(*arguments)
+        except (TypeError, ValueError, IndexError, OverflowError):  # of a lowering, in jax's words
+            _on_host(primitive, inputs, attrs)  # which fails in ours
+            raise
     return RemoteTensor(found) if primitive.outputs == 1 else tuple(map(RemoteTensor, found))
 
 
