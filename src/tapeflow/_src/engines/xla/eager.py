@@ -127,7 +127,8 @@ def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
 
 # How.
 
-_programs: dict[Any, Callable[..., Any] | None] = {}
+_programs: dict[Any, Callable[..., Any]] = {}
+_MOST = 4096  # programs that are kept: a loop in which sizes change would fill the memory with them
 
 
 def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Any:
@@ -149,6 +150,8 @@ def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) ->
     program.__name__ = primitive.name
     sharding = jax.sharding.SingleDeviceSharding(device)
     compiled = jax.jit(program, out_shardings=sharding)
+    if len(_programs) >= _MOST:
+        _programs.clear()
     _programs[key] = compiled
     return compiled
 
