@@ -237,6 +237,50 @@ def test_functions_in_scopes():
     np.testing.assert_array_equal(double(remote), 2 * X)
 
 
+def test_a_function_traced_in_a_scope_is_not_bound_to_it():
+    constant = tf.function(lambda x: x + tf.constant([1.0, 2.0]))
+    with tf.device("CPU:2"):
+        assert place(constant(tf.constant([0.0, 0.0]))) == "CPU:2"
+    assert place(constant(tf.constant([0.0, 0.0]))) == "CPU:0"
+
+
+@pytest.mark.parametrize("jit_compile", [None, True])
+def test_functions_of_mixed_inputs(jit_compile):
+    f = tf.function(lambda x, y: x + y, jit_compile=jit_compile)
+    small, large = on("CPU:1", X[0]), tf.ones([100, 2])
+    np.testing.assert_array_equal(f(large, small), np.ones((100, 2)) + X[0])
+
+
+def test_a_step_on_a_device_leaves_arrays_of_the_host_alone():
+    v = tf.Variable(np.ones([64, 64], np.float32))  # its memory could be XLA's without a copy
+    before = v.read_value()
+
+    @tf.function(jit_compile=True)
+    def step():
+        v.assign(v * 3.0)
+
+    with tf.device("CPU:1"):
+        step()
+    np.testing.assert_array_equal(before, np.ones([64, 64]))
+    np.testing.assert_array_equal(v, np.full([64, 64], 3.0))
+
+
+def test_a_copy_keeps_all_bits():
+    x = on("CPU:1", np.array([1 / 3, 2**53 + 1]))
+    y = copy.deepcopy(x)
+    assert y.dtype == tf.float64 and place(y) == "CPU:1"
+    np.testing.assert_array_equal(y, x)
+
+
+def test_one_scope_in_itself():
+    scope = tf.device("CPU:1")
+    with scope:
+        with scope:
+            assert place(tf.zeros([2])) == "CPU:1"
+        assert place(tf.zeros([2])) == "CPU:1"
+    assert place(tf.zeros([2])) == "CPU:0"
+
+
 def test_functions_capture_tensors_of_devices():
     remote = on("CPU:1")
     f = tf.function(lambda x: x + remote)

@@ -213,11 +213,11 @@ class DeviceScope(Scope):
 
     def __init__(self, place: Place | None) -> None:
         self._place = place
-        self._before: tuple[Any, Any] = (None, None)
+        self._before: list[tuple[Any, Any]] = []  # of each block that it is open in
 
     def __enter__(self) -> None:
         run, active = context.hot
-        self._before = (run, context.place)
+        self._before.append((run, context.place))
         self._guard = self._latest
         remote = self._place is not None and self._place.buffers is not None
         remote = remote and context.tracer is None  # what is traced runs where its function runs
@@ -228,8 +228,11 @@ class DeviceScope(Scope):
         )
 
     def _leave(self, *exception: Any) -> None:
-        run, place = self._before
+        if not self._before:  # it was interrupted when all was done
+            return
+        run, place = self._before[-1]
         vars(context).update(hot=(run, context.hot[1]), place=place)
+        self._before.pop()
         self._guard = None
 
 

@@ -50,9 +50,8 @@ class RemoteArray:
                 note_transfer(DEVICE, self.nbytes)
             try:
                 self._host = np.asarray(self.buffer)
-            except (
-                RuntimeError
-            ) as error:  # of what has computed it, which may still have been running
+            # What has computed it may still have been running, and fail now.
+            except RuntimeError as error:
                 raise from_status(error) from None
         return self._host
 
@@ -137,7 +136,7 @@ class RemoteTensor(Tensor):
         return formatting.tensor_str(self._array.on_host(), self.dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        return RemoteTensor(self._buffer.copy())
+        return RemoteTensor(devices.engine.put(self._buffer, self._buffer.device))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tensor, (np.array(self._array.on_host()),)
@@ -186,11 +185,11 @@ _WHEREVER = nullcontext()
 
 def placed(tensor: Tensor) -> Tensor:
     """A new tensor where the scope wants it, or the rule for those that no scope has a word about."""
-    if tensor.symbolic or tensor._array.dtype.kind == "O":
+    if tensor.symbolic or tensor._array.dtype.kind == "O" or context.tracer is not None:
         return tensor
     if context.place is not None:
         return tensor if context.place.buffers is None else to_device(tensor, context.place.buffers)
-    if type(tensor) is RemoteTensor or not devices.may_be_used() or context.tracer is not None:
+    if type(tensor) is RemoteTensor or not devices.may_be_used():
         return tensor
     device = devices.default_for(tensor._array.nbytes)
     return tensor if device is None else to_device(tensor, device)

@@ -20,6 +20,7 @@ import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lo
 from tapeflow._src.core.context import context
 from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import invalid
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import LARGE, devices
 from tapeflow._src.core.placement.remote import RemoteTensor, to_buffer, to_device, to_host
 from tapeflow._src.core.scopes import setting
@@ -39,7 +40,8 @@ Attrs = dict[str, Any]
 def put(array: Any, device: Any) -> Any:
     """A copy of an array as a buffer on a device."""
     with translating_xla_errors("copy to a device"), x64_enabled():
-        return jax.device_put(array, device)
+        # Without memory of NumPy's in it: a program may be given the buffer to write its result there.
+        return jax.device_put(array, device, may_alias=False)
 
 
 def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
@@ -121,7 +123,8 @@ def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
     if device is None and context.place is None and devices.policy != "cpu":
         device = devices.default_for(LARGE)  # a program is worth it, whatever its inputs are
     if device is None:
-        return [getattr(to_host(x), "_buffer", x._array) for x in inputs], None
+        hosts = [to_host(x) for x in inputs]
+        return [x._buffer if type(x) is DeviceTensor else x._array for x in hosts], None
     return [to_buffer(x, device) for x in inputs], device
 
 
@@ -188,9 +191,10 @@ def _on_host_and_back(primitive: Primitive, inputs: Inputs, attrs: Attrs, device
         )
     found = _on_host(primitive, inputs, attrs)
     if isinstance(found, tuple):
-        return tuple([_back(x, device) for x in found])
-    return _back(found, device)
+        return tuple([back(x, device) for x in found])
+    return back(found, device)
 
 
-def _back(x: Tensor, device: Any) -> Tensor:
+def back(x: Tensor, device: Any) -> Tensor:
+    """A result of the host's on a device, unless it is of strings."""
     return x if x._array.dtype.kind == "O" else to_device(x, device)

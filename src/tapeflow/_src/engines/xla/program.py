@@ -23,7 +23,7 @@ from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
-from tapeflow._src.engines.xla.eager import is_in_this_computer, placed
+from tapeflow._src.engines.xla.eager import back, is_in_this_computer, placed
 from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
@@ -112,9 +112,11 @@ class XlaProgram:
             arrays = [buffer_of(x) for x in tensors]
             if self._leads or context.place is not None or RemoteTensor in map(type, tensors):
                 arrays, device = placed(self._graph.name, tensors)
-                if not arrays:  # then nothing else would tell jax where
+                if (
+                    not arrays
+                ):  # then nothing else would tell jax where, and there may be nothing to compute
                     with jax.default_device(device):
-                        return self._run(tensors, arrays, step)
+                        return [back(x, device) for x in self._run(tensors, arrays, step)]
             return self._run(tensors, arrays, step)
 
     def _run(self, tensors: Sequence[Tensor], arrays: list[Any], step: Step | None) -> list[Tensor]:
@@ -147,7 +149,7 @@ class XlaProgram:
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there."""
         with self._translating:
-            jax.block_until_ready([x._buffer for x in results if type(x) is DeviceTensor])
+            jax.block_until_ready([buffer_of(x) for x in results if type(x) is not Tensor])
 
     # Stages.
 
