@@ -263,7 +263,8 @@ def test_a_forked_process_reads_on(tmp_path, parallel):
         import os, warnings
         import tapeflow as tf, tapeflow.data
 
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
+        for kind in (DeprecationWarning, RuntimeWarning):  # of forking with threads: Python's, and jax's
+            warnings.simplefilter("ignore", kind)
         data = tf.data.Dataset.range(200)
         data = data.map(lambda x: x, num_parallel_calls=2) if {parallel} else data.prefetch(2)
         it = iter(data)

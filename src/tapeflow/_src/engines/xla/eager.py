@@ -28,7 +28,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.xla.failures import checked, translating_xla_errors
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST
 from tapeflow._src.graph.passes.common_subexpressions import key_of
-from tapeflow._src.insides.x64 import x64_enabled
+from tapeflow._src.insides.jax_state import x64_enabled
 from tapeflow._src.primitives import dispatch
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import Primitive

@@ -30,7 +30,7 @@ from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
 from tapeflow._src.engines.xla.partition import Stage, stages
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides.multi_output_fusion import with_multi_output_fusion
-from tapeflow._src.insides.x64 import x64_enabled
+from tapeflow._src.insides.jax_state import x64_enabled
 from tapeflow._src.insides.xla_options import exact_options
 
 Values = dict[Value, Any]

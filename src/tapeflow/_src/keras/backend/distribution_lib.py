@@ -92,7 +92,7 @@ def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: A
 
 
 def _x64() -> Any:
-    from tapeflow._src.insides.x64 import x64_enabled
+    from tapeflow._src.insides.jax_state import x64_enabled
 
     return x64_enabled
 
