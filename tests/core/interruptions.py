@@ -34,10 +34,17 @@ def with_signal(action, at, handler):
     """The same for any function that is called there, as if by a signal."""
     left = at
     entered = set()
+    latest = {}  # of each frame
 
     def leaves_a_block(frame):
-        """Whether Python comes back to a `with` statement to call `__exit__`: there it looks for no signals."""
+        """Whether Python comes back to a `with` statement to call `__exit__`: there it looks for no signals.
+
+        Or to the loop of a comprehension, where a trace function (and no signal) escapes from the blocks around it.
+        """
         place = (id(frame), frame.f_lineno)
+        if latest.get(id(frame)) == frame.f_lineno:
+            return True
+        latest[id(frame)] = frame.f_lineno
         line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
         is_known = place in entered
         entered.add(place)
@@ -45,6 +52,8 @@ def with_signal(action, at, handler):
 
     def trace(frame, event, argument):
         nonlocal left
+        if event == "call":
+            latest.pop(id(frame), None)
         if event == "call" or (event == "line" and not leaves_a_block(frame)):
             left -= 1
             if left < 0:
