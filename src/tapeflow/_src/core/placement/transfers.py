@@ -91,9 +91,9 @@ def is_counting() -> bool:
     return bool(_open)
 
 
-def note_transfer(to: str, size: int) -> None:
-    """Tells those who count of a copy."""
-    copy = Transfer(to, size, user_line())
+def note_transfer(to: str, size: int, line: Any = None) -> None:
+    """Tells those who count of a copy. `line` is the user's, where another thread makes the copy."""
+    copy = Transfer(to, size, line or user_line())
     with _lock:
         for each in _open:
             each.copies.append(copy)
