@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.devices import Place, devices
 from tapeflow._src.core.placement.remote import to_device
+from tapeflow._src.core.placement.transfers import LIBRARIES
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.user_lines import user_line
 from tapeflow._src.data.runtime.background import PrefetchRows, stop_before_others
@@ -69,7 +70,7 @@ class UploadedRows(Rows):
     def __init__(self, source: Rows, destination: Destination) -> None:
         self._source = source
         self._device = destination.device
-        self._line = user_line()  # of who reads: the copies are made by a thread
+        self._line = user_line(*LIBRARIES)  # of who reads: the copies are made by a thread
 
     def __next__(self) -> Row:
         return self.placed(next(self._source))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,11 @@ from keras.src.trainers.data_adapters import data_adapter_utils, raise_unsupport
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
+import tapeflow as tf
+from tapeflow._src.core.context import context
+from tapeflow._src.core.placement.devices import LARGE, devices
+from tapeflow._src.core.placement.remote import RemoteTensor, to_device
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.core import convert_to_tensor
 
 
@@ -23,6 +29,79 @@ class Batches(EpochIterator):
             x = DatasetAdapter.of(x, y, sample_weight, options)
             y = sample_weight = None
         super().__init__(x=x, y=y, sample_weight=sample_weight, **options)
+        self.device: Any = None
+        self._last = -1  # the number of the batch that was given last
+
+    def _get_iterator(self) -> Iterator[Any]:
+        self._now: Any = super()._get_iterator()
+        if self.device is not None:
+            self._now = Ahead(self._now, self.device)
+        return self._now
+
+    def __next__(self) -> tuple[int, int, list[Any]]:
+        begin, self._last, data = super().__next__()
+        return begin, self._last, data
+
+    def go_ahead(self) -> None:
+        """Begins to copy the next batches to the device, while it computes with those that were given last."""
+        left = None if self.num_batches is None else self.num_batches - self._last - 1
+        if isinstance(self._now, Ahead) and (left is None or left > 0):
+            self._now.go_ahead(min(self.steps_per_execution, left or self.steps_per_execution))
+
+
+class Ahead:
+    """Batches whose copies to a device begin before they are asked for.
+
+    Nothing is read ahead but by `go_ahead`, in the thread of the program: a generator may look at the model.
+
+    Args:
+      batches: what is read.
+      device: of jax's.
+    """
+
+    def __init__(self, batches: Any, device: Any) -> None:
+        self._batches = iter(batches)
+        self._device = device
+        self._ready: deque[Any] = deque()
+        self._failure: BaseException | None = None
+
+    def __iter__(self) -> Ahead:
+        return self
+
+    def __next__(self) -> Any:
+        if self._ready:
+            return self._ready.popleft()
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return self._placed(next(self._batches))
+
+    def go_ahead(self, count: int) -> None:
+        """Reads batches until so many are ready. What goes wrong is raised where the batch is asked for."""
+        try:
+            while len(self._ready) < count and self._failure is None:
+                self._ready.append(self._placed(next(self._batches)))
+        except Exception as error:
+            self._failure = error
+
+    def _placed(self, batch: Any) -> Any:
+        return tree.map_structure(self._put, as_tensors(batch), none_is_leaf=False)
+
+    def _put(self, x: Tensor) -> Tensor:
+        return x if x._array.dtype.kind == "O" else to_device(x, self._device)
+
+
+def device_of_program(weights: Sequence[Any], compiled: bool) -> Any:
+    """The device of jax's where a step of a model runs; None is this computer."""
+    if context.place is not None:
+        return context.place.buffers
+    if not devices.may_be_used():
+        return None
+    values = [v.handle._value for v in weights if v.handle is not None]
+    remote = [x for x in values if type(x) is RemoteTensor]
+    if remote:
+        return max(remote, key=lambda x: x._array.nbytes)._buffer.device
+    return devices.default_for(LARGE) if compiled and devices.any_accelerator() else None
 
 
 def is_dataset(x: Any) -> bool:
@@ -51,8 +130,13 @@ class DatasetAdapter(DataAdapter):
 
     def get_numpy_iterator(self) -> Iterator[Any]:
         """The batches, as tensors."""
-        for batch in self._dataset:
-            yield batch if self._class_weight is None else self._weighted(batch)
+        if self._class_weight is None:
+            yield from self._dataset
+            return
+        with tf.device("CPU:0"):  # where the weights are looked up
+            batches = iter(self._dataset)
+        for batch in batches:
+            yield self._weighted(batch)
 
     def _weighted(self, batch: Any) -> Any:
         x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(batch)
