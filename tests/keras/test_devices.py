@@ -42,7 +42,7 @@ def expected():
 
 @pytest.mark.parametrize("scope", ["CPU:1", None])
 @pytest.mark.parametrize(
-    "options", [{}, {"run_eagerly": True}, {"jit_compile": True}, {"steps_per_execution": 3}]
+    "options", [{}, {"run_eagerly": True}, {"jit_compile": True}, {"steps_per_execution": 2}]
 )
 def test_training_is_the_same_and_stays_on_the_device(expected, scope, options):
     model = classifier(**options)
@@ -87,19 +87,20 @@ def parts(count=3):
 def test_the_next_batch_is_read_before_anybody_waits_for_the_last():
     events = []
     model = classifier()
-    model.fit(iter(Watching(parts(), events)), callbacks=[Telling(events)], verbose=0)
-    # Keras itself looks at the first batch.
+    model.fit(
+        iter(Watching(parts(), events)),
+        shuffle=False,
+        steps_per_epoch=3,
+        callbacks=[Telling(events)],
+        verbose=0,
+    )
     assert events == ["read 0", "read 1", "end 0", "read 2", "end 1", "end 2"]
-    here = []
-    model = classifier("CPU:0")
-    model.fit(iter(Watching(parts(), here)), callbacks=[Telling(here)], verbose=0)
-    assert here == ["read 0", "end 0", "read 1", "end 1", "read 2", "end 2"]
 
 
 def test_no_more_is_read_than_the_steps_of_the_epoch():
     events = []
     model = classifier()
-    model.fit(iter(Watching(parts(4), events)), steps_per_epoch=3, verbose=0)
+    model.fit(iter(Watching(parts(4), events)), shuffle=False, steps_per_epoch=3, verbose=0)
     assert events == ["read 0", "read 1", "read 2"]
 
 
@@ -144,14 +145,16 @@ def test_errors_of_the_data_come_when_their_batch_is_due():
 
     model = classifier()
     with pytest.raises(RuntimeError, match="no more"):
-        model.fit(broken(), callbacks=[Telling(events)], verbose=0)
+        model.fit(
+            broken(), shuffle=False, steps_per_epoch=3, callbacks=[Telling(events)], verbose=0
+        )
     assert events == ["end 0", "end 1"]
 
 
 def test_data_that_ends_early_warns_as_before():
     model = classifier()
     with pytest.warns(UserWarning, match="ran out of data"):
-        model.fit(iter(parts(3)), steps_per_epoch=5, verbose=0)
+        model.fit((part for part in parts(3)), shuffle=False, steps_per_epoch=5, verbose=0)
 
 
 def test_arrays_may_change_while_they_are_on_their_way():
@@ -163,7 +166,9 @@ def test_arrays_may_change_while_they_are_on_their_way():
             x[...] = np.nan
 
     model = classifier()
-    assert np.isfinite(model.fit(rows(), verbose=0).history["loss"]).all()
+    assert np.isfinite(
+        model.fit(rows(), shuffle=False, steps_per_epoch=4, verbose=0).history["loss"]
+    ).all()
 
 
 def test_inputs_of_every_structure():
