@@ -15,9 +15,9 @@ import numpy as np
 
 from tapeflow._src.core import formatting
 from tapeflow._src.core.context import context
-from tapeflow._src.core.errors import from_status
 from tapeflow._src.core.placement.devices import DeviceScope, Place, devices
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
+from tapeflow._src.core.system.memory import failed_on_device
 from tapeflow._src.core.tensor import DEVICE, Tensor
 
 
@@ -52,7 +52,7 @@ class RemoteArray:
                 self._host = np.asarray(self.buffer)
             # What has computed it may still have been running, and fail now.
             except RuntimeError as error:
-                raise from_status(error) from None
+                raise failed_on_device(error) from None
         return self._host
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
