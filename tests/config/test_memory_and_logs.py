@@ -63,9 +63,7 @@ def test_devices_without_numbers(ask):
         with pytest.raises(ValueError, match="No matching devices found"):
             ask(name)
     for name in ("CPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"):
-        with pytest.raises(
-            ValueError, match=r"memory stats|Allocator stats"
-        ):
+        with pytest.raises(ValueError, match=r"memory stats|Allocator stats"):
             ask(name)
     for wrong in (None, CPU, 3):
         with pytest.raises(TypeError, match="name of a device"):

@@ -44,9 +44,11 @@ class Batches(EpochIterator):
 
     def go_ahead(self) -> None:
         """Begins to copy the next batches to the device, while it computes with those that were given last."""
-        left = None if self.num_batches is None else self.num_batches - self._last - 1
-        if isinstance(self._now, Ahead) and (left is None or left > 0):
-            self._now.go_ahead(min(self.steps_per_execution, left or self.steps_per_execution))
+        if isinstance(self._now, Ahead):
+            count = self.steps_per_execution
+            if self.num_batches is not None:  # not beyond the epoch
+                count = min(count, self.num_batches - self._last - 1)
+            self._now.go_ahead(count)
 
 
 class Ahead:

@@ -101,9 +101,8 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
 
     def _device(self) -> Any:
         """The device that batches are put on before they are asked for."""
-        if self._looks_up():
-            return None
-        return device_of_program(self.variables, compiled=not self.run_eagerly)
+        device = device_of_program(self.variables, compiled=not self.run_eagerly)
+        return None if device is None or self._looks_up() else device
 
     def _looks_up(self) -> bool:
         """Whether a layer looks its inputs up in a table of TensorFlow's, for which it needs their values."""
