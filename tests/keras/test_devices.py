@@ -171,6 +171,23 @@ def test_arrays_may_change_while_they_are_on_their_way():
     ).all()
 
 
+def test_what_keras_has_picked_for_a_batch_is_not_copied_again(monkeypatch):
+    from tapeflow._src.keras.backend import data
+
+    copied = []
+    convert = data.convert_to_tensor
+    monkeypatch.setattr(data, "convert_to_tensor", lambda x: copied.append(type(x)) or convert(x))
+    losses = []
+    for shuffle in (True, False):
+        model = classifier()
+        model.fit(X, Y, batch_size=64, shuffle=shuffle, verbose=0)
+        losses.append(model.evaluate(X, Y, batch_size=64, verbose=0)[0])
+        if shuffle:
+            assert np.ndarray not in copied[:2]  # of `evaluate`, they are views of our arrays
+    assert np.ndarray in copied
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-3)
+
+
 def test_inputs_of_every_structure():
     with tf.device("CPU:1"):
         a, b = keras.Input((8,), name="a"), keras.Input((), dtype="bool", name="b")

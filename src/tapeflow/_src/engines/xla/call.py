@@ -113,10 +113,10 @@ class Call:
     def _note_needs(self, kind: Any, arrays: Sequence[Any]) -> None:
         """Finds out how many bytes a call takes besides its arguments, if the device counts its memory."""
         device = _counting_device(arrays)
-        if device is not None:
-            told = (
-                self._program.lower(*arrays).compile().memory_analysis()
-            )  # it is compiled already
+        if device is None:
+            return
+        told = self._program.lower(*arrays).compile().memory_analysis()  # it is compiled already
+        if told is not None:
             need = told.output_size_in_bytes + told.temp_size_in_bytes - told.alias_size_in_bytes
             self._needs[kind] = device, need
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from keras.src import tree
 from keras.src.trainers.data_adapters import data_adapter_utils, raise_unsupported_arg
+from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
@@ -35,7 +36,8 @@ class Batches(EpochIterator):
     def _get_iterator(self) -> Iterator[Any]:
         self._now: Any = super()._get_iterator()
         if self.device is not None:
-            self._now = Ahead(self._now, self.device)
+            fresh = isinstance(self.data_adapter, ArrayDataAdapter)
+            self._now = Ahead(self._now, self.device, fresh)
         return self._now
 
     def __next__(self) -> tuple[int, int, list[Any]]:
@@ -59,10 +61,13 @@ class Ahead:
     Args:
       batches: what is read.
       device: of jax's.
+      fresh: whether arrays that have memory of their own are nobody else's. The copy to the device goes on after it was
+        begun, so that others must be copied before.
     """
 
-    def __init__(self, batches: Any, device: Any) -> None:
+    def __init__(self, batches: Any, device: Any, fresh: bool = False) -> None:
         self._batches = iter(batches)
+        self._fresh = fresh
         self._device = device
         self._ready: deque[Any] = deque()
         self._failure: BaseException | None = None
@@ -87,10 +92,22 @@ class Ahead:
             self._failure = error
 
     def _placed(self, batch: Any) -> Any:
-        return tree.map_structure(self._put, as_tensors(batch), none_is_leaf=False)
+        return tree.map_structure(self._put, batch, none_is_leaf=False)
 
-    def _put(self, x: Tensor) -> Tensor:
-        return x if x._array.dtype.kind == "O" else to_device(x, self._device)
+    def _put(self, x: Any) -> Tensor:
+        tensor = Tensor(x) if self._fresh and _is_plain(x) else convert_to_tensor(x)
+        return tensor if tensor._array.dtype.kind == "O" else to_device(tensor, self._device)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether x is what the array of a tensor looks like, with memory of its own."""
+    return (
+        type(x) is np.ndarray
+        and x.flags.owndata
+        and x.dtype.isnative
+        and x.dtype.kind in "biuf"
+        and x.dtype.itemsize <= 8  # no long doubles
+    )
 
 
 def device_of_program(weights: Sequence[Any], compiled: bool) -> Any:
