@@ -52,8 +52,8 @@ NAMESPACES = {
             *("nest", "nn", "random", "signal"),
         ),
         later=(
-            *("autograph", "data", "io", "saved_model", "summary", "sysconfig", "test", "train"),
-            "version",
+            *("autograph", "data", "experimental", "io", "saved_model", "summary", "sysconfig"),
+            *("test", "train", "version"),
         ),
         elsewhere=(("keras", "tapeflow.keras"), *((n, f"tapeflow.keras.{n}") for n in KERAS)),
         setup=("ops.methods", "keras.hook"),
@@ -91,6 +91,12 @@ NAMESPACES = {
     "debugging": Namespace("`tf.debugging`: assertions, and the search for NaN."),
     "dtypes": Namespace("`tf.dtypes`: the types of elements, and converting between them."),
     "errors": Namespace("`tf.errors`: the exceptions ops raise."),
+    "experimental": Namespace(
+        "`tf.experimental`: the exchange of values with other libraries.", inside=("dlpack",)
+    ),
+    "experimental.dlpack": Namespace(
+        "`tf.experimental.dlpack`: values as capsules of DLPack, for other libraries and from them."
+    ),
     "image": Namespace(
         "`tf.image`: resizing, cropping and recolouring images, and measuring them."
     ),

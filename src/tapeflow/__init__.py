@@ -292,6 +292,7 @@ if _typing.TYPE_CHECKING:
     from tapeflow import (
         autograph as autograph,
         data as data,
+        experimental as experimental,
         io as io,
         saved_model as saved_model,
         summary as summary,
@@ -306,6 +307,7 @@ __getattr__ = _Missing(
     later=(
         "autograph",
         "data",
+        "experimental",
         "io",
         "saved_model",
         "summary",

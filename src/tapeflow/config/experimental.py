@@ -10,6 +10,7 @@ from tapeflow._src.config.experimental import (
     get_memory_info as get_memory_info,
     get_memory_usage as get_memory_usage,
     get_synchronous_execution as get_synchronous_execution,
+    reset_memory_stats as reset_memory_stats,
     set_memory_growth as set_memory_growth,
     set_synchronous_execution as set_synchronous_execution,
     tensor_float_32_execution_enabled as tensor_float_32_execution_enabled,

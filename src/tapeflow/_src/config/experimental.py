@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from tapeflow._src.config.placement import (
@@ -54,7 +55,7 @@ def get_memory_growth(device: _PhysicalDevice) -> bool:
     """
     _check_device(device)
     if device.device_type == "CPU":
-        raise ValueError("Memory growth is for GPUs, and not for the CPU")
+        raise KeyError(f"memory growth is for GPUs, and not for {device}")
     return _growth.get(device, False)
 
 
@@ -90,15 +91,66 @@ def get_memory_info(device: str) -> dict[str, int]:
     Args:
       device: the name of a device, such as `"GPU:0"`.
     """
-    wanted = parts_of(device).get("device", "")
-    physical = {d.name.removeprefix("/physical_device:"): d for d in _devices.physical()}
-    if wanted not in physical:
-        raise ValueError(f"No matching devices found for {device!r}. There are {list(physical)}")
-    found = _devices.accelerators().get(physical[wanted])
-    statistics = found.memory_stats() if found is not None else None
-    if not statistics:
+    told = _statistics(device)
+    if not told:
         raise ValueError(f"Allocator stats not available for device {device!r}")
-    return {"current": statistics["bytes_in_use"], "peak": statistics["peak_bytes_in_use"]}
+    current = told["bytes_in_use"]
+    peak = told["peak_bytes_in_use"]
+    # What was the most before a reset is not known to jax. Since then it is at least what is in use now.
+    before = _peaks.get(_name(device))
+    if before is not None:
+        peak = peak if peak > before[0] else max(before[1], current)
+        _peaks[_name(device)] = (before[0], peak)
+    return {"current": current, "peak": peak}
+
+
+_peaks: dict[str, tuple[int, int]] = {}
+"""Since a reset: the most that jax knew of then, and the most that was seen since."""
+
+
+@export("config.experimental.reset_memory_stats")
+def reset_memory_stats(device: str) -> None:
+    """Lets the `peak` of `get_memory_info` begin again with what is in use now.
+
+    jax cannot forget: until more is in use than ever before, the peak is the most that `get_memory_info` has seen when
+    it was asked.
+
+    >>> tf.config.experimental.reset_memory_stats("CPU:0")
+    Traceback (most recent call last):
+    ValueError: Cannot reset memory stats for device 'CPU:0'
+
+    Args:
+      device: the name of a device, such as `"GPU:0"`.
+    """
+    told = _statistics(device)
+    if not told:
+        raise ValueError(f"Cannot reset memory stats for device {device!r}")
+    _peaks[_name(device)] = (told["peak_bytes_in_use"], told["bytes_in_use"])
+
+
+def _name(device: str) -> str:
+    return parts_of(device)["device"]
+
+
+def _statistics(device: Any) -> dict[str, int] | None:
+    """What a device tells of its memory, if it counts it."""
+    if not isinstance(device, str):
+        raise TypeError(
+            f"expected the name of a device such as 'GPU:0', got {device!r} of type {type(device).__name__}"
+        )
+    valid = False
+    with contextlib.suppress(ValueError):
+        valid = "device" in parts_of(device) and device.rpartition(":")[2].isdigit()
+    if not valid:
+        raise ValueError(
+            f"Failed parsing device name: {device!r}. Note a valid device string should at least contain a device type "
+            "and a device index, like 'GPU:0'."
+        )
+    there = [d.name.removeprefix("/device:") for d in _devices.logical()]
+    if _name(device) not in there:
+        raise ValueError(f"No matching devices found for {device!r}. There are {there}")
+    found = _devices.buffers_of(_name(device))
+    return None if found is None else found.memory_stats()
 
 
 @export("config.experimental.get_memory_usage")

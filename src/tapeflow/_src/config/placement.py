@@ -78,7 +78,9 @@ def set_visible_devices(
       devices: those that may be used, from `tf.config.list_physical_devices`.
       device_type: the type that is meant; others stay as they are. By default all are meant. The CPU cannot be hidden.
     """
-    chosen = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    if isinstance(devices, PhysicalDevice) or not isinstance(devices, Sequence):
+        devices = [devices]
+    chosen = list(devices)
     meant = set(list_physical_devices(device_type))
     for device in chosen:
         if device not in meant:
@@ -117,7 +119,12 @@ def set_soft_device_placement(enabled: bool) -> None:
     Args:
       enabled: whether to pass over them.
     """
-    devices.soft_placement = bool(enabled)
+    if not isinstance(enabled, bool):
+        raise TypeError(
+            f"set_soft_device_placement: enabled must be True or False, got {enabled!r} of type "
+            f"{type(enabled).__name__}"
+        )
+    devices.soft_placement = enabled
 
 
 @export(
@@ -163,7 +170,13 @@ def set_logical_device_configuration(
         return
     parts = list(logical_devices)
     if device.device_type == "CPU" and any(p.memory_limit is not None for p in parts):
-        raise ValueError("tf.config: the memory of the CPU cannot be limited")
+        raise ValueError(
+            "Setting memory limit on CPU virtual devices is currently not supported: they share the computer's memory"
+        )
+    if device.device_type == "CPU" and any(p.experimental_priority is not None for p in parts):
+        raise ValueError(
+            "Setting experimental_priority on CPU virtual devices is currently not supported: they are all alike"
+        )
     if device.device_type == "CPU":
         want_cpus(len(parts))
     devices.parts[device] = parts

@@ -19,7 +19,7 @@ from tapeflow._src.core.late import late
 from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import placed
 from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.system.memory import check_room, copied
+from tapeflow._src.core.system.memory import check_room, copied, exhausted
 from tapeflow._src.core.tensor import Tensor
 
 _INT32 = np.iinfo(np.int32)
@@ -55,7 +55,10 @@ def convert_to_tensor(
                 return _convert(value, hint)
             except (TypeError, ValueError):
                 pass
-    tensor = _convert(value, dtype)
+    try:
+        tensor = _convert(value, dtype)
+    except MemoryError as error:
+        raise exhausted("convert_to_tensor", error) from None
     if devices.in_use is False:
         return tensor
     return placed(tensor) if devices.may_be_used() and tensor.interpreter is None else tensor

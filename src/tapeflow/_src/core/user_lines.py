@@ -19,12 +19,13 @@ class Line(NamedTuple):
         return f"{self.file}:{self.number}"
 
 
-def user_line() -> Line | None:
-    """The line of the user's code that is running."""
+def user_line(*but: str) -> Line | None:
+    """The line of the user's code that is running, which is in no file whose path has one of these parts."""
     frame = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(FOLDER) and "/malt/" not in code.co_filename:
-            return Line(code.co_filename, frame.f_lineno, code.co_name)
+        name = code.co_filename
+        if not name.startswith(FOLDER) and not any(part in name for part in ("/malt/", *but)):
+            return Line(name, frame.f_lineno, code.co_name)
         frame = frame.f_back
     return None

@@ -335,9 +335,9 @@ class Dataset(Transformations, Arrangement):
 
         def make(*values: Tensor) -> OwnedIterator:
             if not values:
-                return OwnedIterator(node)
+                return OwnedIterator(node, on_host=True)
             pairs = zip_(map(id, tensors), values)
-            return OwnedIterator(node.substituted(dict(pairs)))
+            return OwnedIterator(node.substituted(dict(pairs)), on_host=True)
 
         return in_function.Loop(make, tensors, node.spec)
 

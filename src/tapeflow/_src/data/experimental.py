@@ -8,9 +8,11 @@ from typing import Any
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.export import export, export_value
+from tapeflow._src.core.placement.devices import place_of
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.dataset import Dataset
 from tapeflow._src.data.iterator import Optional, OwnedIterator
+from tapeflow._src.data.nodes.extras import ToDevice
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, integer
 
 INFINITE_CARDINALITY = INFINITE
@@ -211,6 +213,46 @@ def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Callable[[Dataset
       scan_func: see `Dataset.scan`.
     """
     return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+@export("data.experimental.prefetch_to_device")
+def prefetch_to_device(device: Any, buffer_size: Any = None) -> Callable[[Dataset], Dataset]:
+    """Puts elements on a device ahead of time, for `Dataset.apply`: `Dataset.prefetch_to_device`.
+
+    >>> data = tf.data.Dataset.range(2).apply(tf.data.experimental.prefetch_to_device("/CPU:0"))
+    >>> [int(x) for x in data]
+    [0, 1]
+
+    Args:
+      device: the name of a device.
+      buffer_size: how many elements to put there ahead of time.
+    """
+    return lambda dataset: dataset.prefetch_to_device(device, buffer_size)
+
+
+@export("data.experimental.copy_to_device")
+def copy_to_device(
+    target_device: Any, source_device: Any = "/cpu:0"
+) -> Callable[[Dataset], Dataset]:
+    """Puts elements on a device when they are asked for, for `Dataset.apply`.
+
+    >>> data = tf.data.Dataset.range(2).apply(tf.data.experimental.copy_to_device("/CPU:0"))
+    >>> [int(x) for x in data]
+    [0, 1]
+
+    `prefetch`, after it, does so ahead of time: `Dataset.prefetch_to_device` is both.
+
+    Args:
+      target_device: the name of a device.
+      source_device: where the elements are made. Pipelines run on this computer, whatever is named here.
+    """
+    place_of("copy_to_device", source_device)
+
+    def apply(dataset: Dataset) -> Dataset:
+        place = place_of("copy_to_device", target_device)
+        return dataset if place is None else dataset._with(ToDevice(dataset._node, place, 0))
+
+    return apply
 
 
 choose_from_datasets = Dataset.choose_from_datasets

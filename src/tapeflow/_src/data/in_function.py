@@ -58,7 +58,7 @@ def get_next_as_optional(iterator: Any, spec: Any) -> Any:
 
     def run() -> list[Any]:
         if iterator._more():
-            return [np.True_, *iterator._next_row()]
+            return [np.True_, *iterator._host_row()]
         empty = [np.zeros([d or 0 for d in s.shape or ()], s.dtype.np_dtype) for s in specs]
         return [np.False_, *empty]
 
@@ -108,7 +108,7 @@ class Loop:
     def item(self) -> Any:
         """The next element."""
         leaves = _call(
-            "next", lambda: self._iterators[threading.get_ident()]._next_row(), [], self._specs
+            "next", lambda: self._iterators[threading.get_ident()]._host_row(), [], self._specs
         )
         return nest.pack_sequence_as(self._spec, leaves)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow._src.core import nest
@@ -15,6 +16,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data import in_function
+from tapeflow._src.data.runtime import placing
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
 from tapeflow._src.data.specs import DatasetSpec, normalized, packer, spec_of
@@ -33,18 +35,21 @@ class OwnedIterator:
     Where it stands can be saved with a checkpoint, and gone back to. Threads may share it: each element goes to one.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, on_host: bool = False) -> None:
         self._lock = threading.RLock()  # held while an element is made
         _iterators.add(self)
         self._node = node
         self._spec = node.spec
-        self._pack = packer(self._spec)
+        self._destination = None if on_host else placing.destination_of(node)
+        self._pack = packer(self._spec, Tensor if self._destination is None else _tensor)
         self._begin(Run(node))
 
     def _begin(self, run: Run) -> None:
         self._run = run
         with no_recorders():
             self._rows: Rows = self._node.rows(run)
+        if self._destination is not None:
+            self._rows = placing.placed(self._rows, self._destination)
         self._position = 0
         # For threads that know of an element and have yet to take it.
         self._peeked: dict[int, Row] = {}
@@ -75,6 +80,11 @@ class OwnedIterator:
             self._position += 1
             return row
 
+    def _host_row(self) -> Row:
+        """The same in this computer's memory."""
+        row = self._next_row()
+        return row.host if type(row) is placing.PlacedRow else row
+
     def _more(self) -> bool:
         """Whether there is a next element. It is read, and kept for the thread that asks."""
         with self._lock:
@@ -97,12 +107,12 @@ class OwnedIterator:
           tf.errors.OutOfRangeError: at the end.
         """
         if context.tracer is not None:
-            return in_function.get_next(self._row_or_error, self._spec)
-        return self._pack(self._row_or_error())
+            return in_function.get_next(lambda: self._row_or_error(self._host_row), self._spec)
+        return self._pack(self._row_or_error(self._next_row))
 
-    def _row_or_error(self) -> Row:
+    def _row_or_error(self, read: Callable[[], Row]) -> Row:
         try:
-            return self._next_row()
+            return read()
         except StopIteration:
             raise OutOfRangeError(None, None, "End of sequence") from None
 
@@ -141,6 +151,10 @@ class OwnedIterator:
     def __tf_iterate__(self) -> in_function.Loop:
         """For loops inside `tf.function`."""
         return in_function.Loop(lambda: self, [], self._spec)
+
+
+def _tensor(x: Any) -> Tensor:
+    return x if isinstance(x, Tensor) else Tensor(x)
 
 
 _iterators: weakref.WeakSet[OwnedIterator] = weakref.WeakSet()
@@ -214,7 +228,7 @@ class NumpyIterator:
                     "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce datasets. Use "
                     "flat_map() to flatten them."
                 )
-        self._iterator = OwnedIterator(node)
+        self._iterator = OwnedIterator(node, on_host=True)
         self._pack = _numpy_packer(node.spec)
 
     def __iter__(self) -> NumpyIterator:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.errors import invalid
+from tapeflow._src.core.placement.devices import place_of
 from tapeflow._src.data.nodes import batching, cache, extras, joining, selection, shuffling
 from tapeflow._src.data.options import Options
-from tapeflow._src.data.runtime import background
+from tapeflow._src.data.runtime import background, placing
 from tapeflow._src.data.runtime.node import Node, node_of
 from tapeflow._src.ops.arguments import integer
 
@@ -167,6 +168,29 @@ class Arrangement:
                 f"Dataset.prefetch: buffer_size must be >= 0, or -1 for auto-tuning, got {size}"
             )
         return self._with(extras.Prefetch(self._node, background.PREFETCHED if size < 0 else size))
+
+    def prefetch_to_device(self, device: Any, buffer_size: Any = None) -> Dataset:
+        """Puts elements on a device ahead of time, while the program computes with those before them.
+
+        >>> data = tf.data.Dataset.range(3).batch(2).prefetch_to_device("/CPU:0")
+        >>> [x.numpy().tolist() for x in data]
+        [[0, 1], [2]]
+
+        It is meant for the end of a pipeline. What comes after it, and looks at the elements, runs on this computer.
+        Strings stay there, too. In a scope, `with tf.device(device)`, all datasets are read like this.
+
+        Args:
+          device: the name of a device, such as `"GPU:0"`.
+          buffer_size: how many elements to put there ahead of time; by default, or `tf.data.AUTOTUNE`, two.
+        """
+        op = "Dataset.prefetch_to_device"
+        place = place_of(op, device)
+        size = -1 if buffer_size is None else integer(op, "buffer_size", buffer_size)
+        if size < -1:
+            raise invalid(f"{op}: buffer_size must be >= 0, or -1 for auto-tuning, got {size}")
+        if place is None:
+            return self.prefetch(size)
+        return self._with(extras.ToDevice(self._node, place, placing.AHEAD if size < 0 else size))
 
     def rebatch(
         self, batch_size: Any, drop_remainder: bool = False, name: str | None = None

@@ -9,6 +9,8 @@ from tapeflow._src.core import nest
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.devices import devices, on_this_computer
+from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
@@ -91,6 +93,13 @@ def normalized(structure: Any) -> Any:
     return convert_to_tensor(structure)
 
 
+def for_pipeline(structure: Any) -> Any:
+    """The same for what a pipeline reads: in this computer's memory, whatever the scope it is made in."""
+    with on_this_computer():
+        found = normalized(structure)
+    return nest.map_structure(to_host, found) if devices.in_use else found
+
+
 def spec_of(tensors: Any) -> Any:
     """The spec of a structure of tensors."""
     return nest.map_structure(lambda x: TensorSpec(x.shape, x.dtype), tensors)
@@ -158,9 +167,9 @@ def _common(one: Any, other: Any) -> Any:
 # From rows to what the user sees.
 
 
-def packer(spec: Any) -> Pack:
-    """A function from rows to elements: structures of tensors."""
-    wraps = [_wrap(leaf) for leaf in leaves(spec)]
+def packer(spec: Any, tensor: Callable[[Any], Tensor] = Tensor) -> Pack:
+    """A function from rows to elements: structures of tensors, which `tensor` makes of arrays."""
+    wraps = [_wrap(leaf, tensor) for leaf in leaves(spec)]
     plain = all(w is Tensor for w in wraps)
     if not nest.is_nested(spec):
         wrap = wraps[0]
@@ -175,9 +184,9 @@ def packer(spec: Any) -> Pack:
     return lambda row: nest.pack_sequence_as(spec, [w(x) for w, x in zip(wraps, row, strict=True)])
 
 
-def _wrap(leaf: Any) -> Callable[[Any], Any]:
+def _wrap(leaf: Any, tensor: Callable[[Any], Tensor]) -> Callable[[Any], Any]:
     if isinstance(leaf, TensorSpec):
-        return Tensor
+        return tensor
     if isinstance(leaf, DatasetSpec):
         return _dataset
     return lambda _: None

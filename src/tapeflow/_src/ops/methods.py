@@ -9,6 +9,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.late import late
+from tapeflow._src.core.placement import exchange
 from tapeflow._src.core.shapes import broadcast_shapes
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
@@ -123,6 +124,9 @@ setattr(Tensor, "__getitem__", slicing.getitem)  # noqa: B010
 setattr(Variable, "__getitem__", slicing.variable_getitem)  # noqa: B010
 setattr(Tensor, "cpu", copies.cpu)  # noqa: B010
 setattr(Tensor, "gpu", copies.gpu)  # noqa: B010
+setattr(Tensor, "__dlpack__", exchange.dlpack)  # noqa: B010
+setattr(Tensor, "__dlpack_device__", exchange.dlpack_device)  # noqa: B010
+setattr(Tensor, "__cuda_array_interface__", property(exchange.cuda_array_interface))  # noqa: B010
 setattr(Variable, "_apart", staticmethod(moving.identity))  # noqa: B010
 
 late.packed = packing.packed

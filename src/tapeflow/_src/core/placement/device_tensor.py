@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType, from_numpy
-from tapeflow._src.core.errors import from_status
 from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.system.memory import failed_on_device
 from tapeflow._src.core.tensor import Tensor
 
 
@@ -32,7 +32,7 @@ class DeviceTensor(Tensor):
             try:
                 self._host = np.asarray(self._buffer)
             except RuntimeError as error:  # of the program, which may still have been running
-                raise from_status(error) from None
+                raise failed_on_device(error) from None
         return self._host
 
     @property

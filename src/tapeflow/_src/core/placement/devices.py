@@ -7,7 +7,7 @@ takes a second to load.
 from __future__ import annotations
 
 import re
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 from tapeflow._src.core.context import context, elsewhere
@@ -161,16 +161,21 @@ def device(device_name: Any) -> AbstractContextManager[None]:
       device_name: such as `"CPU:0"`, `"/GPU:1"` or `"/job:localhost/task:0/device:CPU:0"`; a `tf.config.LogicalDevice`;
         `None` asks for none.
     """
-    if isinstance(device_name, LogicalDevice):
-        device_name = device_name.name
     if callable(device_name):
         raise RuntimeError("tf.device takes the name of a device, and not a function")
+    return DeviceScope(place_of("tf.device", device_name))
+
+
+def place_of(op: str, device_name: Any) -> Place | None:
+    """The device that an argument names: a string, a logical device, or None."""
+    if isinstance(device_name, LogicalDevice):
+        device_name = device_name.name
     if device_name is not None and not isinstance(device_name, str):
         raise ValueError(
-            f"tf.device: expected a device name such as 'CPU:0', got {shown(device_name)} of type "
+            f"{op}: expected a device name such as 'CPU:0', got {shown(device_name)} of type "
             f"{type(device_name).__name__}"
         )
-    return DeviceScope(_place(parts_of(device_name or ""), device_name))
+    return _place(parts_of(device_name or ""), device_name)
 
 
 _PART = re.compile(
@@ -250,6 +255,14 @@ class Place(NamedTuple):
     gentle: bool = False
 
 
+HOST = Place("CPU:0", None)
+
+
+def on_this_computer() -> AbstractContextManager[None]:
+    """Within this context ops run here, whatever the scope or the machine."""
+    return DeviceScope(HOST) if devices.may_be_used() else nullcontext()
+
+
 def _place(parts: dict[str, str], device_name: str | None) -> Place | None:
     job, task = parts.get("job", "localhost"), parts.get("task", "0")
     if (job, task) != ("localhost", "0") or parts.get("replica", "0") != "0":
@@ -260,7 +273,7 @@ def _place(parts: dict[str, str], device_name: str | None) -> Place | None:
     if wanted is None:
         return None
     if wanted == "CPU:0":
-        return Place(wanted, None)
+        return HOST
     there = [d.name.removeprefix("/device:") for d in devices.logical()]
     if wanted.endswith("*"):
         wanted = next((name for name in there if name.startswith(wanted[:-1])), wanted)
@@ -272,4 +285,4 @@ def _place(parts: dict[str, str], device_name: str | None) -> Place | None:
             f"{', '.join(f'/device:{name}' for name in there)}. "
             "tf.config.set_soft_device_placement(True) passes over what is not there."
         )
-    return Place("CPU:0", None)
+    return HOST

@@ -15,9 +15,9 @@ import numpy as np
 
 from tapeflow._src.core import formatting
 from tapeflow._src.core.context import context
-from tapeflow._src.core.errors import from_status
 from tapeflow._src.core.placement.devices import DeviceScope, Place, devices
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
+from tapeflow._src.core.system.memory import failed_on_device
 from tapeflow._src.core.tensor import DEVICE, Tensor
 
 
@@ -52,7 +52,7 @@ class RemoteArray:
                 self._host = np.asarray(self.buffer)
             # What has computed it may still have been running, and fail now.
             except RuntimeError as error:
-                raise from_status(error) from None
+                raise failed_on_device(error) from None
         return self._host
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -152,13 +152,13 @@ def to_host(tensor: Tensor) -> Tensor:
     return Tensor(tensor._array.on_host()) if type(tensor) is RemoteTensor else tensor
 
 
-def to_device(tensor: Tensor, device: Any) -> Tensor:
-    """A tensor on a device of jax's; `None` is the host."""
+def to_device(tensor: Tensor, device: Any, line: Any = None) -> Tensor:
+    """A tensor on a device of jax's; `None` is the host. `line` is the user's, where another thread copies."""
     if device is None:
         return to_host(tensor)
     if type(tensor) is RemoteTensor and tensor._buffer.device == device:
         return tensor
-    return RemoteTensor(to_buffer(tensor, device))
+    return RemoteTensor(to_buffer(tensor, device, line))
 
 
 def moved_beside(tensor: Tensor, other: Tensor) -> Tensor:
@@ -195,7 +195,7 @@ def placed(tensor: Tensor) -> Tensor:
     return tensor if device is None else to_device(tensor, device)
 
 
-def to_buffer(tensor: Tensor, device: Any) -> Any:
+def to_buffer(tensor: Tensor, device: Any, line: Any = None) -> Any:
     """The value of a tensor as a buffer on a device."""
     array = tensor._array
     if type(tensor) is RemoteTensor:
@@ -205,5 +205,5 @@ def to_buffer(tensor: Tensor, device: Any) -> Any:
     else:
         source = np.asarray(array)
     if is_counting():
-        note_transfer(devices.full_name(devices.name_of(device)), array.nbytes)
+        note_transfer(devices.full_name(devices.name_of(device)), array.nbytes, line)
     return devices.engine.put(source, device)

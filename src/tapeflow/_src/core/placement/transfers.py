@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import Scope
+from tapeflow._src.core.tensor import DEVICE
 from tapeflow._src.core.user_lines import user_line
 
 
@@ -79,8 +80,44 @@ class transfers(Scope):
         lines += [
             f"  {count} x, {size:,} bytes: {line}" for line, (count, size) in self.by_line().items()
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.advice()])
 
+    def advice(self) -> list[str]:
+        """What to do about lines that copy back again and again: each time the program waits for the device.
+
+        >>> with tf.transfers() as copies:
+        ...     y = tf.constant([1.0, 2.0]) * 2.0
+        >>> copies.advice()
+        []
+        """
+        back: dict[str, list[int]] = {}
+        for copy in self.copies:
+            if copy.to == DEVICE:
+                back.setdefault(str(copy.line), []).append(copy.bytes)
+        found = []
+        for line, sizes in sorted(back.items(), key=lambda item: -len(item[1])):
+            if len(sizes) >= _OFTEN:
+                what = "a number" if max(sizes) <= _NUMBER else "a tensor"
+                found.append(
+                    f"{line} has copied {what} back {len(sizes)} times, and the program has waited for the device each "
+                    f"time. {_NUMBERS if what == 'a number' else _TENSORS}"
+                )
+        return found
+
+
+LIBRARIES = ("/keras/src/", "/numpy/")
+"""What calls us on behalf of the user: the line that is meant is further up."""
+
+_OFTEN = 10  # copies by one line: that is a loop
+_NUMBER = 16  # bytes
+_NUMBERS = (
+    "If it is in a loop: look at it every hundredth time, or keep the tensors in a list and look at them after the "
+    "loop; let a decision about it be made on the device, with tf.where or in a tf.function."
+)
+_TENSORS = (
+    "If it is in a loop: leave the tensor where it is, and do with ops of tf what is done with NumPy here; or look at "
+    "it after the loop."
+)
 
 _open: list[transfers] = []
 _lock = threading.RLock()
@@ -91,9 +128,9 @@ def is_counting() -> bool:
     return bool(_open)
 
 
-def note_transfer(to: str, size: int) -> None:
-    """Tells those who count of a copy."""
-    copy = Transfer(to, size, user_line())
+def note_transfer(to: str, size: int, line: Any = None) -> None:
+    """Tells those who count of a copy. `line` is the user's, where another thread makes the copy."""
+    copy = Transfer(to, size, line or user_line(*LIBRARIES))
     with _lock:
         for each in _open:
             each.copies.append(copy)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.errors import ResourceExhaustedError, invalid
+from tapeflow._src.core.errors import ResourceExhaustedError, from_status, invalid
+from tapeflow._src.core.system.loading import loaded
 
 ALIGNMENT = 64  # bytes: XLA takes memory that begins at a multiple of this as it is
 LARGE = 2**16  # bytes: a smaller array is copied in no time
@@ -68,17 +69,31 @@ def check_countable(op: str, shape: Sequence[int], dtype: np.dtype) -> None:
 
 def _too_large(op: str, shape: Sequence[int], dtype: np.dtype, room: str) -> ResourceExhaustedError:
     size = math.prod(shape) * dtype.itemsize / 2**30
-    return ResourceExhaustedError(
-        None,
-        None,
-        f"{op}: no memory for an array of shape {list(shape)} and dtype {dtype.name}: it takes {size:.1f} GiB{room}",
+    return _error(
+        f"{op}: no memory for an array of shape {list(shape)} and dtype {dtype.name}: it takes {size:.1f} GiB{room}"
     )
 
 
 def exhausted(op: str, error: MemoryError, inputs: str = "") -> ResourceExhaustedError:
     """What is raised where memory has run out."""
-    why = str(error) or "there is no memory left"
-    return ResourceExhaustedError(None, None, f"{op}: {why}{inputs}")
+    return _error(f"{op}: {str(error) or 'there is no memory left'}{inputs}")
+
+
+def failed_on_device(error: Exception, where: str = "") -> Exception:
+    """An error of XLA as one of ours, with who holds memory if there was none left."""
+    found = from_status(error, where)
+    return _error(found.message, True) if isinstance(found, ResourceExhaustedError) else found
+
+
+def _error(message: str, elsewhere: bool = False) -> ResourceExhaustedError:
+    """The error, with what can be said of the memory that is in use."""
+    try:
+        # What knows tensors and variables lies above this.
+        holders = loaded("tapeflow._src.core.variables.holders")
+        message = f"{message}\n{holders.report(elsewhere, None if elsewhere else free_memory())}"
+    except Exception:  # there may not even be memory for a list of what holds it
+        message = f"{message} (and what holds the memory could not be found out)"
+    return ResourceExhaustedError(None, None, message)
 
 
 def free_memory() -> int:

@@ -10,12 +10,13 @@ import numpy as np
 from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.errors import FailedPreconditionError
 from tapeflow._src.core.log import get_logger
+from tapeflow._src.core.placement.devices import Place
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.data.nodes.batching import shapes_like
 from tapeflow._src.data.nodes.mixing import GroupByWindow
 from tapeflow._src.data.runtime import background
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Alike, Node, Run
-from tapeflow._src.data.runtime.rows import Row, Rows
+from tapeflow._src.data.runtime.rows import Row, Rows, Table
 from tapeflow._src.data.specs import map_spec, tensor_leaves
 from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.reduction.sorting import searchsorted
@@ -30,10 +31,46 @@ class Prefetch(Alike):
         super().__init__(source)
         self.size = size
 
+    @property
+    def destination(self) -> tuple[Place, int] | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where elements go to a device, they are read ahead by what puts them there."""
+        found = self.source.destination
+        return None if found is None else (found[0], max(found[1], self.size))
+
     def rows(self, run: Run) -> Rows:
         """In a thread."""
         source = self.source.rows(run)
-        return source if self.size == 0 else background.PrefetchRows(source, self.size)
+        if self.size == 0 or self.destination is not None:
+            return source
+        return background.PrefetchRows(source, self.size)
+
+
+class ToDevice(Alike):
+    """The same elements, on a device. Who reads them puts them there: see `runtime.placing`.
+
+    Args:
+      source: the dataset.
+      place: the device.
+      ahead: how many elements are put there before they are asked for.
+    """
+
+    def __init__(self, source: Node, place: Place, ahead: int) -> None:
+        super().__init__(source)
+        self.name = "_PrefetchDataset" if ahead else "_CopyToDeviceDataset"
+        self._destination = place, ahead
+
+    @property
+    def destination(self) -> tuple[Place, int]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What was said."""
+        return self._destination
+
+    def table(self) -> Table | None:
+        """That of the input."""
+        return self.source.table()
+
+    def rows(self, run: Run) -> Rows:
+        """Those of the input."""
+        return self.source.rows(run)
 
 
 class Unique(Alike):

@@ -14,7 +14,7 @@ from tapeflow._src.data.runtime import background
 from tapeflow._src.data.runtime.functions import ElementFunction, arguments, sample
 from tapeflow._src.data.runtime.node import UNKNOWN, Alike, Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
-from tapeflow._src.data.specs import DatasetSpec, common, normalized, spec_of
+from tapeflow._src.data.specs import DatasetSpec, common, for_pipeline, spec_of
 
 AUTOTUNE = -1
 _TRIALS = 16
@@ -172,7 +172,7 @@ class StateFunction:
     """A function of a state and an element, whose state may change its shape but not its dtype."""
 
     def __init__(self, function: Callable[..., Any], state: Any, spec: Any, op: str) -> None:
-        self.initial = normalized(state)
+        self.initial = for_pipeline(state)
         self.state_spec = spec_of(self.initial)
         self.spec: Any = None
         while True:  # again if a size that was thought to stay has changed

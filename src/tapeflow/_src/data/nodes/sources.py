@@ -11,12 +11,13 @@ from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.convert import convert_to_tensor, to_array
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import invalid, shown
+from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Randomness, Run, integer
 from tapeflow._src.data.runtime.rows import ArrayTable, RangeTable, Row, Rows, Table
-from tapeflow._src.data.specs import leaves, map_spec, normalized, spec_of, tensor_leaves
+from tapeflow._src.data.specs import for_pipeline, leaves, map_spec, spec_of, tensor_leaves
 
 
 class Tensors(Node):
@@ -25,7 +26,7 @@ class Tensors(Node):
     name = "_TensorDataset"
 
     def __init__(self, tensors: Any) -> None:
-        structure = normalized(tensors)
+        structure = for_pipeline(tensors)
         self.tensors = tuple(nest.flatten(structure))
         self.spec = spec_of(structure)
 
@@ -46,7 +47,7 @@ class Slices(Node):
     name = "_TensorSliceDataset"
 
     def __init__(self, tensors: Any) -> None:
-        structure = normalized(tensors)
+        structure = for_pipeline(tensors)
         self.tensors = tuple(nest.flatten(structure))
         if not self.tensors:
             raise ValueError("Dataset.from_tensor_slices: `tensors` has no tensor in it")
@@ -264,7 +265,7 @@ def _array(value: Any, spec: TensorSpec) -> Any:
     dtype = spec.dtype
     try:
         if isinstance(value, Tensor):
-            array = value._array
+            array = to_host(value)._array
             if array.dtype != dtype.np_dtype:
                 array = array.astype(dtype.np_dtype)
         elif dtype is dtypes.string:

@@ -123,6 +123,12 @@ def _stop_all() -> None:
         worker.join(timeout=1.0)
 
 
+def stop_before_others() -> None:
+    """Lets workers end before what was imported by now is torn down: they may be using it."""
+    atexit.unregister(_stop_all)
+    atexit.register(_stop_all)
+
+
 def _forked() -> None:
     for feed in list(_feeds):
         feed.lock = threading.RLock()  # a worker may have held the other

@@ -15,6 +15,8 @@ from tapeflow._src.core import nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
+from tapeflow._src.core.placement.devices import on_this_computer
+from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import Node, Run
@@ -132,12 +134,15 @@ class ElementFunction:
         tensors = [Tensor(a) for a in row]
         if self.captured:
             return self._with_captured(tensors)
-        result = tuple([x._array for x in graph_function.call(tensors)])
+        with on_this_computer():
+            result = tuple([_leaf(x) for x in graph_function.call(tensors)])
         self._short = graph_function.on_arrays()
         return result
 
     def _with_captured(self, tensors: list[Tensor]) -> Row:
-        return tuple([x._array for x in self._graph_function.call(tensors, captured=self.captured)])
+        with on_this_computer():
+            found = self._graph_function.call(tensors, captured=self.captured)
+        return tuple([_leaf(x) for x in found])
 
     def substituted(self, values: Mapping[int, Tensor]) -> ElementFunction:
         """The same function with other tensors in the place of what it has captured."""
@@ -146,12 +151,16 @@ class ElementFunction:
         return new
 
     def _called(self, row: Row) -> Row:
+        with on_this_computer():
+            return self._called_here(row)
+
+    def _called_here(self, row: Row) -> Row:
         if not self._eager:
             found = iter(self._traced(*[Tensor(row[i]) for i in self._tensors]))
             if not self._eager:  # the first call of one that had to wait may have found a dataset
                 flat = leaves(self._spec)
                 return tuple(
-                    [next(found)._array if isinstance(s, TensorSpec) else None for s in flat]
+                    [_leaf(next(found)) if isinstance(s, TensorSpec) else None for s in flat]
                 )
         try:
             result = self._result(self._function(*self._pack(row)))
@@ -173,7 +182,7 @@ class _Named:
 
 def _leaf(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return value._array
+        return to_host(value)._array
     return None if value is None else value._node
 
 

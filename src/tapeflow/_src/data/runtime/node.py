@@ -14,6 +14,7 @@ import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import wrong_object
+from tapeflow._src.core.placement.devices import Place, on_this_computer
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.rows import ENDLESS, Rows, Table, TableRows
 from tapeflow._src.primitives.random import numbers
@@ -24,7 +25,8 @@ UNKNOWN = -2
 
 def integer(op: str, argument: str, value: Any) -> Tensor:
     """A scalar integer argument as a tensor: inside `tf.function` it may be symbolic."""
-    tensor = convert_to_tensor(value)
+    with on_this_computer():
+        tensor = convert_to_tensor(value)
     if not tensor.dtype.is_integer or tensor.shape.rank != 0:
         raise TypeError(
             f"Dataset.{op}: {argument} must be a scalar integer, got {value!r} of dtype {tensor.dtype.name} and shape "
@@ -43,6 +45,8 @@ class Node:
       randomness: where its random numbers come from, if it needs any.
       function: that of the user, if it applies one.
       spec: the element spec.
+      destination: the device that its elements are to be on, and how many of them before they are asked for; None
+        leaves it to who reads them.
     """
 
     name = "_Dataset"
@@ -51,6 +55,7 @@ class Node:
     randomness: Randomness | None = None
     function: Any = None
     spec: Any
+    destination: tuple[Place, int] | None = None
 
     def cardinality(self) -> int:
         """The number of elements, INFINITE or UNKNOWN."""
@@ -118,6 +123,11 @@ class Alike(Node):
     def spec(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         """That of the input."""
         return self.source.spec
+
+    @property
+    def destination(self) -> tuple[Place, int] | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the input: elements that pass are not touched."""
+        return self.source.destination
 
     def cardinality(self) -> int:
         """That of the input."""

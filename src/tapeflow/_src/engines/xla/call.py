@@ -63,6 +63,8 @@ class Call:
         self._program = jax.jit(function, donate_argnums=list(donated), compiler_options=options)
         self._cold = self._program if cold is None else cold(self._program)
         self._warm: set[Any] = set()
+        # Where memory is given away, and the device counts it: the device, and the bytes that a call takes.
+        self._needs: dict[Any, tuple[Any, int]] = {}
         self._compiling: set[int] = set()  # the threads that are at it
 
     def run(self, values: dict[Value, Any]) -> Any:
@@ -90,7 +92,7 @@ class Call:
         kind: Any = tuple(map(type, arrays))
         if not self._known_sizes:
             kind = (kind, tuple([a.shape for a in arrays]))
-        if kind in self._warm:
+        if kind in self._warm and (not self._needs or self._fits(kind)):
             return starmap(self._program, (arrays,))
         given = list(arrays)
         for i in self._donated:
@@ -99,11 +101,32 @@ class Call:
                 given[i] = jnp.array(given[i], copy=True)
         self._compiling.add(get_ident())
         try:
-            results = self._cold(*given)
+            # Waited for: if there is no memory for it, nobody has lost anything yet.
+            results = jax.block_until_ready(self._cold(*given))
         finally:
             self._compiling.discard(get_ident())
+        if self._donated and kind not in self._warm:
+            self._note_needs(kind, arrays)
         self._warm.add(kind)
         return (results,)
+
+    def _note_needs(self, kind: Any, arrays: Sequence[Any]) -> None:
+        """Finds out how many bytes a call takes besides its arguments, if the device counts its memory."""
+        device = _counting_device(arrays)
+        if device is None:
+            return
+        told = self._program.lower(*arrays).compile().memory_analysis()  # it is compiled already
+        if told is not None:
+            need = told.output_size_in_bytes + told.temp_size_in_bytes - told.alias_size_in_bytes
+            self._needs[kind] = device, need
+
+    def _fits(self, kind: Any) -> bool:
+        """Whether there is memory for a call, as far as is known: what is given to one that fails is gone."""
+        if kind not in self._needs:
+            return True
+        device, need = self._needs[kind]
+        told = device.memory_stats()
+        return need <= told["bytes_limit"] - told["bytes_in_use"]
 
     def _take_back(self, values: dict[Value, Any], arrays: Sequence[Any]) -> None:
         """Makes the inputs again what they were: those that were given away came out as they went in."""
@@ -111,6 +134,17 @@ class Call:
         for i, o in self._donated.items():
             inputs[self._inputs[i]] = values[self._outputs[o]]
         values.update(inputs)
+
+
+def _counting_device(arrays: Sequence[Any]) -> Any:
+    """The device that arrays are on, if it counts its memory."""
+    buffers = [a for a in arrays if isinstance(a, jax.Array)]
+    devices = buffers[0].sharding.device_set if buffers else ()
+    if len(devices) != 1:
+        return None
+    (device,) = devices
+    told = device.memory_stats() or {}
+    return device if {"bytes_limit", "bytes_in_use"} <= set(told) else None
 
 
 def _plain(array: Any) -> Any:

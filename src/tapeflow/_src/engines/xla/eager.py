@@ -44,6 +44,12 @@ def put(array: Any, device: Any) -> Any:
         return jax.device_put(array, device, may_alias=False)
 
 
+def take(array: Any) -> Any:
+    """A copy, as a buffer, of an array of another library that is on a device and speaks DLPack."""
+    with translating_xla_errors("from_dlpack"), x64_enabled():
+        return jax.dlpack.from_dlpack(array).copy()  # its memory may change
+
+
 def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     """The output of a primitive, or the tuple of its outputs."""
     device = _device_of(primitive.name, inputs)

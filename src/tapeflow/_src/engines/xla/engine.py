@@ -73,6 +73,10 @@ class XlaEngine(Engine):
         """A copy of an array as a buffer on a device of jax's."""
         return _eager().put(array, device)
 
+    def take(self, array: Any) -> Any:
+        """A copy, as a buffer, of an array of another library that is on a device and speaks DLPack."""
+        return _eager().take(array)
+
 
 def _eager() -> Any:
     jax_loading.load()

@@ -6,8 +6,7 @@ from typing import Any
 
 import jax
 
-from tapeflow._src.core.errors import from_status
-from tapeflow._src.core.system.memory import check_countable, exhausted
+from tapeflow._src.core.system.memory import check_countable, exhausted, failed_on_device
 
 
 def checked(op: str, result: Any) -> Any:
@@ -33,6 +32,6 @@ class translating_xla_errors:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None and issubclass(kind, jax.errors.JaxRuntimeError):
-            raise from_status(error, f"{self._function}: ") from None
+            raise failed_on_device(error, f"{self._function}: ") from None
         if kind is not None and issubclass(kind, MemoryError):  # of a lowering
             raise exhausted(self._function, error) from None

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from keras.src import tree
 from keras.src.trainers.data_adapters import data_adapter_utils, raise_unsupported_arg
+from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
+import tapeflow as tf
+from tapeflow._src.core.context import context
+from tapeflow._src.core.placement.devices import LARGE, devices
+from tapeflow._src.core.placement.remote import RemoteTensor, to_device
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.core import convert_to_tensor
 
 
@@ -23,6 +30,97 @@ class Batches(EpochIterator):
             x = DatasetAdapter.of(x, y, sample_weight, options)
             y = sample_weight = None
         super().__init__(x=x, y=y, sample_weight=sample_weight, **options)
+        self.device: Any = None
+        self._last = -1  # the number of the batch that was given last
+
+    def _get_iterator(self) -> Iterator[Any]:
+        self._now: Any = super()._get_iterator()
+        if self.device is not None:
+            fresh = isinstance(self.data_adapter, ArrayDataAdapter)
+            self._now = Ahead(self._now, self.device, fresh)
+        return self._now
+
+    def __next__(self) -> tuple[int, int, list[Any]]:
+        begin, self._last, data = super().__next__()
+        return begin, self._last, data
+
+    def go_ahead(self) -> None:
+        """Begins to copy the next batches to the device, while it computes with those that were given last."""
+        if isinstance(self._now, Ahead):
+            count = self.steps_per_execution
+            if self.num_batches is not None:  # not beyond the epoch
+                count = min(count, self.num_batches - self._last - 1)
+            self._now.go_ahead(count)
+
+
+class Ahead:
+    """Batches whose copies to a device begin before they are asked for.
+
+    Nothing is read ahead but by `go_ahead`, in the thread of the program: a generator may look at the model.
+
+    Args:
+      batches: what is read.
+      device: of jax's.
+      fresh: whether arrays that have memory of their own are nobody else's. The copy to the device goes on after it was
+        begun, so that others must be copied before.
+    """
+
+    def __init__(self, batches: Any, device: Any, fresh: bool = False) -> None:
+        self._batches = iter(batches)
+        self._fresh = fresh
+        self._device = device
+        self._ready: deque[Any] = deque()
+        self._failure: BaseException | None = None
+
+    def __iter__(self) -> Ahead:
+        return self
+
+    def __next__(self) -> Any:
+        if self._ready:
+            return self._ready.popleft()
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return self._placed(next(self._batches))
+
+    def go_ahead(self, count: int) -> None:
+        """Reads batches until so many are ready. What goes wrong is raised where the batch is asked for."""
+        try:
+            while len(self._ready) < count and self._failure is None:
+                self._ready.append(self._placed(next(self._batches)))
+        except Exception as error:
+            self._failure = error
+
+    def _placed(self, batch: Any) -> Any:
+        return tree.map_structure(self._put, batch, none_is_leaf=False)
+
+    def _put(self, x: Any) -> Tensor:
+        tensor = Tensor(x) if self._fresh and _is_plain(x) else convert_to_tensor(x)
+        return tensor if tensor._array.dtype.kind == "O" else to_device(tensor, self._device)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether x is what the array of a tensor looks like, with memory of its own."""
+    return (
+        type(x) is np.ndarray
+        and x.flags.owndata
+        and x.dtype.isnative
+        and x.dtype.kind in "biuf"
+        and x.dtype.itemsize <= 8  # no long doubles
+    )
+
+
+def device_of_program(weights: Sequence[Any], compiled: bool) -> Any:
+    """The device of jax's where a step of a model runs; None is this computer."""
+    if context.place is not None:
+        return context.place.buffers
+    if not devices.may_be_used():
+        return None
+    values = [v.handle._value for v in weights if v.handle is not None]
+    remote = [x for x in values if type(x) is RemoteTensor]
+    if remote:
+        return max(remote, key=lambda x: x._array.nbytes)._buffer.device
+    return devices.default_for(LARGE) if compiled and devices.any_accelerator() else None
 
 
 def is_dataset(x: Any) -> bool:
@@ -51,8 +149,13 @@ class DatasetAdapter(DataAdapter):
 
     def get_numpy_iterator(self) -> Iterator[Any]:
         """The batches, as tensors."""
-        for batch in self._dataset:
-            yield batch if self._class_weight is None else self._weighted(batch)
+        if self._class_weight is None:
+            yield from self._dataset
+            return
+        with tf.device("CPU:0"):  # where the weights are looked up
+            batches = iter(self._dataset)
+        for batch in batches:
+            yield self._weighted(batch)
 
     def _weighted(self, batch: Any) -> Any:
         x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(batch)

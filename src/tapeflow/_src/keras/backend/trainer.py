@@ -19,7 +19,7 @@ from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import tapeflow as tf
-from tapeflow._src.keras.backend.data import Batches, as_tensors
+from tapeflow._src.keras.backend.data import Batches, as_tensors, device_of_program
 from tapeflow._src.keras.backend.legacy import LegacyTrainer
 
 unpack: Any = data_adapter_utils.unpack_x_y_sample_weight
@@ -98,6 +98,11 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
             reduce_retracing=True,
             autograph=False,
         )
+
+    def _device(self) -> Any:
+        """The device that batches are put on before they are asked for."""
+        device = device_of_program(self.variables, compiled=not self.run_eagerly)
+        return None if device is None or self._looks_up() else device
 
     def _looks_up(self) -> bool:
         """Whether a layer looks its inputs up in a table of TensorFlow's, for which it needs their values."""
@@ -197,6 +202,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         before, after = _batch_hooks(callbacks, "train")
         self.stop_training = False
         train = self.make_train_function()
+        batches.device = self._device()
         callbacks.on_train_begin()
         logs: Any = {}
         epoch_logs = None
@@ -207,6 +213,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
                 for begin, end, data in batches:
                     before(begin)
                     logs = train(data)
+                    batches.go_ahead()
                     after(end, logs)
                     if self.stop_training:
                         break
@@ -270,6 +277,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         callbacks = self._callback_list(callbacks, verbose, 1, batches)
         before, after = _batch_hooks(callbacks, "test")
         test = self.make_test_function()
+        batches.device = self._device()
         self.stop_evaluating = False
         callbacks.on_test_begin()
         logs: Any = {}
@@ -278,6 +286,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
             for begin, end, data in batches:
                 before(begin)
                 logs = test(data)
+                batches.go_ahead()
                 after(end, logs)
                 if self.stop_evaluating:
                     break
@@ -305,13 +314,16 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         callbacks = self._callback_list(callbacks, verbose, 1, batches)
         before, after = _batch_hooks(callbacks, "predict")
         predict = self.make_predict_function()
+        batches.device = self._device()
         self.stop_predicting = False
         callbacks.on_predict_begin()
         found: list[Any] = []
         with batches.catch_stop_iteration():
             for begin, end, data in batches:
                 before(begin)
-                outputs = tree.map_structure(np.asarray, predict(data))
+                outputs = predict(data)
+                batches.go_ahead()
+                outputs = tree.map_structure(np.asarray, outputs)
                 found.append(outputs)
                 after(end, {"outputs": outputs})
                 if self.stop_predicting:

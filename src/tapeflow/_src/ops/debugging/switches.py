@@ -1,31 +1,84 @@
-"""Switches of `tf.debugging` that are kept for programs that set them. Nothing here depends on them."""
+"""Switches of `tf.debugging`: the log of where ops run; and what is kept for programs that set it."""
 
 from __future__ import annotations
 
-from tapeflow._src.core.export import export
+import sys
+from typing import Any
 
-_log_device_placement = False
+from tapeflow._src.core.context import pop_recorder, push_recorder, recorders
+from tapeflow._src.core.export import export
+from tapeflow._src.core.tensor import Tensor
+
 _traceback_filtering = True
+
+
+class _PlacementLog:
+    """A recorder that says of each op where it has run."""
+
+    substitutes = False
+
+    def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
+        """Says it of a primitive."""
+        _say(primitive.name, output if isinstance(output, (tuple, list)) else [output])
+
+    def record_call(self, call: Any) -> None:
+        """Says it of a function, which is one program."""
+        _say(call.name, call.outputs)
+
+    def read(self, variable: Any, value: Tensor) -> Tensor:
+        """Reading moves nothing."""
+        return value
+
+    def note(self, event: str, subject: Any, **details: Any) -> None:
+        """Nothing else matters."""
+
+    def follows(self, identity: int) -> bool:
+        """Whether there is a gradient does not matter."""
+        return False
+
+
+def _say(op: str, outputs: Any) -> None:
+    for x in outputs:
+        if isinstance(x, Tensor) and not x.symbolic:
+            print(f"Executing op {op} in device {x.device}", file=sys.stderr)
+            return
+
+
+_log = _PlacementLog()
 
 
 @export("debugging.set_log_device_placement")
 def set_log_device_placement(enabled: bool) -> None:
-    """Remembers whether devices are to be logged. Everything runs on the CPU, so there is nothing to log.
+    """Says whether each op that runs in this thread tells on the standard error on which device it has run.
 
+    >>> tf.debugging.set_log_device_placement(True)
+    >>> x = tf.constant([1.0, 2.0]) * 2.0  # prints: Executing op multiply in device /job:localhost/...
     >>> tf.debugging.set_log_device_placement(False)
+
+    The names are those of primitives, what ops are made of. A compiled function is one program, and tells nothing of
+    the ops in it. In other threads nothing is told.
+
+    Args:
+      enabled: whether they do.
     """
-    global _log_device_placement
-    _log_device_placement = bool(enabled)
+    if not isinstance(enabled, bool):
+        raise TypeError(
+            f"set_log_device_placement: enabled must be True or False, got {enabled!r} of type {type(enabled).__name__}"
+        )
+    if enabled and not get_log_device_placement():
+        push_recorder(_log)
+    elif not enabled:
+        pop_recorder(_log)
 
 
 @export("debugging.get_log_device_placement")
 def get_log_device_placement() -> bool:
-    """What `tf.debugging.set_log_device_placement` was told.
+    """Whether ops that run in this thread tell where.
 
     >>> tf.debugging.get_log_device_placement()
     False
     """
-    return _log_device_placement
+    return _log in recorders()
 
 
 @export("debugging.enable_traceback_filtering")
