@@ -46,15 +46,16 @@ def put(array: Any, device: Any) -> Any:
 
 def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     """The output of a primitive, or the tuple of its outputs."""
-    device = _device_of(primitive.name, inputs)
-    if device is None:
+    draws = _draws(primitive, inputs)
+    device = _device_of(primitive.name, inputs[draws:])
+    if device is None or primitive.name == "random_next_state":
         return _on_host(primitive, inputs, attrs)
     if primitive.name not in LOWERINGS or any(x._array.dtype.kind == "O" for x in inputs):
         return _on_host_and_back(primitive, inputs, attrs, device)
     program = _program(primitive, inputs, attrs, device)
     if program is None:
         return _on_host_and_back(primitive, inputs, attrs, device)
-    arguments = [_argument(x, device) for x in inputs]
+    arguments = [_argument(x, device, along=draws and not i) for i, x in enumerate(inputs)]
     with translating_xla_errors(primitive.name), x64_enabled():
         try:
             found = program(*arguments)
@@ -64,11 +65,18 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     return RemoteTensor(found) if primitive.outputs == 1 else tuple(map(RemoteTensor, found))
 
 
-def _argument(x: Tensor, device: Any) -> Any:
+def _argument(x: Tensor, device: Any, along: bool) -> Any:
     if type(x) is RemoteTensor and x._buffer.device == device:
         return x._buffer
-    # A scalar goes along with the call. That is no copy that anybody needs to know of.
-    return np.asarray(x._array) if type(x) is Tensor and not x._array.ndim else to_buffer(x, device)
+    # A scalar goes along with the call, and so does a random state. They are no copies that anybody needs to know of.
+    if type(x) is Tensor and (along or not x._array.ndim):
+        return np.asarray(x._array)
+    return to_buffer(x, device)
+
+
+def _draws(primitive: Primitive, inputs: Inputs) -> bool:
+    """Whether its first input is a random state of the program: this computer keeps them, for whoever draws."""
+    return primitive.inputs[:1] == ("state",) and type(inputs[0]) is Tensor
 
 
 # Where.

@@ -14,7 +14,7 @@ from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.placement.devices import devices
-from tapeflow._src.core.placement.remote import placed
+from tapeflow._src.core.placement.remote import beside, placed
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.system.memory import check_room
@@ -165,13 +165,14 @@ def range(  # TensorFlow's name
     if any(n.symbolic for n in numbers):
         return _range_in_function(numbers, dtype)
     first, end, step = [n._array.astype(dtype.np_dtype).reshape(())[()] for n in numbers]
-    if dtype.is_integer:
-        first, end, step = int(first), int(end), int(step)
-        return _placed(_whole_numbers(first, _count(first, end, step), step, dtype))
-    # In the dtype itself, roundings included: 0.3 / 0.1 is 3 as float32, and more than 3 as float64.
-    count = quietly(_count, first, end, step)
-    check_room("range", (count,), np.dtype(np.float64))
-    return _placed(first + np.arange(count).astype(dtype.np_dtype) * step)
+    with beside(numbers[1]):
+        if dtype.is_integer:
+            first, end, step = int(first), int(end), int(step)
+            return _placed(_whole_numbers(first, _count(first, end, step), step, dtype))
+        # In the dtype itself, roundings included: 0.3 / 0.1 is 3 as float32, and more than 3 as float64.
+        count = quietly(_count, first, end, step)
+        check_room("range", (count,), np.dtype(np.float64))
+        return _placed(first + np.arange(count).astype(dtype.np_dtype) * step)
 
 
 def _placed(numbers: Any) -> Tensor:
@@ -282,7 +283,8 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     ]
     inner = larger(count - 2, 0)
     step = (stop - start) / patterns.scalar(larger(count - 1, 1), start.dtype)
-    numbers = patterns.numbers(inner, start.dtype) + 1.0
+    with beside(start):
+        numbers = patterns.numbers(inner, start.dtype) + 1.0
     column = moving.reshape(numbers, shape=(inner, *(1,) * (len(shape) - at)))
     between = start + step * column
     # The ends are taken as they are, so that rounding cannot move them.

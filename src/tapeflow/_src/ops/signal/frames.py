@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
@@ -86,7 +87,9 @@ def frame(
     # Behind a dimension of one the gradient is a dense tensor: rows of slices are for embeddings.
     shape = x._array.shape
     inner = moving.reshape(x, shape=(1, *shape))
-    frames = picking.gather(inner, _places(count, length, step), axis=axis + 1, batch_dims=0)
+    with beside(x):
+        places = _places(count, length, step)
+    frames = picking.gather(inner, places, axis=axis + 1, batch_dims=0)
     return moving.reshape(frames, shape=(*shape[:axis], count, length, *shape[axis + 1 :]))
 
 
