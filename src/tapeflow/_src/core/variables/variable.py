@@ -19,7 +19,13 @@ from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import concrete
-from tapeflow._src.core.placement.remote import fresh, moved_beside, placed, to_host
+from tapeflow._src.core.placement.remote import (
+    deep_copy,
+    fresh,
+    moved_beside,
+    placed,
+    to_host,
+)
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Operators, Reference, Tensor
@@ -378,7 +384,7 @@ class Variable(RowUpdates, Operators):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         copied = Variable(
-            Tensor(np.array(self._now()._array)),
+            deep_copy(self._now()),
             self._trainable,
             constraint=self._constraint,
             shape=self._shape,

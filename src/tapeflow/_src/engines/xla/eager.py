@@ -22,7 +22,13 @@ from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import LARGE, devices
-from tapeflow._src.core.placement.remote import RemoteTensor, to_buffer, to_device, to_host
+from tapeflow._src.core.placement.remote import (
+    RemoteTensor,
+    known,
+    to_buffer,
+    to_device,
+    to_host,
+)
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.xla.failures import checked, translating_xla_errors
@@ -50,6 +56,8 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     device = _device_of(primitive.name, inputs[draws:])
     if device is None or primitive.name == "random_next_state":
         return _on_host(primitive, inputs, attrs)
+    if primitive.name in _OF_SIZES or _are_sizes(inputs):
+        return _sizes(primitive, inputs, attrs, device)
     if primitive.name not in LOWERINGS or any(x._array.dtype.kind == "O" for x in inputs):
         return _on_host_and_back(primitive, inputs, attrs, device)
     program = _program(primitive, inputs, attrs, device)
@@ -66,12 +74,12 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
 
 
 def _argument(x: Tensor, device: Any, along: bool) -> Any:
-    if type(x) is RemoteTensor and x._buffer.device == device:
-        return x._buffer
+    array = x._array
+    remote = type(x) is RemoteTensor
     # A scalar goes along with the call, and so does a random state. They are no copies that anybody needs to know of.
-    if type(x) is Tensor and (along or not x._array.ndim):
-        return np.asarray(x._array)
-    return to_buffer(x, device)
+    if (along or not array.ndim) and (array.is_only_here if remote else type(x) is Tensor):
+        return np.asarray(array)
+    return array.buffer if remote and array.device == device else to_buffer(x, device)
 
 
 def _draws(primitive: Primitive, inputs: Inputs) -> bool:
@@ -92,7 +100,7 @@ def _device_of(op: str, inputs: Sequence[Tensor]) -> Any:
             largest = x
     if largest is None or (place is not None and not largest._array.ndim):
         return None if place is None else place.buffers
-    device = largest._buffer.device if type(largest) is RemoteTensor else None
+    device = largest._array.device if type(largest) is RemoteTensor else None
     if not devices.soft_placement:
         _check_unmixed(op, inputs)
     return device
@@ -178,6 +186,33 @@ def _depends_on_values(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> bo
 
 def _spec(x: Tensor) -> ArraySpec:
     return ArraySpec(x._array.shape, from_numpy(x._array.dtype))
+
+
+# What follows from shapes.
+
+_OF_SIZES = ("shape", "size")
+
+
+def _are_sizes(inputs: Inputs) -> bool:
+    """Whether an op computes with sizes alone: one of its inputs follows from shapes, and all are known here."""
+    found = False
+    for x in inputs:
+        if type(x) is RemoteTensor:
+            if not x._array.is_only_here:
+                return False
+            found |= x._array.is_of_sizes
+        elif x._array.ndim > 1:
+            return False
+    return found
+
+
+def _sizes(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Any:
+    if primitive.name in _OF_SIZES:
+        return known(primitive.kernel(inputs[0]._array, **attrs), device, of_sizes=True)
+    found = _on_host(primitive, inputs, attrs)
+    if isinstance(found, tuple):
+        return tuple([known(x._array, device, of_sizes=True) for x in found])
+    return known(found._array, device, of_sizes=True)
 
 
 # What XLA does not do.

@@ -37,7 +37,8 @@ def zeros(
     array([[0, 0, 0],
            [0, 0, 0]], dtype=int32)
     """
-    return patterns.zeros(_shape("zeros", shape), as_dtype(dtype))
+    with beside(shape):
+        return patterns.zeros(_shape("zeros", shape), as_dtype(dtype))
 
 
 @export("ones")
@@ -52,7 +53,8 @@ def ones(
     dtype = as_dtype(dtype)
     if dtype is dtypes.string:
         raise TypeError("ones: dtype string has no one. Use tf.fill to repeat a string.")
-    return patterns.full(_shape("ones", shape), 1, dtype)
+    with beside(shape):
+        return patterns.full(_shape("ones", shape), 1, dtype)
 
 
 def _shape(op: str, shape: Any) -> Shape:
@@ -75,7 +77,8 @@ def zeros_like(
     tensor = convert_to_tensor(input)
     if dtype is None or as_dtype(dtype) is tensor.dtype:
         return moving.zeros_like(tensor)
-    return patterns.zeros(tensor._array.shape, as_dtype(dtype))
+    with beside(tensor):
+        return patterns.zeros(tensor._array.shape, as_dtype(dtype))
 
 
 @export("ones_like")
@@ -93,7 +96,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
         )
     if wanted is tensor.dtype:
         return moving.ones_like(tensor)
-    return patterns.full(tensor._array.shape, 1, wanted)
+    with beside(tensor):
+        return patterns.full(tensor._array.shape, 1, wanted)
 
 
 @export("fill")
@@ -116,7 +120,8 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
         raise invalid(f"fill: value must be a scalar, got shape {list(value._array.shape)}")
     if value._array.ndim:
         value = moving.reshape(value, shape=())
-    return moving.broadcast_to(value, shape=shape)
+    with beside(dims):
+        return moving.broadcast_to(value, shape=shape)
 
 
 # Sequences of numbers.
@@ -165,7 +170,7 @@ def range(  # TensorFlow's name
     if any(n.symbolic for n in numbers):
         return _range_in_function(numbers, dtype)
     first, end, step = [n._array.astype(dtype.np_dtype).reshape(())[()] for n in numbers]
-    with beside(numbers[1]):
+    with beside(*numbers):
         if dtype.is_integer:
             first, end, step = int(first), int(end), int(step)
             return _placed(_whole_numbers(first, _count(first, end, step), step, dtype))

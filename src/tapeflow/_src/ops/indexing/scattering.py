@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
-from tapeflow._src.core.placement.remote import beside
+from tapeflow._src.core.placement.remote import beside, moved_beside
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
@@ -177,7 +177,7 @@ def dynamic_partition(
     # The rows in the order of their partitions, of which each is then a stretch.
     rest = data._array.shape[max(numbers.ndim, 1) :]
     rows = moving.reshape(data, shape=(1, numbers.size, *rest))
-    order = Tensor(np.argsort(numbers, axis=None, kind="stable"))
+    order = moved_beside(Tensor(np.argsort(numbers, axis=None, kind="stable")), data)
     sorted_rows = moving.reshape(
         picking.gather(rows, order, axis=1, batch_dims=0), shape=(numbers.size, *rest)
     )
