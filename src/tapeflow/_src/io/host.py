@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.interpreter import concrete
-from tapeflow._src.core.placement.remote import placed
+from tapeflow._src.core.placement.remote import beside, placed
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.specs import ArraySpec
@@ -35,7 +35,8 @@ def on_host(
             found = function(*[np.asarray(concrete(x)._array) for x in tensors])
         except MemoryError as error:
             raise exhausted(name, error) from None
-        return [placed(Tensor(a)) for a in found]
+        with beside(*tensors):
+            return [placed(Tensor(a)) for a in found]
 
     def call(*values: Tensor) -> list[Tensor]:
         return [Tensor(a) for a in function(*[np.asarray(x._array) for x in values])]

@@ -10,6 +10,7 @@ Primitives that meet such a tensor run on its device: it names the engine of dev
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from tapeflow._src.core.placement.transfers import is_counting, note_transfer
 from tapeflow._src.core.tensor import DEVICE, Tensor
 
 
-class RemoteArray:
+class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
     """The array of a tensor on a device. It can be asked for everything that a NumPy array can be asked for."""
 
     __slots__ = ("_buffer", "_host", "device", "dtype", "is_of_sizes", "ndim", "shape")
@@ -42,8 +43,6 @@ class RemoteArray:
     def buffer(self) -> Any:
         """The memory on the device."""
         if self._buffer is None:
-            if self.ndim and is_counting():
-                note_transfer(devices.full_name(devices.name_of(self.device)), self.nbytes)
             self._buffer = devices.engine.put(self._host, self.device)
         return self._buffer
 
@@ -81,6 +80,10 @@ class RemoteArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.on_host(), dtype) if copy else np.asarray(self.on_host(), dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        arrays = [x.on_host() if type(x) is RemoteArray else x for x in inputs]
+        return getattr(ufunc, method)(*arrays, **options)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what a protocol probes for is plainly not there
@@ -163,7 +166,12 @@ class RemoteTensor(Tensor):
         return deep_copy(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tensor, (np.array(self._array.on_host()),)
+        return _unpickled, (np.array(self._array.on_host()),)
+
+
+def _unpickled(array: np.ndarray) -> Tensor:
+    """A tensor that was on a device is now where new ones are."""
+    return placed(Tensor(array))
 
 
 def fresh(tensor: Tensor) -> Tensor:
@@ -174,6 +182,13 @@ def fresh(tensor: Tensor) -> Tensor:
     if array.is_only_here:
         return known(array.on_host(), array.device, array.is_of_sizes)
     return RemoteTensor(array.buffer)
+
+
+def settled_on_device(tensor: Tensor) -> Tensor:
+    """The tensor, with its memory on the device if it belongs there, as that of a variable is."""
+    if type(tensor) is RemoteTensor:
+        _ = tensor._array.buffer
+    return tensor
 
 
 def deep_copy(tensor: Tensor) -> Tensor:
@@ -201,17 +216,21 @@ def to_device(tensor: Tensor, device: Any) -> Tensor:
             return tensor
         if array.is_only_here:
             return known(array.on_host(), device, array.is_of_sizes)
-    elif type(tensor) is Tensor and (not array.ndim or _may_be_a_shape(array)):
+    elif type(tensor) is Tensor and goes_along(array):
         return known(np.array(array), device)
     return RemoteTensor(to_buffer(tensor, device))
 
 
 _MANY = 16
-"""Elements. Integers that are no more are a shape, axes or paddings more often than data."""
 
 
-def _may_be_a_shape(array: Any) -> bool:
-    return array.dtype.kind in "iu" and array.size <= _MANY
+def goes_along(array: Any) -> bool:
+    """Whether an array is a scalar, or few integers, which are a shape, axes or an index more often than data.
+
+    They go along with the call of a program, which waits for nothing. So they are no transfers that anybody has to know
+    of, and stay here until then.
+    """
+    return not array.ndim or (array.dtype.kind in "iu" and array.size <= _MANY)
 
 
 def known(array: Any, device: Any, of_sizes: bool = False) -> Tensor:
@@ -270,6 +289,22 @@ def beside(*tensors: Any) -> AbstractContextManager[None]:
     return _WHEREVER
 
 
+def beside_variables(
+    arguments: Sequence[Any], variables: Sequence[Any]
+) -> AbstractContextManager[None]:
+    """A scope for a function: where its variables are, if no scope says otherwise.
+
+    What it is called with may be larger, but comes and goes.
+    """
+    if context.place is not None or not devices.soft_placement:
+        return _WHEREVER
+    if any(type(x) is not RemoteTensor and x._array.ndim for x in arguments):
+        device = next((x._array.device for x in variables if type(x) is RemoteTensor), None)
+        if device is not None:
+            return DeviceScope(Place(devices.name_of(device), device))
+    return _WHEREVER
+
+
 _WHEREVER = nullcontext()
 
 
@@ -322,6 +357,6 @@ def to_buffer(tensor: Tensor, device: Any) -> Any:
         source = array.on_host() if array.is_only_here else array.buffer
     else:
         source = np.asarray(array)
-    if is_counting():
+    if is_counting() and not (isinstance(source, np.ndarray) and goes_along(source)):
         note_transfer(devices.full_name(devices.name_of(device)), array.nbytes)
     return devices.engine.put(source, device)

@@ -24,6 +24,7 @@ from tapeflow._src.core.placement.remote import (
     fresh,
     moved_beside,
     placed,
+    settled_on_device,
     to_host,
 )
 from tapeflow._src.core.shapes import TensorShape
@@ -93,7 +94,7 @@ class Variable(RowUpdates, Operators):
             initial_value = initial_value()
         keep_freed_memory()  # it will be trained
         tensor = concrete(convert_to_tensor(initial_value, dtype))
-        self._value = fresh(placed(tensor))
+        self._value = settled_on_device(fresh(placed(tensor)))
         self._shape = TensorShape._of(tensor._array.shape)
         if shape is not None:
             self._shape = TensorShape(shape)

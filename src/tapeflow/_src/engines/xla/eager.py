@@ -24,6 +24,8 @@ from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import LARGE, devices
 from tapeflow._src.core.placement.remote import (
     RemoteTensor,
+    fresh,
+    is_known,
     known,
     to_buffer,
     to_device,
@@ -58,6 +60,8 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
         return _on_host(primitive, inputs, attrs)
     if primitive.name in _OF_SIZES or _are_sizes(inputs):
         return _sizes(primitive, inputs, attrs, device)
+    if primitive.name in _CHECKS:
+        return _passed_on(primitive, inputs, attrs, device)
     if primitive.name not in LOWERINGS or any(x._array.dtype.kind == "O" for x in inputs):
         return _on_host_and_back(primitive, inputs, attrs, device)
     program = _program(primitive, inputs, attrs, device)
@@ -213,6 +217,31 @@ def _sizes(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> A
     if isinstance(found, tuple):
         return tuple([known(x._array, device, of_sizes=True) for x in found])
     return known(found._array, device, of_sizes=True)
+
+
+# What is passed on after a look at it.
+
+_CHECKS = ("check_numerics", "check_bounds")
+
+
+def _passed_on(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Tensor:
+    """Who asks for NaN to be looked for gets an answer of one bit from the device; bounds are those of an index."""
+    (x,) = inputs
+    primitive.result(_spec(x), **attrs)
+    there = to_device(x, device)
+    looks = primitive.name == "check_numerics"
+    if is_known(x) or (looks and not _all_finite(to_buffer(there, device))):
+        _on_host(primitive, inputs, attrs)
+    return fresh(there)
+
+
+def _all_finite(buffer: Any) -> bool:
+    with x64_enabled():
+        answer = RemoteTensor(_finite(buffer))
+    return bool(answer)
+
+
+_finite = jax.jit(lambda x: jax.numpy.isfinite(x).all())
 
 
 # What XLA does not do.

@@ -25,6 +25,7 @@ from tapeflow._src.ops.effects.run_time import at_run_time
 from tapeflow._src.ops.elementwise.arithmetic import abs as absolute
 from tapeflow._src.primitives.array import checks
 from tapeflow._src.primitives.elementwise import binary
+from tapeflow._src.primitives.reduction import reducing
 
 
 @export("Assert", "debugging.Assert")
@@ -290,9 +291,11 @@ def _compare(
     x = convert_to_tensor(x)
     # Each has a dtype of its own, and the comparison refuses two: an assertion should not convert.
     y = convert_to_tensor(0, x.dtype) if y is None else convert_to_tensor(y)
-    holds = np.asarray(relation(x, y)._array)
-    if holds.all():
+    held = relation(x, y)
+    # On a device it is reduced to one bit, which is copied.
+    if bool(reducing.all_(held, axis=tuple(range(held._array.ndim)), keepdims=False)):
         return
+    holds = np.asarray(held._array)
     failing = np.argwhere(~holds)
     count = 3 if summarize is None else integer(op, "summarize", summarize)
     count = len(failing) if count < 0 else count
