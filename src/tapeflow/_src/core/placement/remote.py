@@ -19,6 +19,7 @@ import numpy as np
 from tapeflow._src.core import formatting
 from tapeflow._src.core.context import context
 from tapeflow._src.core.errors import from_status
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import DeviceScope, Place, devices
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
 from tapeflow._src.core.tensor import DEVICE, Tensor
@@ -210,14 +211,14 @@ def to_device(tensor: Tensor, device: Any) -> Tensor:
     """A tensor on a device of jax's; `None` is the host."""
     if device is None:
         return to_host(tensor)
-    array = tensor._array
     if type(tensor) is RemoteTensor:
+        array = tensor._array
         if array.device == device:
             return tensor
         if array.is_only_here:
             return known(array.on_host(), device, array.is_of_sizes)
-    elif type(tensor) is Tensor and goes_along(array):
-        return known(np.array(array), device)
+    elif type(tensor) is Tensor and goes_along(tensor._array):
+        return known(np.array(tensor._array), device)
     return RemoteTensor(to_buffer(tensor, device))
 
 
@@ -350,13 +351,15 @@ def placed(tensor: Tensor) -> Tensor:
 
 def to_buffer(tensor: Tensor, device: Any) -> Any:
     """The value of a tensor as a buffer on a device."""
-    array = tensor._array
     if type(tensor) is RemoteTensor:
+        array = tensor._array
         if array.device == device:
             return array.buffer
         source = array.on_host() if array.is_only_here else array.buffer
+    elif type(tensor) is DeviceTensor:
+        source = tensor._buffer
     else:
-        source = np.asarray(array)
-    if is_counting() and not (isinstance(source, np.ndarray) and goes_along(source)):
-        note_transfer(devices.full_name(devices.name_of(device)), array.nbytes)
+        source = np.asarray(tensor._array)
+    if is_counting() and not goes_along(source):
+        note_transfer(devices.full_name(devices.name_of(device)), source.nbytes)
     return devices.engine.put(source, device)

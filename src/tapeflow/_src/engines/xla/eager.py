@@ -54,6 +54,10 @@ def put(array: Any, device: Any) -> Any:
 
 def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     """The output of a primitive, or the tuple of its outputs."""
+    for x in inputs:
+        if type(x) is not RemoteTensor and type(x) is not Tensor:  # a part of a variable, say
+            inputs = tuple([getattr(x, "_tensor", x) for x in inputs])
+            break
     draws = _draws(primitive, inputs)
     device = _device_of(primitive.name, inputs[draws:])
     if device is None or primitive.name == "random_next_state":
@@ -145,7 +149,7 @@ def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
     if device is None:
         hosts = [to_host(x) for x in inputs]
         return [x._buffer if type(x) is DeviceTensor else x._array for x in hosts], None
-    return [to_buffer(x, device) for x in inputs], device
+    return [to_buffer(x, device) if _has_numbers(x) else x._array for x in inputs], device
 
 
 # How.
@@ -268,5 +272,11 @@ def _on_host_and_back(primitive: Primitive, inputs: Inputs, attrs: Attrs, device
 
 
 def back(x: Tensor, device: Any) -> Tensor:
-    """A result of the host's on a device, unless it is of strings."""
-    return x if x._array.dtype.kind == "O" else to_device(x, device)
+    """A result of the host's on a device, unless it is of strings or a list of tensors."""
+    return to_device(x, device) if _has_numbers(x) else x
+
+
+def _has_numbers(x: Tensor) -> bool:
+    if type(x) is not Tensor:
+        return True
+    return isinstance(x._array, (np.ndarray, np.generic)) and x._array.dtype.kind != "O"

@@ -117,6 +117,11 @@ class XlaProgram:
                 ):  # then nothing else would tell jax where, and there may be nothing to compute
                     with jax.default_device(device):
                         return [back(x, device) for x in self._run(tensors, arrays, step)]
+                results = self._run(tensors, arrays, step)
+                if device is None:
+                    return results
+                # Constants, and what the host has computed of it, go there as well.
+                return [x if type(x) is RemoteTensor else back(x, device) for x in results]
             return self._run(tensors, arrays, step)
 
     def _run(self, tensors: Sequence[Tensor], arrays: list[Any], step: Step | None) -> list[Tensor]:

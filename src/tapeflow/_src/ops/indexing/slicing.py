@@ -51,6 +51,16 @@ class VariableSlice(Tensor):
         self._variable = variable
         self._index = index
 
+    @property
+    def interpreter(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What runs primitives on it."""
+        return self._tensor.interpreter
+
+    @property
+    def device(self) -> str:
+        """The name of the device that holds the value."""
+        return self._tensor.device
+
     def assign(self, value: Any, name: str | None = None, read_value: bool = True) -> Variable:
         """Replaces this part of the variable.
 

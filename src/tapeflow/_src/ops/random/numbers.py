@@ -159,6 +159,9 @@ def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType)
     low, high = _like(minval, dtype), _like(1 if maxval is None else maxval, dtype)
     with beside(low, high, shape):
         if dtype.is_integer:
+            # On a device nobody looks at the bounds, but these are mostly known here.
+            if is_known(low) and is_known(high) and not low._array.ndim and not high._array.ndim:
+                numbers.check_bounds(low._array, high._array)
             return numbers.uniform_integers(state(), low, high, shape=_shape(shape), dtype=dtype)
         unit = numbers.uniform(state(), shape=_shape(shape), dtype=dtype)
         return between(unit, low, high)
