@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.core.placement.places import place
 
 import tapeflow as tf
 from tapeflow._src.core.placement.devices import PhysicalDevice, devices
@@ -23,10 +24,6 @@ def gpu(monkeypatch):
     monkeypatch.setattr(devices, "in_use", True)
     monkeypatch.setattr(devices, "policy", "large")
     monkeypatch.setattr(devices, "hidden", set())
-
-
-def place(x):
-    return x.device.rpartition("device:")[2]
 
 
 def test_what_is_large_goes_to_the_gpu():

@@ -13,7 +13,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.devices import devices, elsewhere_now
 from tapeflow._src.core.placement.remote import beside, placed
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
@@ -160,7 +160,7 @@ def range(  # TensorFlow's name
     if dtype is not None:
         dtype = as_dtype(dtype)
     elif type(start) is type(limit) is type(delta) is int and max(abs(start), abs(limit)) < 2**31:
-        return _placed(_whole_numbers(start, _count(start, limit, delta), delta, dtypes.int32))
+        return _from(start, _count(start, limit, delta), delta, dtypes.int32)
     numbers = [_number(v, dtype) for v in (start, limit, delta)]
     if dtype is None:
         dtype = _widest([n.dtype for n in numbers])
@@ -173,14 +173,25 @@ def range(  # TensorFlow's name
     with beside(*numbers):
         if dtype.is_integer:
             first, end, step = int(first), int(end), int(step)
-            return _placed(_whole_numbers(first, _count(first, end, step), step, dtype))
+            return _from(first, _count(first, end, step), step, dtype)
         # In the dtype itself, roundings included: 0.3 / 0.1 is 3 as float32, and more than 3 as float64.
         count = quietly(_count, first, end, step)
         check_room("range", (count,), np.dtype(np.float64))
-        return _placed(first + np.arange(count).astype(dtype.np_dtype) * step)
+        return _from(first, count, step, dtype)
 
 
-def _placed(numbers: Any) -> Tensor:
+_FEW = 16  # numbers, which are axes more often than data, and are looked at
+
+
+def _from(first: Any, count: int, step: Any, dtype: DType) -> Tensor:
+    """So many numbers from the first one on."""
+    if count > _FEW and elsewhere_now():
+        one, more = (convert_to_tensor(n, dtype) for n in (first, step))
+        return one + patterns.numbers(count, dtype) * more
+    if dtype.is_integer:
+        numbers = _whole_numbers(first, count, step, dtype)
+    else:
+        numbers = first + np.arange(count).astype(dtype.np_dtype) * step
     return placed(Tensor(numbers)) if devices.may_be_used() else Tensor(numbers)
 
 

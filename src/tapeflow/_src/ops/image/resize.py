@@ -10,7 +10,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.placement.remote import beside
+from tapeflow._src.core.placement.remote import RemoteTensor, beside, moved_beside
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.tensor import Tensor
@@ -220,6 +220,8 @@ def crop_and_resize(
         moving.reshape(_within(ys, shape[1]), shape=(count, size[0], 1)),
         moving.reshape(_within(xs, shape[2]), shape=(count, 1, size[1])),
     )
+    if type(image) is RemoteTensor:
+        owners = moved_beside(owners, image)
     owners = moving.broadcast_to(
         moving.reshape(moving.cast_to_discrete(owners, dtype=dtypes.int32), shape=(count, 1, 1)),
         shape=(count, *size),
