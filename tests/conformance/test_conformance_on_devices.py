@@ -29,6 +29,8 @@ NOT_LOOKED_AT = {
         "nn_ops/sparse_cross_entropy_label_too_large",
         "nn_ops/sparse_cross_entropy_label_negative",
         "nn_ops/embedding_lookup_out_of_range",
+        "segments/confusion_out_of_bound",
+        "segments/confusion_negative",
         "segments/id_too_large",
         "segments/reverse_sequence_too_long",
         "segments/invert_permutation_twice",

@@ -14,7 +14,13 @@ import tapeflow as tf
 SIGNAL = np.sin(np.arange(32, dtype=np.float32))
 SQUARE = np.arange(16, dtype=np.float32).reshape(4, 4)
 IMAGES = np.linspace(0.0, 1.0, 2 * 6 * 6 * 3, dtype=np.float32).reshape(2, 6, 6, 3)
+REGULAR = SQUARE + 9 * np.eye(4, dtype=np.float32)
 COUNTS = np.arange(20)
+
+
+def _inverse(x):
+    return tf.linalg.lu_matrix_inverse(*tf.linalg.lu(x))
+
 
 OPS = {
     # Signals.
@@ -33,6 +39,10 @@ OPS = {
     # Matrices.
     "band_part": (SQUARE, lambda x: tf.linalg.band_part(x, 1, 0)),
     "set_diag": (SQUARE, lambda x: tf.linalg.set_diag(x, x[0])),
+    "lu_solve": (REGULAR, lambda x: _inverse(x)),
+    "lstsq": (REGULAR, lambda x: tf.linalg.lstsq(x, x, l2_regularizer=0.5)),
+    "diagonals": (SQUARE, lambda x: tf.linalg.diag(x[:2], k=(0, 1), padding_value=3.0)),
+    "eye": (SQUARE, lambda x: tf.eye(tf.shape(x)[0])),
     "diag": (SQUARE, lambda x: tf.linalg.diag(x)),
     # Images.
     "resize": (IMAGES, lambda x: tf.image.resize(x, [9, 4])),

@@ -69,7 +69,8 @@ def diag(
     padding = _padding(padding_value, x)
     if not padding.symbolic and not padding._array:
         return out
-    return moving.select(_on_diagonals(rows, columns, low, high), out, padding)
+    with beside(x):
+        return moving.select(_on_diagonals(rows, columns, low, high), out, padding)
 
 
 @export("linalg.diag_part")
@@ -314,7 +315,8 @@ def eye(
     """
     columns = num_rows if num_columns is None else num_columns
     matrix = (_size("eye", num_rows), _size("eye", columns))
-    one = patterns.identity(matrix[0], matrix[1], as_dtype(dtype))
+    with beside(num_rows, num_columns):
+        one = patterns.identity(matrix[0], matrix[1], as_dtype(dtype))
     if batch_shape is None:
         return one
     if isinstance(batch_shape, Tensor):
