@@ -131,6 +131,8 @@ def _check_unmixed(op: str, inputs: Sequence[Tensor]) -> None:
 
 
 _ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
+HOST = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
+"""The device of jax's for programs of this computer, where jax would choose another one by itself."""
 
 
 def is_in_this_computer(array: Any) -> bool:
