@@ -37,6 +37,8 @@ def zeros(
     array([[0, 0, 0],
            [0, 0, 0]], dtype=int32)
     """
+    if not devices.in_use:
+        return patterns.zeros(_shape("zeros", shape), as_dtype(dtype))
     with beside(shape):
         return patterns.zeros(_shape("zeros", shape), as_dtype(dtype))
 
@@ -53,6 +55,8 @@ def ones(
     dtype = as_dtype(dtype)
     if dtype is dtypes.string:
         raise TypeError("ones: dtype string has no one. Use tf.fill to repeat a string.")
+    if not devices.in_use:
+        return patterns.full(_shape("ones", shape), 1, dtype)
     with beside(shape):
         return patterns.full(_shape("ones", shape), 1, dtype)
 

@@ -18,6 +18,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import bool_
 from tapeflow._src.core.errors import InvalidArgumentError, invalid
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, number
 from tapeflow._src.ops.effects.printing import tensor_text
@@ -292,10 +293,13 @@ def _compare(
     # Each has a dtype of its own, and the comparison refuses two: an assertion should not convert.
     y = convert_to_tensor(0, x.dtype) if y is None else convert_to_tensor(y)
     held = relation(x, y)
-    # On a device it is reduced to one bit, which is copied.
-    if bool(reducing.all_(held, axis=tuple(range(held._array.ndim)), keepdims=False)):
-        return
+    if type(held) is RemoteTensor:  # one bit is copied, and the rest only if something is wrong
+        whole = reducing.all_(held, axis=tuple(range(held._array.ndim)), keepdims=False)
+        if bool(whole):
+            return
     holds = np.asarray(held._array)
+    if holds.all():
+        return
     failing = np.argwhere(~holds)
     count = 3 if summarize is None else integer(op, "summarize", summarize)
     count = len(failing) if count < 0 else count
