@@ -135,6 +135,12 @@ def test_models_are_loaded_where_the_scope_is(tmp_path):
     np.testing.assert_array_equal(loaded.weights[0], model.weights[0])
 
 
+def test_ops_of_keras_that_make_tensors():
+    with tf.device("CPU:1"):
+        made = [tf.keras.ops.arange(40), tf.keras.ops.zeros([3]), tf.keras.ops.eye(3)]
+    assert {place(x) for x in made} == {"CPU:1"}
+
+
 def test_datasets_in_a_scope():
     rows = np.arange(24, dtype=np.float32).reshape(12, 2)
     with tf.device("CPU:1"):
