@@ -161,3 +161,58 @@ def test_datasets_of_tensors_on_a_device():
     pairs = tf.data.Dataset.from_tensor_slices((remote, remote * 2.0))
     sums = pairs.map(lambda a, b: a + b, num_parallel_calls=2).batch(12)
     np.testing.assert_array_equal(next(iter(sums)), 3 * rows)
+
+
+class Block(tf.keras.layers.Layer):
+    """A block of a transformer that looks back."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = tf.keras.layers.MultiHeadAttention(2, 8)
+        self.norms = [tf.keras.layers.LayerNormalization() for _ in range(2)]
+        self.layers = [tf.keras.layers.Dense(64, activation="gelu"), tf.keras.layers.Dense(16)]
+
+    def call(self, x):
+        h = self.norms[0](x)
+        x = x + self.attention(h, h, use_causal_mask=True)
+        return x + self.layers[1](self.layers[0](self.norms[1](x)))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("scope", ["CPU:1", None])
+def test_a_language_model_trains_eagerly_and_copies_only_what_is_printed(scope):
+    tf.keras.utils.set_random_seed(1)
+    with tf.device("CPU:1"):
+        words, places = (tf.keras.layers.Embedding(n, 16) for n in (30, 12))
+        blocks, head = [Block(), Block()], tf.keras.layers.Dense(30)
+        ids = tf.constant(np.random.default_rng(0).integers(0, 30, (4, 12)))
+
+    def model(ids):
+        x = words(ids) + places(tf.range(tf.shape(ids)[1]))
+        for block in blocks:
+            x = block(x)
+        return head(x)
+
+    with tf.device("CPU:1"):
+        model(ids)
+        parts = [words, places, *blocks, head]
+        variables = [v for part in parts for v in part.trainable_variables]
+        optimizer = tf.keras.optimizers.AdamW(0.01)
+        optimizer.build(variables)
+    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = loss_of(ids[:, 1:], model(ids)[:, :-1])
+        gradients, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), 1.0)
+        optimizer.apply_gradients(zip(gradients, variables, strict=True))
+        return loss
+
+    with tf.device(scope):
+        first = float(step())
+        with tf.transfers() as copies:
+            for _ in range(100):
+                loss = step()
+            last = float(loss)
+    assert (copies.count, copies.bytes) == (1, 4), str(copies)
+    assert last < first / 4
