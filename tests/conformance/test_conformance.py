@@ -20,7 +20,7 @@ CASES = {
 EXPECTED = {area: comparison.load_expected(area) for area in AREAS}
 
 
-def _differences(expected: dict[str, Any], actual: dict[str, Any]) -> list[str]:
+def differences_of(expected: dict[str, Any], actual: dict[str, Any]) -> list[str]:
     problems: list[str] = []
     error = actual.get("error")
     if "raises" in expected or error is not None:
@@ -64,10 +64,10 @@ def check(key: str) -> None:
     assert name in EXPECTED[area], "not recorded: run record.py where TensorFlow is installed"
     expected = EXPECTED[area][name]
     actual = comparison.run_case(tf, case)
-    problems = _differences(expected, actual)
+    problems = differences_of(expected, actual)
     if key in ACCEPTED:
         assert problems, "agrees with TensorFlow by now: remove it from accepted.py"
-        problems = _differences(ACCEPTED[key].outcome, actual)
+        problems = differences_of(ACCEPTED[key].outcome, actual)
     if problems:
         raise AssertionError("\n".join(problems)) from actual.get("error")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.core.placement.places import place
 
 import tapeflow as tf
 from tapeflow._src.core.placement.devices import PhysicalDevice, devices
@@ -23,10 +24,6 @@ def gpu(monkeypatch):
     monkeypatch.setattr(devices, "in_use", True)
     monkeypatch.setattr(devices, "policy", "large")
     monkeypatch.setattr(devices, "hidden", set())
-
-
-def place(x):
-    return x.device.rpartition("device:")[2]
 
 
 def test_what_is_large_goes_to_the_gpu():
@@ -89,3 +86,17 @@ def test_all_and_none(monkeypatch):
     assert place(tf.constant(LARGE)) == "CPU:0"
     with pytest.raises(ValueError, match="expected 'large', 'all' or 'cpu', got 'gpu'"):
         tf.config.set_default_placement("gpu")
+
+
+@pytest.mark.parametrize("jit_compile", [None, True])
+def test_what_is_to_run_on_the_host_runs_there(monkeypatch, jit_compile):
+    """Though jax would run it on the GPU: programs get arrays of NumPy's, which tell it nothing."""
+    jax = jax_loading.load()
+    cpus = jax.devices("cpu")
+    monkeypatch.setattr("tapeflow._src.engines.xla.program.HOST", cpus[0])
+    double = tf.function(lambda x: (x * 2.0, tf.constant([1.0])), jit_compile=jit_compile)
+    with jax.default_device(cpus[1]):
+        with tf.device("CPU:0"):
+            assert {place(y) for y in double(tf.constant(SMALL))} == {"CPU:0"}
+        tf.config.set_visible_devices([], "GPU")
+        assert {place(y) for y in double(tf.constant(SMALL))} == {"CPU:0"}

@@ -7,23 +7,9 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.core.placement.places import X, on, place
 
 import tapeflow as tf
-
-X = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
-
-
-def on(device, value=X):
-    with tf.device(device):
-        return tf.constant(value)
-
-
-def place(x):
-    return (
-        x.device.rpartition(":device:")[2]
-        if ":device:" in x.device
-        else x.device.rpartition("device:")[2]
-    )
 
 
 def test_a_scope_says_where_tensors_are_made():

@@ -16,11 +16,13 @@ from tapeflow._src.autodiff import backprop
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import wrong_object
-from tapeflow._src.core.placement.remote import moved_beside
+from tapeflow._src.core.placement.devices import elsewhere_now
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_unequal
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.specs import ArraySpec
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ def jacobian(
         if is_dynamic(shape):
             return moving.reshape(
                 patterns.identity(count, count, target.dtype), shape=(count, *shape)
+            )
+        if elsewhere_now():
+            return moving.reshape(
+                _units(start, stop, count, target.dtype), shape=(stop - start, *shape)
             )
         rows = np.zeros((stop - start, count), target._array.dtype)
         rows[np.arange(stop - start), np.arange(start, stop)] = 1
@@ -76,6 +82,10 @@ def batch_jacobian(tape: GradientTape, target: Tensor, source: Any, loop: bool =
             units = patterns.identity(width, width, target.dtype)
             units = moving.reshape(units, shape=(width, 1, *shape[1:]))
             return moving.broadcast_to(units, shape=(width, *shape))
+        if elsewhere_now():
+            units = _units(start, stop, width, target.dtype)
+            units = moving.reshape(units, shape=(stop - start, 1, *shape[1:]))
+            return moving.broadcast_to(units, shape=(stop - start, *shape))
         rows = np.zeros((stop - start, shape[0], width), target._array.dtype)
         rows[np.arange(stop - start), :, np.arange(start, stop)] = 1
         return Tensor(rows.reshape(stop - start, *shape))
@@ -85,6 +95,12 @@ def batch_jacobian(tape: GradientTape, target: Tensor, source: Any, loop: bool =
         rank = len(source_shape) + 1
         column = moving.transpose(column, perm=(1, 0, *range(2, rank)))
     return _shaped(column, (*shape, *source_shape[1:]), source, zero=True)
+
+
+def _units(start: int, stop: int, count: int, dtype: Any) -> Tensor:
+    """Some rows of the identity, made by ops: on a device, nothing has to be copied to it."""
+    column = moving.reshape(patterns.numbers(stop - start), shape=(stop - start, 1))
+    return moving.cast(binary.equal(column + start, patterns.numbers(count)), dtype=dtype)
 
 
 def _check_source(source: Any) -> None:
@@ -110,7 +126,9 @@ def _rows(
     for start in range(0, max(count, 1), step):
         stop = min(start + step, count)
         run = _one if loop and count else _many
-        found = run(tape, target, sources, moved_beside(seeds(start, stop), target))
+        with beside(target):
+            seed = seeds(start, stop)
+        found = run(tape, target, sources, seed)
         for column, part in zip(columns, found, strict=True):
             column.append(part)
     return [_joined(column) for column in columns]

@@ -50,17 +50,19 @@ def convert_to_tensor(
         return _checked(value, dtype)
     if dtype is None and dtype_hint is not None:
         hint = as_dtype(dtype_hint)
-        if not hasattr(value, "__tf_tensor__"):
+        if not hasattr(value, "__tf_tensor__") and not isinstance(value, Tensor):
             try:
-                return _convert(value, hint)
+                return _placed(_convert(value, hint))
             except (TypeError, ValueError):
                 pass
     try:
         tensor = _convert(value, dtype)
     except MemoryError as error:
         raise exhausted("convert_to_tensor", error) from None
-    if devices.in_use is False:
-        return tensor
+    return tensor if devices.in_use is False else _placed(tensor)
+
+
+def _placed(tensor: Tensor) -> Tensor:
     return placed(tensor) if devices.may_be_used() and tensor.interpreter is None else tensor
 
 
@@ -392,9 +394,9 @@ def constant(
         raise TypeError(
             f"Expected a tensor with dtype {wanted!r}, but got dtype {value.dtype!r}. Use tf.cast to change it."
         )
-    tensor = convert_to_tensor(value, wanted)
     if shape is None:
-        return tensor
+        return convert_to_tensor(value, wanted)
+    tensor = _convert(value, wanted)
     if isinstance(shape, Tensor):
         shape = shape._elements().tolist()
     shape = TensorShape(shape)
@@ -403,13 +405,13 @@ def constant(
     shape = tuple(shape.as_list())
     array = tensor._array
     if array.shape == shape:
-        return tensor
+        return placed(tensor)
     if array.size == 1:
         check_room("constant", shape, array.dtype)
-        return Tensor(np.full(shape, array.reshape(())[()], array.dtype))
+        return placed(Tensor(np.full(shape, array.reshape(())[()], array.dtype)))
     if array.size != math.prod(shape):
         raise TypeError(
             f"tf.constant: the value has {array.size} elements and cannot fill shape {shape}. "
             "Pass one element, or as many as the shape holds."
         )
-    return Tensor(array.reshape(shape))
+    return placed(Tensor(array.reshape(shape)))

@@ -22,7 +22,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
-from tapeflow._src.core.placement.remote import to_host
+from tapeflow._src.core.placement.remote import beside_variables, to_host
 from tapeflow._src.core.sizes.dims import Atom, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
 from tapeflow._src.core.tensor import Tensor
@@ -202,7 +202,8 @@ class GraphFunction:
                 given = tuple(sorted(given_at_most))
                 backward = self._backward(wanted, given, kept, sizes)
             arguments = [g[i] for i in given] + [values[id(x)] for x in backward.kept]
-            found = backward.call(arguments, ForwardCall(sizes, values))
+            with beside_variables(arguments, [part for part in g if part is not None]):
+                found = backward.call(arguments, ForwardCall(sizes, values))
             parts: list[Any] = [None] * len(inputs)
             for i, part in zip(wanted, found, strict=True):
                 parts[i] = part
@@ -231,7 +232,11 @@ class GraphFunction:
                 inputs = [to_host(x) for x in inputs]
             else:
                 executor = forward.on_devices(innermost(inputs))
-        results = executor.run(inputs, step)
+            count = len(self.arguments)
+            with beside_variables(inputs[:count], inputs[count : count + len(held)]):
+                results = executor.run(inputs, step)
+        else:
+            results = executor.run(inputs, step)
         if step is not None:
             for recorder in context.hot[1]:
                 for i in self._assigned_at:

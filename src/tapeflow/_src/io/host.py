@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.interpreter import concrete
+from tapeflow._src.core.placement.remote import beside, placed
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.specs import ArraySpec
@@ -31,9 +32,11 @@ def on_host(
     tensors = [convert_to_tensor(x) for x in inputs]
     if context.tracer is None:
         try:
-            return [Tensor(a) for a in function(*[np.asarray(concrete(x)._array) for x in tensors])]
+            found = function(*[np.asarray(concrete(x)._array) for x in tensors])
         except MemoryError as error:
             raise exhausted(name, error) from None
+        with beside(*tensors):
+            return [placed(Tensor(a)) for a in found]
 
     def call(*values: Tensor) -> list[Tensor]:
         return [Tensor(a) for a in function(*[np.asarray(x._array) for x in values])]

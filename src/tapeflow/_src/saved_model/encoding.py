@@ -16,6 +16,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.sizes.dims import Atom, Compound, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import KINDS
 from tapeflow._src.core.spec import TensorSpec
@@ -77,8 +78,8 @@ def encoded(value: Any, arrays: Arrays, size: Callable[[Dim], Any] | None = None
         return {"bytes": value.hex()}
     if isinstance(value, np.ndarray):
         return {"array": arrays.add(value)}
-    if type(value) is Tensor:
-        return {"tensor": arrays.add(value._array)}
+    if isinstance(value, Tensor) and not value.symbolic:
+        return {"tensor": arrays.add(to_host(value)._array)}
     if isinstance(value, TensorSpec):
         shape = None if value.shape.rank is None else value.shape.as_list()
         return {"spec": [shape, value.dtype.name, value.name]}

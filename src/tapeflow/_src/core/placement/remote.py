@@ -2,12 +2,15 @@
 
 Their memory is an array of jax's, called a buffer. What ops ask of it, its shape and dtype, is known without looking;
 who looks at its values gets a copy in this computer's memory, which is made once and counted (`transfers`).
+Scalars and shapes that were made on this computer are put there only when a program needs them there: mostly their
+values are asked for here.
 Primitives that meet such a tensor run on its device: it names the engine of devices as its interpreter.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -15,23 +18,44 @@ import numpy as np
 
 from tapeflow._src.core import formatting
 from tapeflow._src.core.context import context
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import DeviceScope, Place, devices
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
 from tapeflow._src.core.system.memory import failed_on_device
 from tapeflow._src.core.tensor import DEVICE, Tensor
 
 
-class RemoteArray:
+class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
     """The array of a tensor on a device. It can be asked for everything that a NumPy array can be asked for."""
 
-    __slots__ = ("_host", "buffer", "dtype", "ndim", "shape")
+    __slots__ = ("_buffer", "_host", "device", "dtype", "is_of_sizes", "ndim", "shape")
 
-    def __init__(self, buffer: Any) -> None:
-        self.buffer = buffer
-        self.shape: tuple[int, ...] = buffer.shape
-        self.dtype: np.dtype = buffer.dtype
+    def __init__(self, buffer: Any, known: Any = None, device: Any = None) -> None:
+        self._buffer = buffer
+        source = known if buffer is None else buffer
+        self.shape: tuple[int, ...] = source.shape
+        self.dtype: np.dtype = source.dtype
         self.ndim = len(self.shape)
-        self._host: Any = None
+        self.device = device if buffer is None else buffer.device
+        self._host: Any = known
+        self.is_of_sizes = False  # whether it follows from shapes
+
+    @property
+    def buffer(self) -> Any:
+        """The memory on the device."""
+        if self._buffer is None:
+            self._buffer = devices.engine.put(self._host, self.device)
+        return self._buffer
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a copy in the memory of this computer."""
+        return self._host is not None
+
+    @property
+    def is_only_here(self) -> bool:
+        """Whether its value is known, and was not needed on the device so far."""
+        return self._buffer is None
 
     @property
     def size(self) -> int:
@@ -57,6 +81,10 @@ class RemoteArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.on_host(), dtype) if copy else np.asarray(self.on_host(), dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        arrays = [x.on_host() if type(x) is RemoteArray else x for x in inputs]
+        return getattr(ufunc, method)(*arrays, **options)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what a protocol probes for is plainly not there
@@ -108,8 +136,8 @@ class RemoteTensor(Tensor):
     if TYPE_CHECKING:
         _array: RemoteArray
 
-    def __init__(self, buffer: Any) -> None:
-        self._array = RemoteArray(buffer)
+    def __init__(self, buffer: Any, known: Any = None, device: Any = None) -> None:
+        self._array = RemoteArray(buffer, known, device)
         self._id = 0
 
     @property
@@ -124,10 +152,10 @@ class RemoteTensor(Tensor):
     @property
     def device(self) -> str:
         """The name of the device that holds the value."""
-        return devices.full_name(devices.name_of(self._buffer.device))
+        return devices.full_name(devices.name_of(self._array.device))
 
     def __copy__(self) -> Tensor:
-        return RemoteTensor(self._buffer)
+        return fresh(self)
 
     def __repr__(self) -> str:
         return formatting.tensor_repr(self._array.on_host(), self.dtype)
@@ -136,15 +164,42 @@ class RemoteTensor(Tensor):
         return formatting.tensor_str(self._array.on_host(), self.dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        return RemoteTensor(devices.engine.put(self._buffer, self._buffer.device))
+        return deep_copy(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tensor, (np.array(self._array.on_host()),)
+        return _unpickled, (np.array(self._array.on_host()),)
+
+
+def _unpickled(array: np.ndarray) -> Tensor:
+    """A tensor that was on a device is now where new ones are."""
+    return placed(Tensor(array))
 
 
 def fresh(tensor: Tensor) -> Tensor:
     """The same value with no identity yet, where it is."""
-    return RemoteTensor(tensor._buffer) if type(tensor) is RemoteTensor else Tensor(tensor._array)
+    if type(tensor) is not RemoteTensor:
+        return Tensor(tensor._array)
+    array = tensor._array
+    if array.is_only_here:
+        return known(array.on_host(), array.device, array.is_of_sizes)
+    return RemoteTensor(array.buffer)
+
+
+def settled_on_device(tensor: Tensor) -> Tensor:
+    """The tensor, with its memory on the device if it belongs there, as that of a variable is."""
+    if type(tensor) is RemoteTensor:
+        _ = tensor._array.buffer
+    return tensor
+
+
+def deep_copy(tensor: Tensor) -> Tensor:
+    """The same value in memory of its own, where it is."""
+    if type(tensor) is not RemoteTensor:
+        return Tensor(np.array(tensor._array))
+    array = tensor._array
+    if array.is_only_here:
+        return fresh(tensor)
+    return RemoteTensor(devices.engine.put(array.buffer, array.device))
 
 
 def to_host(tensor: Tensor) -> Tensor:
@@ -156,39 +211,138 @@ def to_device(tensor: Tensor, device: Any, line: Any = None) -> Tensor:
     """A tensor on a device of jax's; `None` is the host. `line` is the user's, where another thread copies."""
     if device is None:
         return to_host(tensor)
-    if type(tensor) is RemoteTensor and tensor._buffer.device == device:
-        return tensor
+    if type(tensor) is RemoteTensor:
+        array = tensor._array
+        if array.device == device:
+            return tensor
+        if array.is_only_here:
+            return known(array.on_host(), device, array.is_of_sizes)
+    elif type(tensor) is Tensor and goes_along(tensor._array):
+        return known(np.array(tensor._array), device)
     return RemoteTensor(to_buffer(tensor, device, line))
+
+
+_MANY = 16
+
+
+def goes_along(array: Any) -> bool:
+    """Whether an array is a scalar, or few integers, which are a shape, axes or an index more often than data.
+
+    They go along with the call of a program, which waits for nothing. So they are no transfers that anybody has to know
+    of, and stay here until then.
+    """
+    return not array.ndim or (array.dtype.kind in "iu" and array.size <= _MANY)
+
+
+def known(array: Any, device: Any, of_sizes: bool = False) -> Tensor:
+    """A tensor that belongs to a device, of a value that is known here and that nobody changes.
+
+    Args:
+      array: the value.
+      device: of jax's.
+      of_sizes: whether it follows from shapes. What ops make of it then is computed here, as far as everything that it
+        is combined with is known here too: programs ask for a part of a shape, a product of sizes, a list with one.
+    """
+    found = RemoteTensor(None, array, device)
+    found._array.is_of_sizes = of_sizes
+    return found
 
 
 def moved_beside(tensor: Tensor, other: Tensor) -> Tensor:
     """A tensor on the device where another one is."""
     if type(other) is RemoteTensor:
-        return to_device(tensor, other._buffer.device)
+        return to_device(tensor, other._array.device)
     return to_host(tensor)
 
 
-def beside(tensor: Tensor) -> AbstractContextManager[None]:
-    """Within this context, what is made without looking at any tensor is made where this one is.
+def is_known(tensor: Tensor) -> bool:
+    """Whether the value of a tensor can be looked at, and without a copy."""
+    return type(tensor) is Tensor or (type(tensor) is RemoteTensor and tensor._array.is_known)
+
+
+def device_of(tensor: Any) -> Any:
+    """The device of jax's where a tensor is, or the batch that it is an example of; None is this computer.
+
+    A list, such as a shape with one size that is a tensor, is where the first of its tensors is on a device.
+    """
+    if isinstance(tensor, (list, tuple)):
+        return next((d for d in map(device_of, tensor) if d is not None), None)
+    while type(tensor) is not RemoteTensor:
+        if type(tensor) is Tensor:
+            return None
+        tensor = getattr(tensor, "_full", None)
+        if tensor is None:
+            return None
+    return tensor._array.device
+
+
+def beside(*tensors: Any) -> AbstractContextManager[None]:
+    """Within this context, what is made without looking at any tensor is made where the first of these is on a device.
 
     The masks and tables that an op makes for itself are not copied to a device then. A scope of the user's own, or an
     input that is an array, matters more.
     """
-    gentle = context.place is None or context.place.gentle
-    if type(tensor) is not RemoteTensor or not gentle:
+    if devices.in_use and (context.place is None or context.place.gentle):
+        for tensor in tensors:
+            device = device_of(tensor)
+            if device is not None:
+                return DeviceScope(Place("", device, gentle=True))
+    return _WHEREVER
+
+
+def beside_variables(
+    arguments: Sequence[Any], variables: Sequence[Any]
+) -> AbstractContextManager[None]:
+    """A scope for a function: where its variables are, if no scope says otherwise.
+
+    What it is called with may be larger, but comes and goes.
+    """
+    if context.place is not None or not devices.soft_placement:
         return _WHEREVER
-    return DeviceScope(Place("", tensor._buffer.device, gentle=True))
+    if any(type(x) is not RemoteTensor and x._array.ndim for x in arguments):
+        device = next((x._array.device for x in variables if type(x) is RemoteTensor), None)
+        if device is not None:
+            return DeviceScope(Place(devices.name_of(device), device))
+    return _WHEREVER
 
 
 _WHEREVER = nullcontext()
+
+
+def table_beside(tensor: Tensor, table: np.ndarray) -> Tensor:
+    """A constant table of an op where its input is, or where the scope is that the op will run in.
+
+    A device has one copy of it, as of a constant in a compiled program.
+    """
+    if not devices.in_use or context.tracer is not None:
+        return Tensor(table)
+    scope = context.place
+    strict = scope is not None and not scope.gentle
+    device = scope.buffers if scope is not None and strict else device_of(tensor)
+    if device is None:
+        return Tensor(table)
+    key = (device, table.shape, table.dtype, table.tobytes())
+    buffer = _tables.get(key)
+    if buffer is None:
+        buffer = devices.engine.put(table, device)
+        if len(_tables) >= _MOST_TABLES:
+            _tables.clear()
+        _tables[key] = buffer
+    return RemoteTensor(buffer)
+
+
+_tables: dict[Any, Any] = {}
+_MOST_TABLES = 256
 
 
 def placed(tensor: Tensor) -> Tensor:
     """A new tensor where the scope wants it, or the rule for those that no scope has a word about."""
     if tensor.symbolic or tensor._array.dtype.kind == "O" or context.tracer is not None:
         return tensor
-    if context.place is not None:
-        return tensor if context.place.buffers is None else to_device(tensor, context.place.buffers)
+    place = context.place
+    if place is not None:
+        leave = place.buffers is None or (place.gentle and not tensor._array.ndim)
+        return tensor if leave else to_device(tensor, place.buffers)
     if type(tensor) is RemoteTensor or not devices.may_be_used():
         return tensor
     device = devices.default_for(tensor._array.nbytes)
@@ -197,13 +351,15 @@ def placed(tensor: Tensor) -> Tensor:
 
 def to_buffer(tensor: Tensor, device: Any, line: Any = None) -> Any:
     """The value of a tensor as a buffer on a device."""
-    array = tensor._array
     if type(tensor) is RemoteTensor:
-        if tensor._buffer.device == device:
-            return tensor._buffer
+        array = tensor._array
+        if array.device == device:
+            return array.buffer
+        source = array.on_host() if array.is_only_here else array.buffer
+    elif type(tensor) is DeviceTensor:
         source = tensor._buffer
     else:
-        source = np.asarray(array)
-    if is_counting():
-        note_transfer(devices.full_name(devices.name_of(device)), array.nbytes, line)
+        source = np.asarray(tensor._array)
+    if is_counting() and not goes_along(source):
+        note_transfer(devices.full_name(devices.name_of(device)), source.nbytes, line)
     return devices.engine.put(source, device)

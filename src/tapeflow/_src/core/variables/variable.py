@@ -19,7 +19,14 @@ from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import concrete
-from tapeflow._src.core.placement.remote import fresh, moved_beside, placed, to_host
+from tapeflow._src.core.placement.remote import (
+    deep_copy,
+    fresh,
+    moved_beside,
+    placed,
+    settled_on_device,
+    to_host,
+)
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Operators, Reference, Tensor
@@ -87,7 +94,7 @@ class Variable(RowUpdates, Operators):
             initial_value = initial_value()
         keep_freed_memory()  # it will be trained
         tensor = concrete(convert_to_tensor(initial_value, dtype))
-        self._value = fresh(placed(tensor))
+        self._value = settled_on_device(fresh(placed(tensor)))
         self._shape = TensorShape._of(tensor._array.shape)
         if shape is not None:
             self._shape = TensorShape(shape)
@@ -378,7 +385,7 @@ class Variable(RowUpdates, Operators):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
         copied = Variable(
-            Tensor(np.array(self._now()._array)),
+            deep_copy(self._now()),
             self._trainable,
             constraint=self._constraint,
             shape=self._shape,

@@ -22,7 +22,15 @@ from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import LARGE, devices
-from tapeflow._src.core.placement.remote import RemoteTensor, to_buffer, to_device, to_host
+from tapeflow._src.core.placement.remote import (
+    RemoteTensor,
+    fresh,
+    is_known,
+    known,
+    to_buffer,
+    to_device,
+    to_host,
+)
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.xla.failures import checked, translating_xla_errors
@@ -52,15 +60,24 @@ def take(array: Any) -> Any:
 
 def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     """The output of a primitive, or the tuple of its outputs."""
-    device = _device_of(primitive.name, inputs)
-    if device is None:
+    for x in inputs:
+        if type(x) is not RemoteTensor and type(x) is not Tensor:  # a part of a variable, say
+            inputs = tuple([getattr(x, "_tensor", x) for x in inputs])
+            break
+    draws = _draws(primitive, inputs)
+    device = _device_of(primitive.name, inputs[draws:])
+    if device is None or primitive.name == "random_next_state":
         return _on_host(primitive, inputs, attrs)
+    if primitive.name in _OF_SIZES or _are_sizes(inputs):
+        return _sizes(primitive, inputs, attrs, device)
+    if primitive.name in _CHECKS:
+        return _passed_on(primitive, inputs, attrs, device)
     if primitive.name not in LOWERINGS or any(x._array.dtype.kind == "O" for x in inputs):
         return _on_host_and_back(primitive, inputs, attrs, device)
     program = _program(primitive, inputs, attrs, device)
     if program is None:
         return _on_host_and_back(primitive, inputs, attrs, device)
-    arguments = [_argument(x, device) for x in inputs]
+    arguments = [_argument(x, device, along=draws and not i) for i, x in enumerate(inputs)]
     with translating_xla_errors(primitive.name), x64_enabled():
         try:
             found = program(*arguments)
@@ -70,11 +87,18 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     return RemoteTensor(found) if primitive.outputs == 1 else tuple(map(RemoteTensor, found))
 
 
-def _argument(x: Tensor, device: Any) -> Any:
-    if type(x) is RemoteTensor and x._buffer.device == device:
-        return x._buffer
-    # A scalar goes along with the call. That is no copy that anybody needs to know of.
-    return np.asarray(x._array) if type(x) is Tensor and not x._array.ndim else to_buffer(x, device)
+def _argument(x: Tensor, device: Any, along: bool) -> Any:
+    array = x._array
+    remote = type(x) is RemoteTensor
+    # A scalar goes along with the call, and so does a random state. They are no copies that anybody needs to know of.
+    if (along or not array.ndim) and (array.is_only_here if remote else type(x) is Tensor):
+        return np.asarray(array)
+    return array.buffer if remote and array.device == device else to_buffer(x, device)
+
+
+def _draws(primitive: Primitive, inputs: Inputs) -> bool:
+    """Whether its first input is a random state of the program: this computer keeps them, for whoever draws."""
+    return primitive.inputs[:1] == ("state",) and type(inputs[0]) is Tensor
 
 
 # Where.
@@ -90,7 +114,7 @@ def _device_of(op: str, inputs: Sequence[Tensor]) -> Any:
             largest = x
     if largest is None or (place is not None and not largest._array.ndim):
         return None if place is None else place.buffers
-    device = largest._buffer.device if type(largest) is RemoteTensor else None
+    device = largest._array.device if type(largest) is RemoteTensor else None
     if not devices.soft_placement:
         _check_unmixed(op, inputs)
     return device
@@ -113,6 +137,8 @@ def _check_unmixed(op: str, inputs: Sequence[Tensor]) -> None:
 
 
 _ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
+HOST = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
+"""The device of jax's for programs of this computer, where jax would choose another one by itself."""
 
 
 def is_in_this_computer(array: Any) -> bool:
@@ -131,7 +157,7 @@ def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
     if device is None:
         hosts = [to_host(x) for x in inputs]
         return [x._buffer if type(x) is DeviceTensor else x._array for x in hosts], None
-    return [to_buffer(x, device) for x in inputs], device
+    return [to_buffer(x, device) if _has_numbers(x) else x._array for x in inputs], device
 
 
 # How.
@@ -178,6 +204,58 @@ def _spec(x: Tensor) -> ArraySpec:
     return ArraySpec(x._array.shape, from_numpy(x._array.dtype))
 
 
+# What follows from shapes.
+
+_OF_SIZES = ("shape", "size")
+
+
+def _are_sizes(inputs: Inputs) -> bool:
+    """Whether an op computes with sizes alone: one of its inputs follows from shapes, and all are known here."""
+    found = False
+    for x in inputs:
+        if type(x) is RemoteTensor:
+            if not x._array.is_only_here:
+                return False
+            found |= x._array.is_of_sizes
+        elif x._array.ndim > 1:
+            return False
+    return found
+
+
+def _sizes(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Any:
+    if primitive.name in _OF_SIZES:
+        return known(primitive.kernel(inputs[0]._array, **attrs), device, of_sizes=True)
+    found = _on_host(primitive, inputs, attrs)
+    if isinstance(found, tuple):
+        return tuple([known(x._array, device, of_sizes=True) for x in found])
+    return known(found._array, device, of_sizes=True)
+
+
+# What is passed on after a look at it.
+
+_CHECKS = ("check_numerics", "check_bounds")
+
+
+def _passed_on(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Tensor:
+    """Who asks for NaN to be looked for gets an answer of one bit from the device; bounds are those of an index."""
+    (x,) = inputs
+    primitive.result(_spec(x), **attrs)
+    there = to_device(x, device)
+    looks = primitive.name == "check_numerics"
+    if is_known(x) or (looks and not _all_finite(to_buffer(there, device))):
+        _on_host(primitive, inputs, attrs)
+    return fresh(there)
+
+
+def _all_finite(buffer: Any) -> bool:
+    with x64_enabled():
+        answer = RemoteTensor(_finite(buffer))
+    return bool(answer)
+
+
+_finite = jax.jit(lambda x: jax.numpy.isfinite(x).all())
+
+
 # What XLA does not do.
 
 
@@ -202,5 +280,11 @@ def _on_host_and_back(primitive: Primitive, inputs: Inputs, attrs: Attrs, device
 
 
 def back(x: Tensor, device: Any) -> Tensor:
-    """A result of the host's on a device, unless it is of strings."""
-    return x if x._array.dtype.kind == "O" else to_device(x, device)
+    """A result of the host's on a device, unless it is of strings or a list of tensors."""
+    return to_device(x, device) if _has_numbers(x) else x
+
+
+def _has_numbers(x: Tensor) -> bool:
+    if type(x) is not Tensor:
+        return True
+    return isinstance(x._array, (np.ndarray, np.generic)) and x._array.dtype.kind != "O"

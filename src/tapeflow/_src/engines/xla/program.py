@@ -23,14 +23,14 @@ from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
-from tapeflow._src.engines.xla.eager import back, is_in_this_computer, placed
+from tapeflow._src.engines.xla.eager import HOST, back, is_in_this_computer, placed
 from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
 from tapeflow._src.engines.xla.partition import Stage, stages
 from tapeflow._src.graph.graph import Graph, Node, Value
-from tapeflow._src.insides.multi_output_fusion import with_multi_output_fusion
 from tapeflow._src.insides.jax_state import x64_enabled
+from tapeflow._src.insides.multi_output_fusion import with_multi_output_fusion
 from tapeflow._src.insides.xla_options import exact_options
 
 Values = dict[Value, Any]
@@ -109,15 +109,20 @@ class XlaProgram:
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
         with self._translating, x64_enabled():
-            arrays = [buffer_of(x) for x in tensors]
+            arrays, device = [buffer_of(x) for x in tensors], None
             if self._leads or context.place is not None or RemoteTensor in map(type, tensors):
                 arrays, device = placed(self._graph.name, tensors)
-                if (
-                    not arrays
-                ):  # then nothing else would tell jax where, and there may be nothing to compute
-                    with jax.default_device(device):
-                        return [back(x, device) for x in self._run(tensors, arrays, step)]
-            return self._run(tensors, arrays, step)
+            # Arrays that are there tell jax where to compute. Those of NumPy's do not, nor does the lack of any.
+            default = HOST if device is None else None if arrays else device
+            if default is None:
+                results = self._run(tensors, arrays, step)
+            else:
+                with jax.default_device(default):
+                    results = self._run(tensors, arrays, step)
+            if device is None:
+                return results
+            # Constants, and what the host has computed of it, go there as well.
+            return [x if type(x) is RemoteTensor else back(x, device) for x in results]
 
     def _run(self, tensors: Sequence[Tensor], arrays: list[Any], step: Step | None) -> list[Tensor]:
         for i, position in self._overwritten:

@@ -13,8 +13,8 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.placement.devices import devices
-from tapeflow._src.core.placement.remote import placed
+from tapeflow._src.core.placement.devices import devices, elsewhere_now
+from tapeflow._src.core.placement.remote import beside, placed
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.system.memory import check_room
@@ -37,7 +37,10 @@ def zeros(
     array([[0, 0, 0],
            [0, 0, 0]], dtype=int32)
     """
-    return patterns.zeros(_shape("zeros", shape), as_dtype(dtype))
+    if not devices.in_use:
+        return patterns.zeros(_shape("zeros", shape), as_dtype(dtype))
+    with beside(shape):
+        return patterns.zeros(_shape("zeros", shape), as_dtype(dtype))
 
 
 @export("ones")
@@ -52,7 +55,10 @@ def ones(
     dtype = as_dtype(dtype)
     if dtype is dtypes.string:
         raise TypeError("ones: dtype string has no one. Use tf.fill to repeat a string.")
-    return patterns.full(_shape("ones", shape), 1, dtype)
+    if not devices.in_use:
+        return patterns.full(_shape("ones", shape), 1, dtype)
+    with beside(shape):
+        return patterns.full(_shape("ones", shape), 1, dtype)
 
 
 def _shape(op: str, shape: Any) -> Shape:
@@ -75,7 +81,8 @@ def zeros_like(
     tensor = convert_to_tensor(input)
     if dtype is None or as_dtype(dtype) is tensor.dtype:
         return moving.zeros_like(tensor)
-    return patterns.zeros(tensor._array.shape, as_dtype(dtype))
+    with beside(tensor):
+        return patterns.zeros(tensor._array.shape, as_dtype(dtype))
 
 
 @export("ones_like")
@@ -93,7 +100,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
         )
     if wanted is tensor.dtype:
         return moving.ones_like(tensor)
-    return patterns.full(tensor._array.shape, 1, wanted)
+    with beside(tensor):
+        return patterns.full(tensor._array.shape, 1, wanted)
 
 
 @export("fill")
@@ -116,7 +124,8 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
         raise invalid(f"fill: value must be a scalar, got shape {list(value._array.shape)}")
     if value._array.ndim:
         value = moving.reshape(value, shape=())
-    return moving.broadcast_to(value, shape=shape)
+    with beside(dims):
+        return moving.broadcast_to(value, shape=shape)
 
 
 # Sequences of numbers.
@@ -155,7 +164,7 @@ def range(  # TensorFlow's name
     if dtype is not None:
         dtype = as_dtype(dtype)
     elif type(start) is type(limit) is type(delta) is int and max(abs(start), abs(limit)) < 2**31:
-        return _placed(_whole_numbers(start, _count(start, limit, delta), delta, dtypes.int32))
+        return _from(start, _count(start, limit, delta), delta, dtypes.int32)
     numbers = [_number(v, dtype) for v in (start, limit, delta)]
     if dtype is None:
         dtype = _widest([n.dtype for n in numbers])
@@ -165,16 +174,28 @@ def range(  # TensorFlow's name
     if any(n.symbolic for n in numbers):
         return _range_in_function(numbers, dtype)
     first, end, step = [n._array.astype(dtype.np_dtype).reshape(())[()] for n in numbers]
+    with beside(*numbers):
+        if dtype.is_integer:
+            first, end, step = int(first), int(end), int(step)
+            return _from(first, _count(first, end, step), step, dtype)
+        # In the dtype itself, roundings included: 0.3 / 0.1 is 3 as float32, and more than 3 as float64.
+        count = quietly(_count, first, end, step)
+        check_room("range", (count,), np.dtype(np.float64))
+        return _from(first, count, step, dtype)
+
+
+_FEW = 16  # numbers, which are axes more often than data, and are looked at
+
+
+def _from(first: Any, count: int, step: Any, dtype: DType) -> Tensor:
+    """So many numbers from the first one on."""
+    if count > _FEW and elsewhere_now():
+        one, more = (convert_to_tensor(n, dtype) for n in (first, step))
+        return one + patterns.numbers(count, dtype) * more
     if dtype.is_integer:
-        first, end, step = int(first), int(end), int(step)
-        return _placed(_whole_numbers(first, _count(first, end, step), step, dtype))
-    # In the dtype itself, roundings included: 0.3 / 0.1 is 3 as float32, and more than 3 as float64.
-    count = quietly(_count, first, end, step)
-    check_room("range", (count,), np.dtype(np.float64))
-    return _placed(first + np.arange(count).astype(dtype.np_dtype) * step)
-
-
-def _placed(numbers: Any) -> Tensor:
+        numbers = _whole_numbers(first, count, step, dtype)
+    else:
+        numbers = first + np.arange(count).astype(dtype.np_dtype) * step
     return placed(Tensor(numbers)) if devices.may_be_used() else Tensor(numbers)
 
 
@@ -282,7 +303,8 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     ]
     inner = larger(count - 2, 0)
     step = (stop - start) / patterns.scalar(larger(count - 1, 1), start.dtype)
-    numbers = patterns.numbers(inner, start.dtype) + 1.0
+    with beside(start):
+        numbers = patterns.numbers(inner, start.dtype) + 1.0
     column = moving.reshape(numbers, shape=(inner, *(1,) * (len(shape) - at)))
     between = start + step * column
     # The ends are taken as they are, so that rounding cannot move them.

@@ -15,6 +15,7 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.log import logger
+from tapeflow._src.core.placement.remote import moved_beside
 from tapeflow._src.core.shapes import TensorShape, broadcast_shapes
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_unequal
@@ -253,7 +254,9 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     >>> tf.rank([[1, 2, 3], [4, 5, 6]]).numpy()
     np.int32(2)
     """
-    return Tensor(np.array(_tensor_or_slices(input)._array.ndim, np.int32))
+    x = _tensor_or_slices(input)
+    found = Tensor(np.array(x._array.ndim, np.int32))
+    return found if type(x) is Tensor else moved_beside(found, x)
 
 
 def _tensor_or_slices(value: Any) -> Tensor:

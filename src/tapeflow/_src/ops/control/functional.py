@@ -6,8 +6,6 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
@@ -18,7 +16,7 @@ from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.indexing import picking
 
 
@@ -310,7 +308,7 @@ def _stacked(op: str, values: list[Any], spec: TensorSpec) -> Tensor:
         tensors.append(tensor)
     if not tensors:
         known = [int(d or 0) for d in shape.as_list()] if shape.is_fully_defined() else []
-        return Tensor(np.zeros((0, *known), spec.dtype.np_dtype))
+        return patterns.zeros((0, *known), spec.dtype)
     return moving.stack(*tensors, axis=0)
 
 

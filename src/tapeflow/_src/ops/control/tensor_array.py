@@ -12,19 +12,18 @@ import copy
 import operator
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import InvalidArgumentError, OutOfRangeError, invalid, no_row, shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints, vector
-from tapeflow._src.primitives.array import moving, stacks
+from tapeflow._src.primitives.array import moving, patterns, stacks
 from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.indexing import picking
 
@@ -191,7 +190,7 @@ class TensorArray:
             return self._held
         if not self._values:
             inner = self._known_shape() if self._element_shape.is_fully_defined() else ()
-            return Tensor(np.zeros((0, *inner), self._dtype.np_dtype))
+            return patterns.zeros((0, *inner), self._dtype)
         return moving.stack(*[self._value(i) for i in range(len(self._values))], axis=0)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
@@ -205,7 +204,7 @@ class TensorArray:
                     f"TensorArray.gather: index {i} is out of range for an array of size {len(self._values)}"
                 )
         if not wanted:
-            return Tensor(np.zeros((0, *self._known_shape()), self._dtype.np_dtype))
+            return patterns.zeros((0, *self._known_shape()), self._dtype)
         return moving.stack(*[self._value(i) for i in wanted], axis=0)
 
     def concat(self, name: str | None = None) -> Tensor:
@@ -421,10 +420,8 @@ class TensorArray:
         value = self._values[index]
         if value is not None:
             return value
-        shape = self._known_shape()
-        if self._dtype is dtypes.string:
-            return Tensor(np.full(shape, b"", object))
-        return Tensor(np.zeros(shape, self._dtype.np_dtype))
+        with beside(*[x for x in self._values if x is not None]):
+            return patterns.zeros(self._known_shape(), self._dtype)
 
     def _known_shape(self) -> tuple[int, ...]:
         if not self._element_shape.is_fully_defined():

@@ -18,6 +18,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import bool_
 from tapeflow._src.core.errors import InvalidArgumentError, invalid
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, number
 from tapeflow._src.ops.effects.printing import tensor_text
@@ -25,6 +26,7 @@ from tapeflow._src.ops.effects.run_time import at_run_time
 from tapeflow._src.ops.elementwise.arithmetic import abs as absolute
 from tapeflow._src.primitives.array import checks
 from tapeflow._src.primitives.elementwise import binary
+from tapeflow._src.primitives.reduction import reducing
 
 
 @export("Assert", "debugging.Assert")
@@ -290,7 +292,12 @@ def _compare(
     x = convert_to_tensor(x)
     # Each has a dtype of its own, and the comparison refuses two: an assertion should not convert.
     y = convert_to_tensor(0, x.dtype) if y is None else convert_to_tensor(y)
-    holds = np.asarray(relation(x, y)._array)
+    held = relation(x, y)
+    if type(held) is RemoteTensor:  # one bit is copied, and the rest only if something is wrong
+        whole = reducing.all_(held, axis=tuple(range(held._array.ndim)), keepdims=False)
+        if bool(whole):
+            return
+    holds = np.asarray(held._array)
     if holds.all():
         return
     failing = np.argwhere(~holds)

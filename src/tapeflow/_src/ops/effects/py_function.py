@@ -21,6 +21,7 @@ from tapeflow._src.core.errors import (
     shown,
 )
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.specs import ArraySpec
@@ -83,7 +84,8 @@ def _called(func: Callable[..., Any], wanted: list[DType], *arguments: Tensor) -
             f"py_function: {_name(func)} returned {len(values)} values, and Tout names {len(wanted)}"
         )
     try:
-        return [convert_to_tensor(v, t) for v, t in zip(values, wanted, strict=True)]
+        with beside(*arguments):
+            return [convert_to_tensor(v, t) for v, t in zip(values, wanted, strict=True)]
     except Exception as error:
         raise _failed(func, error) from error
 
@@ -132,9 +134,10 @@ def numpy_function(
     result = func(*[np.array(x) for x in inp])
     if result is None:
         return None
-    if isinstance(result, (list, tuple)):
-        return [convert_to_tensor(x) for x in result]
-    return convert_to_tensor(result)
+    with beside(*inp):
+        if isinstance(result, (list, tuple)):
+            return [convert_to_tensor(x) for x in result]
+        return convert_to_tensor(result)
 
 
 def _listed(result: Any) -> list[Any]:

@@ -101,7 +101,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     _check_list(t_list)
     halves = [_half_square(values) for t in t_list if (values := _values(t)) is not None]
     if not halves:
-        return Tensor(np.float32(0.0))
+        return convert_to_tensor(np.float32(0.0))
     return unary.sqrt(binary.add_n(*halves) * 2.0)
 
 

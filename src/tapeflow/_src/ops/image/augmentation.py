@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import ints, real
 from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.image import colour as colour
 from tapeflow._src.ops.image.shape import checked, flip_left_right, flip_up_down
 from tapeflow._src.ops.random import numbers
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.rules import invalid
@@ -25,7 +24,8 @@ def _flipped(op: str, image: Any, flip: Any, draw: Any) -> Tensor:
     """Each image of a batch is flipped or not, by a draw of its own."""
     image = checked(op, "image", image)
     lead = image._array.shape[:-3]
-    turned = binary.less(draw(lead), 0.5)
+    with beside(image):
+        turned = binary.less(draw(lead), 0.5)
     turned = moving.reshape(turned, shape=(*lead, 1, 1, 1))
     return moving.select(turned, flip(image), image)
 
@@ -236,12 +236,13 @@ def _cropped(op: str, value: Any, size: Any, draw: Any) -> Tensor:
         raise invalid(
             f"{op}: size {list(wanted)} must not be more than the shape {list(shape)} of the value"
         )
-    limits = Tensor(np.array(shape, np.int64) - wanted + 1)
-    starts = binary.floor_mod(cast(draw(len(shape)), dtypes.int64), limits)
+    with beside(value):
+        starts = cast(draw(len(shape)), dtypes.int64)
     value = moving.reshape(value, shape=(1, *shape))  # a row of its own has a dense gradient
     for axis, (size, have) in enumerate(zip(wanted, shape, strict=True)):
         if size != have:
-            start = picking.getitem(starts, index=(axis,))
-            place = start + Tensor(np.arange(size))
+            start = binary.floor_mod(picking.getitem(starts, index=(axis,)), have - size + 1)
+            with beside(value):
+                place = start + patterns.numbers(size)
             value = picking.gather(value, place, axis=axis + 1, batch_dims=0)
     return moving.reshape(value, shape=wanted)

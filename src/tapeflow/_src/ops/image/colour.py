@@ -12,6 +12,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import DTypeError, FailedPreconditionError, WrongObjectError
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import is_known, table_beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.array.shaping import cast, identity
 from tapeflow._src.ops.elementwise.saturation import saturate_cast
@@ -106,7 +107,7 @@ def _mixed(op: str, images: Any, weights: np.ndarray) -> Tensor:
     if not shape or shape[-1] != 3:
         raise invalid(f"{op}: the last dimension must have 3 channels, got shape {list(shape)}")
     flat = moving.reshape(images, shape=(images._array.size // 3, 3))
-    table = Tensor(weights.astype(images._array.dtype))
+    table = table_beside(images, weights.astype(images._array.dtype))
     out = products.matmul(flat, table, transpose_a=False, transpose_b=False)
     return moving.reshape(out, shape=(*shape[:-1], weights.shape[1]))
 
@@ -265,7 +266,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     if delta._array.ndim:
         raise ValueError(f"adjust_hue: delta must be a scalar, got shape {list(delta.shape)}")
     # What a traced function computes is known only when it runs, and turns in a circle anyway.
-    if type(delta) is Tensor and (delta._array < -1 or delta._array > 1):
+    if is_known(delta) and (delta._array < -1 or delta._array > 1):
         raise ValueError(f"adjust_hue: delta must be in [-1, 1], got {delta._array}")
     floats, dtype = _colours("adjust_hue", image)
     hue, saturation, value = _hsv("adjust_hue", floats)

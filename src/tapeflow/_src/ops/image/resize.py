@@ -10,6 +10,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import RemoteTensor, beside, moved_beside
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.tensor import Tensor
@@ -129,7 +130,9 @@ def _nearest(images: Tensor, wanted: tuple[int, ...]) -> Tensor:
             )
         # In float32, so that what lies between two pixels goes to the same one as in TensorFlow.
         scale = patterns.scalar(have, dtypes.float32) / patterns.scalar(count, dtypes.float32)
-        place = unary.floor((patterns.numbers(count, dtypes.float32) + 0.5) * scale)
+        with beside(images):
+            numbers = patterns.numbers(count, dtypes.float32)
+        place = unary.floor((numbers + 0.5) * scale)
         index = binary.minimum(moving.cast_to_discrete(place, dtype=dtypes.int64), have - 1)
         lead = moving.reshape(images, shape=(1, *images._array.shape))  # rows have dense gradients
         images = picking.gather(lead, index, axis=axis + 1, batch_dims=0)
@@ -217,6 +220,8 @@ def crop_and_resize(
         moving.reshape(_within(ys, shape[1]), shape=(count, size[0], 1)),
         moving.reshape(_within(xs, shape[2]), shape=(count, 1, size[1])),
     )
+    if type(image) is RemoteTensor:
+        owners = moved_beside(owners, image)
     owners = moving.broadcast_to(
         moving.reshape(moving.cast_to_discrete(owners, dtype=dtypes.int32), shape=(count, 1, 1)),
         shape=(count, *size),
@@ -248,7 +253,8 @@ def _places(boxes: Tensor, side: int, count: int, pixels: int) -> Tensor:
     end = picking.getitem(boxes, index=(slice(None), slice(side + 2, side + 3)))
     if count == 1:
         return (start + end) * 0.5 * (pixels - 1)
-    steps = Tensor(np.arange(count, dtype=np.float32))
+    with beside(boxes):
+        steps = patterns.numbers(count, dtypes.float32)
     apart = (end - start) * (pixels - 1) / (count - 1)
     return start * (pixels - 1) + steps * apart
 

@@ -11,6 +11,7 @@ from tapeflow._src.core.convert import convert_to_tensor, scalar
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import axis_of, integer
@@ -259,6 +260,7 @@ def sequence_mask(
         longest = convert_to_tensor(maxlen)
         if longest._array.ndim:
             raise ValueError(f"sequence_mask: maxlen must be a scalar, got shape {longest.shape}")
-    columns = patterns.numbers(integer("sequence_mask", "maxlen", longest), lengths.dtype)
+    with beside(lengths):
+        columns = patterns.numbers(integer("sequence_mask", "maxlen", longest), lengths.dtype)
     rows = moving.reshape(lengths, shape=(*lengths._array.shape, 1))
     return cast(binary.less(columns, rows), dtype)

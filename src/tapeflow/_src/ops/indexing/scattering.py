@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside, moved_beside
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
@@ -18,7 +19,6 @@ from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking, scattering
 from tapeflow._src.primitives.rules import invalid
-from tapeflow._src.primitives.storage import blank
 
 
 @export("scatter_nd")
@@ -177,7 +177,7 @@ def dynamic_partition(
     # The rows in the order of their partitions, of which each is then a stretch.
     rest = data._array.shape[max(numbers.ndim, 1) :]
     rows = moving.reshape(data, shape=(1, numbers.size, *rest))
-    order = Tensor(np.argsort(numbers, axis=None, kind="stable"))
+    order = moved_beside(Tensor(np.argsort(numbers, axis=None, kind="stable")), data)
     sorted_rows = moving.reshape(
         picking.gather(rows, order, axis=1, batch_dims=0), shape=(numbers.size, *rest)
     )
@@ -221,9 +221,9 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     )
     size = int(flat._array.max()) + 1 if flat._array.size else 0
     check_room("dynamic_stitch", (size, *rest), values._array.dtype)
-    return scattering.scatter_update(
-        Tensor(blank((size, *rest), values._array.dtype)), flat, values
-    )
+    with beside(values):
+        empty = patterns.zeros((size, *rest), values.dtype)
+    return scattering.scatter_update(empty, flat, values)
 
 
 def batch_coordinates(indices: Any) -> Tensor:
@@ -233,6 +233,7 @@ def batch_coordinates(indices: Any) -> Tensor:
     parts = []
     for axis, size in enumerate(shape[:-1]):
         wide = tuple(size if i == axis else 1 for i in range(len(shape)))
-        numbers = moving.reshape(patterns.numbers(size, x.dtype), shape=wide)
+        with beside(x):
+            numbers = moving.reshape(patterns.numbers(size, x.dtype), shape=wide)
         parts.append(moving.broadcast_to(numbers, shape=shape))
     return moving.stack(*parts, x, axis=len(shape))

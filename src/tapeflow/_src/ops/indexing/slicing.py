@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core import dtypes
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export, export_value
-from tapeflow._src.core.placement.remote import RemoteTensor
+from tapeflow._src.core.placement.remote import RemoteTensor, beside, moved_beside
 from tapeflow._src.core.sizes.dims import Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.ops.indexing import symbolic_slicing
-from tapeflow._src.primitives.array import moving as array
+from tapeflow._src.primitives.array import moving as array, patterns
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.reduction import ordering
 from tapeflow._src.primitives.rules import DTypeError, invalid
@@ -49,6 +50,16 @@ class VariableSlice(Tensor):
         self._tensor = tensor  # forward mode forgets what it knows of a tensor that is gone
         self._variable = variable
         self._index = index
+
+    @property
+    def interpreter(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What runs primitives on it."""
+        return self._tensor.interpreter
+
+    @property
+    def device(self) -> str:
+        """The name of the device that holds the value."""
+        return self._tensor.device
 
     def assign(self, value: Any, name: str | None = None, read_value: bool = True) -> Variable:
         """Replaces this part of the variable.
@@ -111,7 +122,8 @@ def _assign_by_ops(variable: Variable, index: Any, value: Any) -> Variable:
             "scatter_nd_update, or assign all of it."
         )
     count = math.prod(shape)
-    numbers = array.reshape(Tensor(np.arange(count, dtype=np.int32)), shape=shape)
+    with beside(now):
+        numbers = array.reshape(patterns.numbers(count, dtypes.int32), shape=shape)
     part = picking.getitem(numbers, index=index)
     size = part._array.size
     places = array.reshape(part, shape=(size, 1))
@@ -193,7 +205,7 @@ def boolean_mask(x: Tensor, mask: Tensor, axis: int = 0) -> Tensor:
 
 def _true_places(mask: Tensor) -> Tensor:
     if context.tracer is None:
-        return Tensor(np.flatnonzero(mask._array))
+        return moved_beside(Tensor(np.flatnonzero(mask._array)), mask)
     places = ordering.nonzero(array.reshape(mask, shape=(mask._array.size,)))
     return picking.getitem(places, index=(slice(None), 0))
 

@@ -11,6 +11,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import is_known
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer
@@ -395,7 +396,7 @@ def _selected(values: Tensor, select: str, span: Any) -> slice | Tensor | None:
             f"of eigenvalues in the range; got {list(values._array.shape[:-1])} of them."
         )
     first, last = (_end(end, values.dtype) for end in span)
-    if type(first) is Tensor and type(last) is Tensor and first._array >= last._array:
+    if is_known(first) and is_known(last) and first._array >= last._array:
         raise invalid(f"eigh_tridiagonal: Got empty interval in select_range {span}.")
     # An eigenvalue on an end is in, to whichever side of it rounding has brought it.
     size = convert_to_tensor(values._array.shape[-1], values.dtype)

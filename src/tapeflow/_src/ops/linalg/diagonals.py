@@ -11,6 +11,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.tensor import Tensor
@@ -68,7 +69,8 @@ def diag(
     padding = _padding(padding_value, x)
     if not padding.symbolic and not padding._array:
         return out
-    return moving.select(_on_diagonals(rows, columns, low, high), out, padding)
+    with beside(x):
+        return moving.select(_on_diagonals(rows, columns, low, high), out, padding)
 
 
 @export("linalg.diag_part")
@@ -149,7 +151,8 @@ def set_diag(
             f"{list(wanted)}, got diagonal with shape {list(new._array.shape)}"
         )
     placed = _placed("set_diag", new, rows, columns, (low, high), align)
-    return moving.select(_on_diagonals(rows, columns, low, high), placed, x)
+    with beside(x):
+        return moving.select(_on_diagonals(rows, columns, low, high), placed, x)
 
 
 def _padding(value: Any, x: Tensor) -> Tensor:
@@ -235,10 +238,11 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
             "and num_upper negative or "
             f"at most the number of columns ({columns}); got {lower} and {upper}"
         )
-    if upper >= 0:
-        x = moving.select(patterns.triangle(rows, columns, upper), x, moving.zeros_like(x))
-    if lower >= 0:
-        x = moving.select(patterns.triangle(rows, columns, -lower - 1), moving.zeros_like(x), x)
+    with beside(x):
+        if upper >= 0:
+            x = moving.select(patterns.triangle(rows, columns, upper), x, moving.zeros_like(x))
+        if lower >= 0:
+            x = moving.select(patterns.triangle(rows, columns, -lower - 1), moving.zeros_like(x), x)
     return x
 
 
@@ -311,7 +315,8 @@ def eye(
     """
     columns = num_rows if num_columns is None else num_columns
     matrix = (_size("eye", num_rows), _size("eye", columns))
-    one = patterns.identity(matrix[0], matrix[1], as_dtype(dtype))
+    with beside(num_rows, num_columns):
+        one = patterns.identity(matrix[0], matrix[1], as_dtype(dtype))
     if batch_shape is None:
         return one
     if isinstance(batch_shape, Tensor):

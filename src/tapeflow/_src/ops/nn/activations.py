@@ -11,6 +11,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export, export_value
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import axes_of, axis_of, integer, ints, number
 from tapeflow._src.ops.random.numbers import op_seed
@@ -326,20 +327,18 @@ def dropout(
         scale = 1.0
     else:
         if isinstance(rate, str) or not hasattr(rate, "__float__"):
-            raise ValueError(
-                f"dropout: `rate` must be a scalar or scalar tensor, got {shown(rate)}"
-            )
+            wrong = shown(rate)
+            raise ValueError(f"dropout: `rate` must be a scalar or scalar tensor, got {wrong}")
         rate = number("dropout", "rate", rate)
         if not 0 <= rate < 1:
-            raise ValueError(
-                "dropout: `rate` must be a scalar tensor or a float in the range [0, 1), "
-                f"received {shown(rate)}"
-            )
+            wanted = "a scalar tensor or a float in the range [0, 1)"
+            raise ValueError(f"dropout: `rate` must be {wanted}, received {shown(rate)}")
         if rate == 0:
             return x
         scale = 1.0 / (1.0 - rate)
     state = numbers.next_state(op="dropout", seed=op_seed(seed))
-    return activations.dropout(x, numbers.keep(state, rate, shape=shape), scale=scale)
+    with beside(x):
+        return activations.dropout(x, numbers.keep(state, rate, shape=shape), scale=scale)
 
 
 def _noise_shape(shape: tuple[int, ...], noise: Any) -> tuple[int, ...]:

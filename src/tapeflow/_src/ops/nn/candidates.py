@@ -20,6 +20,7 @@ from tapeflow._src.core.context import quietly
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import UnimplementedError
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside, table_beside
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer
@@ -207,8 +208,9 @@ def all_candidate_sampler(
     count = _positive(op, "num_sampled", num_sampled)
     classes = _classes(op, true_classes, num_true)
     ones = moving.ones_like(moving.cast(classes, dtype=dtypes.float32))
-    all_classes = patterns.numbers(count)
-    return Candidates(all_classes, ones, Tensor(np.ones(count, np.float32)))
+    with beside(classes):
+        all_classes = patterns.numbers(count)
+        return Candidates(all_classes, ones, patterns.full((count,), 1.0, dtypes.float32))
 
 
 # The pieces.
@@ -236,8 +238,10 @@ def _drawn(
             f"{op}: num_sampled = {size} different classes cannot be drawn from "
             f"{np.count_nonzero(share)}."
         )
-    chances = Tensor(share)
-    sampled, tries = _different(share, size, seed) if unique else _repeated(share, size, seed)
+    draw = _different if unique else _repeated
+    with beside(classes):
+        sampled, tries = draw(share, size, seed, classes)
+    chances = table_beside(classes, share)
 
     def expected(numbers: Tensor) -> Tensor:
         chance = picking.gather(chances, numbers, axis=0, batch_dims=0)
@@ -248,25 +252,28 @@ def _drawn(
     return Candidates(sampled, expected(classes), expected(sampled))
 
 
-def _repeated(share: np.ndarray, size: int, seed: int | None) -> tuple[Tensor, None]:
+def _repeated(share: np.ndarray, size: int, seed: int | None, like: Tensor) -> tuple[Tensor, None]:
     """Draws by the running sum of the shares: a class is as likely as its step is high."""
     steps = np.cumsum(share)
     # Rounding must neither leave a gap at the end nor reach a class that is never drawn.
     steps[np.flatnonzero(share)[-1] :] = 1.0
     level = random.uniform([size], dtype=dtypes.float64, seed=seed)
-    return ordering.searchsorted(Tensor(steps), level, side="right", dtype=dtypes.int64), None
+    edges = table_beside(like, steps)
+    return ordering.searchsorted(edges, level, side="right", dtype=dtypes.int64), None
 
 
-def _different(share: np.ndarray, size: int, seed: int | None) -> tuple[Tensor, Tensor]:
+def _different(
+    share: np.ndarray, size: int, seed: int | None, like: Tensor
+) -> tuple[Tensor, Tensor]:
     """Draws different classes, and the number of draws with repetition that it took."""
     total = len(share)
     level = 1.0 - random.uniform([total + size - 1], dtype=dtypes.float64, seed=seed)  # never 0
-    likely = Tensor(quietly(np.log, share))
+    likely = table_beside(like, quietly(np.log, share))
     noise = -unary.log(-unary.log(level[:total]))
     sampled = activations.top_k_indices(likely + noise, k=size, dtype=dtypes.int64)
     if size == 1:
         return sampled, Tensor(np.float64(1.0))
-    chance = picking.gather(Tensor(share), sampled, axis=0, batch_dims=0)
+    chance = picking.gather(table_beside(like, share), sampled, axis=0, batch_dims=0)
     known = running.cumsum(chance, axis=0, exclusive=False, reverse=False)[:-1]
     # What was drawn before has this chance to come up again: less than one, also when rounded.
     known = binary.minimum(known, 1.0 - chance[1:])

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import ints
@@ -114,11 +115,12 @@ def _dilated(
     number = moving.cast_to_discrete(
         binary.maximum(cells, moving.zeros_like(cells)), dtype=dtypes.int64
     )
-    channel = patterns.numbers(channels)
+    with beside(x):
+        channel = patterns.numbers(channels)
+        first_rows = moving.reshape(patterns.numbers(rows), shape=(rows, 1, 1)) * steps[0]
+        first_columns = moving.reshape(patterns.numbers(columns), shape=(columns, 1)) * steps[1]
     down = binary.floor_divide(number, window[1])
     across = number - down * window[1]
-    first_rows = moving.reshape(patterns.numbers(rows), shape=(rows, 1, 1)) * steps[0]
-    first_columns = moving.reshape(patterns.numbers(columns), shape=(columns, 1)) * steps[1]
     row = down * apart[0] + (first_rows - pairs[0][0])
     column = across * apart[1] + (first_columns - pairs[1][0])
     found = binary.greater_equal(cells, moving.zeros_like(cells))

@@ -15,6 +15,7 @@ from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import shown, wrong_object
 from tapeflow._src.core.export import export
 from tapeflow._src.core.interpreter import own_states
+from tapeflow._src.core.placement.remote import beside, placed
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.core.variables.variable import Variable
@@ -65,7 +66,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     if isinstance(seed, int):
         whole = seed % 2 ** (64 * length)
         words = [(whole >> (64 * i)) % _WORD for i in range(length)]
-        return Tensor(np.array(words, np.uint64).view(np.int64))
+        return placed(Tensor(np.array(words, np.uint64).view(np.int64)))
     tensor = convert_to_tensor(seed)
     if not tensor.dtype.is_integer:
         raise TypeError(
@@ -75,7 +76,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     if not tensor.ndim or values.size == 1:
         return create_rng_state(int(values[0]), alg)
     values = values[:length]
-    return Tensor(np.concatenate([np.zeros(length - values.size, np.int64), values]))
+    return placed(Tensor(np.concatenate([np.zeros(length - values.size, np.int64), values])))
 
 
 @export("random.Generator", "random.experimental.Generator")
@@ -237,7 +238,8 @@ class Generator(Tracked):
         """Normal random numbers. Gradients flow to `mean` and `stddev`."""
         dtype, dims = as_dtype(dtype), ints("Generator.normal", "shape", shape)
         mean, stddev = convert_to_tensor(mean, dtype), convert_to_tensor(stddev, dtype)
-        return numbers.normal(self._draw(dims), shape=dims, dtype=dtype) * stddev + mean
+        with beside(mean, stddev, shape):
+            return numbers.normal(self._draw(dims), shape=dims, dtype=dtype) * stddev + mean
 
     def truncated_normal(
         self,
@@ -250,7 +252,9 @@ class Generator(Tracked):
         """Normal random numbers within two standard deviations."""
         dtype, dims = as_dtype(dtype), ints("Generator.truncated_normal", "shape", shape)
         mean, stddev = convert_to_tensor(mean, dtype), convert_to_tensor(stddev, dtype)
-        return numbers.truncated_normal(self._draw(dims), shape=dims, dtype=dtype) * stddev + mean
+        with beside(mean, stddev, shape):
+            noise = numbers.truncated_normal(self._draw(dims), shape=dims, dtype=dtype)
+            return noise * stddev + mean
 
     def uniform(
         self,
@@ -285,7 +289,8 @@ class Generator(Tracked):
             raise numbers.invalid(
                 f"Generator.uniform_full_int: dtype must be int32, int64, uint32 or uint64, got {dtype.name}"
             )
-        return numbers.any_integers(self._draw(dims), shape=dims, dtype=dtype)
+        with beside(shape):
+            return numbers.any_integers(self._draw(dims), shape=dims, dtype=dtype)
 
     def binomial(
         self,
@@ -342,7 +347,7 @@ def _key_counter(key: Any, counter: Any) -> Tensor:
         if word.ndim not in ranks:
             raise ValueError(f"Generator: {name} has shape {word.shape}")
     flat = [np.asarray(w._array).astype(np.int64).reshape(-1) for w in words]
-    return Tensor(np.concatenate(flat))
+    return placed(Tensor(np.concatenate(flat)))
 
 
 _global_generator: Generator | None = None

@@ -13,6 +13,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside, is_known
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.primitives.array import moving
@@ -84,7 +85,8 @@ def normal(
     dtype = as_dtype(dtype)
     mean, stddev = _like(mean, dtype), _like(stddev, dtype)
     state = numbers.next_state(op="normal", seed=op_seed(seed))
-    return _scaled(numbers.normal(state, shape=_shape(shape), dtype=dtype), stddev, mean)
+    with beside(mean, stddev, shape):
+        return _scaled(numbers.normal(state, shape=_shape(shape), dtype=dtype), stddev, mean)
 
 
 @export("random.truncated_normal")
@@ -112,7 +114,9 @@ def truncated_normal(
     dtype = as_dtype(dtype)
     mean, stddev = _like(mean, dtype), _like(stddev, dtype)
     state = numbers.next_state(op="truncated_normal", seed=op_seed(seed))
-    return _scaled(numbers.truncated_normal(state, shape=_shape(shape), dtype=dtype), stddev, mean)
+    with beside(mean, stddev, shape):
+        noise = numbers.truncated_normal(state, shape=_shape(shape), dtype=dtype)
+        return _scaled(noise, stddev, mean)
 
 
 @export("random.uniform")
@@ -153,16 +157,20 @@ def uniform(
 def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
     """What all uniform ops share; `state()` gives the state to draw from."""
     low, high = _like(minval, dtype), _like(1 if maxval is None else maxval, dtype)
-    if dtype.is_integer:
-        return numbers.uniform_integers(state(), low, high, shape=_shape(shape), dtype=dtype)
-    unit = numbers.uniform(state(), shape=_shape(shape), dtype=dtype)
-    return between(unit, low, high)
+    with beside(low, high, shape):
+        if dtype.is_integer:
+            # On a device nobody looks at the bounds, but these are mostly known here.
+            if is_known(low) and is_known(high) and not low._array.ndim and not high._array.ndim:
+                numbers.check_bounds(low._array, high._array)
+            return numbers.uniform_integers(state(), low, high, shape=_shape(shape), dtype=dtype)
+        unit = numbers.uniform(state(), shape=_shape(shape), dtype=dtype)
+        return between(unit, low, high)
 
 
 def between(unit: Tensor, low: Tensor, high: Tensor) -> Tensor:
     """Numbers from 0 up to 1, which they are less than, brought to the range from `low` up to `high`."""
     values = _scaled(unit, high - low, low)
-    if type(low) is Tensor and not low._array.any():
+    if is_known(low) and not low._array.any():
         return values  # from 0, the greatest of them is rounded down
     # Otherwise it may be rounded to `high` itself. Nothing is done where there is nothing in between.
     last = sequences.next_after(high, low)
@@ -251,8 +259,10 @@ def stateless_normal(
       alg: accepted for compatibility.
     """
     dtype = as_dtype(dtype)
-    noise = numbers.normal(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
-    return _scaled(noise, _like(stddev, dtype), _like(mean, dtype))
+    mean, stddev = _like(mean, dtype), _like(stddev, dtype)
+    with beside(mean, stddev, shape):
+        noise = numbers.normal(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
+        return _scaled(noise, stddev, mean)
 
 
 @export("random.stateless_truncated_normal")
@@ -271,8 +281,11 @@ def stateless_truncated_normal(
     TensorShape([2])
     """
     dtype = as_dtype(dtype)
-    noise = numbers.truncated_normal(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
-    return _scaled(noise, _like(stddev, dtype), _like(mean, dtype))
+    mean, stddev = _like(mean, dtype), _like(stddev, dtype)
+    with beside(mean, stddev, shape):
+        state = numbers.stateless(seed)
+        noise = numbers.truncated_normal(state, shape=_shape(shape), dtype=dtype)
+        return _scaled(noise, stddev, mean)
 
 
 @export("random.stateless_uniform")
@@ -301,7 +314,8 @@ def stateless_uniform(
             f"got minval={shown(minval)} and maxval={shown(maxval)}"
         )
     if dtype.is_integer and minval is None:
-        return numbers.any_integers(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
+        with beside(shape):
+            return numbers.any_integers(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
     return uniform_from(lambda: numbers.stateless(seed), shape, minval, maxval, dtype)
 
 

@@ -11,6 +11,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside, table_beside
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.signal.fourier import irfft, rfft
@@ -140,13 +141,14 @@ def _third(x: Tensor) -> Tensor:
 
 def _turns(n: int, like: Tensor, way: int) -> Tensor:
     """Turns each frequency by half a sample."""
-    return Tensor(np.exp(way * 0.5j * np.pi * np.arange(n) / n).astype(like._array.dtype))
+    turns = np.exp(way * 0.5j * np.pi * np.arange(n) / n)
+    return table_beside(like, turns.astype(like._array.dtype))
 
 
 def _orthonormal(n: int, like: Tensor, first: float) -> Tensor:
     """The scale of each frequency; the first has another share, before (2) or after (1/2) a transform."""
     scale = np.sqrt(np.where(np.arange(n), 1.0, first) * 0.5 / n)
-    return Tensor(scale.astype(like._array.dtype))
+    return table_beside(like, scale.astype(like._array.dtype))
 
 
 @export("signal.mdct")
@@ -223,4 +225,5 @@ def inverse_mdct(
 
 
 def _mdct_window(window_fn: Window | None, length: int, like: Tensor) -> Any:
-    return math.sqrt(0.5) if window_fn is None else window_fn(length, dtype=like.dtype)
+    with beside(like):
+        return math.sqrt(0.5) if window_fn is None else window_fn(length, dtype=like.dtype)

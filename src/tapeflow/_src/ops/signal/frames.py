@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import axis_of, integer
+from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.signal.fourier import irfft, rfft
 from tapeflow._src.ops.signal.windows import hann_window
-from tapeflow._src.primitives.array import moving, patterns
+from tapeflow._src.primitives.array import moving, patterns, repeating
 from tapeflow._src.primitives.indexing import picking
+from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import DTypeError, invalid
 
 Window = Callable[..., Any]
@@ -86,7 +90,9 @@ def frame(
     # Behind a dimension of one the gradient is a dense tensor: rows of slices are for embeddings.
     shape = x._array.shape
     inner = moving.reshape(x, shape=(1, *shape))
-    frames = picking.gather(inner, _places(count, length, step), axis=axis + 1, batch_dims=0)
+    with beside(x):
+        places = _places(count, length, step)
+    frames = picking.gather(inner, places, axis=axis + 1, batch_dims=0)
     return moving.reshape(frames, shape=(*shape[:axis], count, length, *shape[axis + 1 :]))
 
 
@@ -117,7 +123,8 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         raise ValueError(str(error)) from None
     *outer, count, length = x._array.shape
     shape = (*outer, larger((count - 1) * step + length, 0))
-    places = _places(count, length, step)
+    with beside(x):
+        places = _places(count, length, step)
     return picking.scatter_rows(x, places, shape=shape, axis=len(outer), batch_dims=0)
 
 
@@ -158,7 +165,8 @@ def stft(
     size = _fft_size("stft", fft_length, length)
     frames = frame(x, length, frame_step, pad_end)
     if window_fn is not None:
-        frames = frames * window_fn(length, dtype=x.dtype)
+        with beside(x):
+            frames = frames * window_fn(length, dtype=x.dtype)
     return rfft(frames, [size])
 
 
@@ -199,7 +207,8 @@ def inverse_stft(
         lead = ((0, 0),) * (frames._array.ndim - 1)
         frames = moving.pad(frames, zero, paddings=(*lead, (0, length - size)))
     if window_fn is not None:
-        frames = frames * window_fn(length, dtype=frames.dtype)
+        with beside(frames):
+            frames = frames * window_fn(length, dtype=frames.dtype)
     return overlap_and_add(frames, frame_step)
 
 
@@ -230,9 +239,12 @@ def inverse_stft_window_fn(
         n = positive("inverse_stft_window_fn", "frame_length", frame_length)
         window = convert_to_tensor(forward_window_fn(n, dtype=dtype))
         check_room("inverse_stft_window_fn", (n + step,), np.dtype(np.float64))
-        squares = np.zeros(-(-n // step) * step)
-        squares[:n] = np.square(window.numpy().astype(np.float64))
-        sums = np.tile(squares.reshape(-1, step).sum(0), len(squares) // step)[:n]
-        return window / convert_to_tensor(sums.astype(window.dtype.np_dtype))
+        steps = -(-n // step)
+        wide = cast(window, dtypes.float64)
+        zero = Tensor(np.zeros((), np.float64))
+        squares = moving.pad(wide * wide, zero, paddings=((0, steps * step - n),))
+        rows = moving.reshape(squares, shape=(steps, step))
+        sums = reducing.sum_(rows, axis=(0,), keepdims=False)
+        return window / cast(repeating.tile(sums, multiples=(steps,))[:n], window.dtype)
 
     return inverse_window

@@ -11,6 +11,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.export import export
+from tapeflow._src.core.placement.remote import placed
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, number
@@ -70,7 +71,7 @@ def linear_to_mel_weight_matrix(
     lower, center, upper = edges[:-2], edges[1:-1], edges[2:]
     slopes = np.minimum((mel - lower) / (center - lower), (upper - mel) / (upper - center))
     weights = np.maximum(slopes, 0.0)
-    return Tensor(np.pad(weights, ((1, 0), (0, 0))).astype(wanted.np_dtype))
+    return placed(Tensor(np.pad(weights, ((1, 0), (0, 0))).astype(wanted.np_dtype)))
 
 
 def _mel(hertz: Any) -> Any:

@@ -18,6 +18,8 @@ from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import OpError, UnimplementedError
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import AbstractArray, Interpreter, new_depth
+from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
@@ -201,15 +203,19 @@ class Batch(Interpreter):
             return tracer.interpret(primitive, inputs, attrs)
         outside, inside = self._sides()
         rule = RULES.get(primitive.name)
-        if rule is None:
-            if not primitive.elementwise:
-                raise without_rule(primitive.name)
-            call = primitive.call
-            result = self._ran(primitive, outside, lambda: call(*self.aligned(*inputs)), inputs, {})
+        if rule is None and not primitive.elementwise:
+            raise without_rule(primitive.name)
+
+        def run() -> Any:
+            if rule is None:
+                return primitive.call(*self.aligned(*inputs))
+            return rule(self, *inputs, **attrs)
+
+        if devices.in_use:
+            with beside(*inputs):
+                result = self._ran(primitive, outside, run, inputs, attrs)
         else:
-            result = self._ran(
-                primitive, outside, lambda: rule(self, *inputs, **attrs), inputs, attrs
-            )
+            result = self._ran(primitive, outside, run, inputs, attrs)
         if type(result) is tuple:
             output = tuple([self._output(each) for each in result])
         else:

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.errors import UnimplementedError
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.batching.batch import Batch, Rule, each, rule
 from tapeflow._src.primitives.batching.moving import to_front
 from tapeflow._src.primitives.indexing import picking, scattering
@@ -90,9 +90,10 @@ def _numbered(call: Callable[..., Any]) -> Rule:
     def rule(batch: Batch, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
         coordinates = batch.full(indices)
         shape = (*coordinates._array.shape[:-1], 1)
-        numbers = np.arange(batch.size, dtype=coordinates._array.dtype)
-        column = np.broadcast_to(numbers.reshape(-1, *(1,) * (len(shape) - 1)), shape)
-        whole = moving.concat(Tensor(column), coordinates, axis=len(shape) - 1)
+        numbers = patterns.numbers(batch.size, coordinates.dtype)
+        column = moving.reshape(numbers, shape=(batch.size, *(1,) * (len(shape) - 1)))
+        column = moving.broadcast_to(column, shape=shape)
+        whole = moving.concat(column, coordinates, axis=len(shape) - 1)
         return call(batch.full(x), whole, batch.full(updates))
 
     return rule

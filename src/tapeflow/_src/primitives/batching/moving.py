@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns, repeating, sizes
@@ -51,8 +52,8 @@ def _pad(batch: Batch, x: Tensor, value: Tensor, *, paddings: Paddings) -> Tenso
     if not batch.holds(value):
         return moving.pad(batch.full(x), value, paddings=around)
     # Each example has its own value around it, which one padding cannot put there.
-    inside = np.ones(x._array.shape, np.bool_)
-    mask = moving.pad(Tensor(inside), Tensor(np.False_), paddings=paddings)
+    inside = patterns.full(x._array.shape, True, dtypes.bool_)
+    mask = moving.pad(inside, Tensor(np.False_), paddings=paddings)
     padded = moving.pad(batch.full(x), Tensor(x._array.dtype.type(0)), paddings=around)
     return moving.select(mask, padded, batch.lifted(value, len(x._array.shape)))
 

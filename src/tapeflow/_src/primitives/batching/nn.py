@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.batching.batch import Batch, rule
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.nn import activations, attention, softmax
@@ -53,7 +51,7 @@ def _factored(
         return call(batch.full(u), batch.full(x), batch.full(labels))
     shape = u._array.shape
     spread = moving.reshape(batch.data(u), shape=(batch.size, *shape[:axis], 1, *shape[axis:]))
-    return spread * call(Tensor(np.ones(shape, u._array.dtype)), x, labels)
+    return spread * call(patterns.full(shape, 1.0, u.dtype), x, labels)
 
 
 @rule("sparse_softmax_cross_entropy_gradient")

@@ -13,7 +13,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.batching.batch import Batch, Rule, Shared, rule
 from tapeflow._src.primitives.batching.moving import to_front
 from tapeflow._src.primitives.indexing import picking
@@ -36,11 +36,9 @@ def _one_by_one(name: str, batch: Batch, inputs: tuple[Any, ...], attrs: dict[st
         rows.append(call(*mine, **attrs))
     if rows:
         return moving.stack(*rows, axis=0)
-    blank = [
-        Tensor(np.zeros(x._array.shape, x._array.dtype)) if batch.holds(x) else x for x in inputs
-    ]
+    blank = [patterns.zeros(x._array.shape, x.dtype) if batch.holds(x) else x for x in inputs]
     example = call(*blank, **attrs)
-    return Tensor(np.zeros((0, *example._array.shape), example._array.dtype))
+    return patterns.zeros((0, *example._array.shape), example.dtype)
 
 
 def _draw(name: str) -> Rule:

@@ -10,8 +10,9 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.errors import UnimplementedError
+from tapeflow._src.core.placement.remote import table_beside
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.batching.batch import Batch, Rule, each, rule
 from tapeflow._src.primitives.batching.moving import to_front
 from tapeflow._src.primitives.elementwise import binary
@@ -26,9 +27,9 @@ def _own_ids(batch: Batch, ids: Tensor, size: int) -> Tensor:
     """The ids of all examples laid end to end. Negative ones stay negative: their rows are dropped."""
     full = batch.data(ids)
     rows = ids._array.shape[0]
-    offsets = (np.arange(batch.size) * size).astype(full._array.dtype)[:, None]
+    offsets = moving.reshape(patterns.numbers(batch.size, ids.dtype) * size, shape=(batch.size, 1))
     kept = binary.greater_equal(full, moving.zeros_like(full))
-    numbered = moving.select(kept, full + Tensor(offsets), full)
+    numbered = moving.select(kept, full + offsets, full)
     return moving.reshape(numbered, shape=(batch.size * rows,))
 
 
@@ -112,7 +113,7 @@ def _histogram_bins(batch: Batch, x: Tensor, limits: Tensor, *, bins: int, dtype
     low, high = moving.unstack(wide[1], axis=1)
     shape = (batch.size, *(1,) * len(x._array.shape))
     low, high = moving.reshape(low, shape=shape), moving.reshape(high, shape=shape)
-    unit = Tensor(np.array([0.0, 1.0]))
+    unit = table_beside(x, np.array([0.0, 1.0]))
     return segments.histogram_bins((wide[0] - low) / (high - low), unit, bins=bins, dtype=dtype)
 
 

@@ -6,14 +6,13 @@ the channels, and where inputs and filters both differ, each example becomes a g
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.batching.batch import Batch, Rule, each, rule
 from tapeflow._src.primitives.nn import conv, morphology, pooling
 from tapeflow._src.primitives.specs import ArraySpec
@@ -71,7 +70,7 @@ def _each_a_group(name: str, batch: Batch, a: Tensor, b: Tensor, groups: int, at
     if not batch.size:  # there are no groups of no channels
         specs = [ArraySpec(x._array.shape, x.dtype) for x in (a, b)]
         shape = TABLE[name].result(*specs, groups=groups, **attrs).shape
-        return Tensor(np.zeros((0, *shape), a._array.dtype))
+        return patterns.zeros((0, *shape), a.dtype)
     inputs = _into_channels(batch, a), _into_channels(batch, b)
     if "shape" in attrs:
         *rest, channels = attrs["shape"]
@@ -158,8 +157,8 @@ def _max_pool_argmax(
     if not with_batch:
         return found
     count, *image = x._array.shape
-    offsets = np.arange(count, dtype=dtype.np_dtype) * int(np.prod(image, dtype=np.int64))
-    return found + Tensor(offsets.reshape(count, *(1,) * len(image)))
+    offsets = patterns.numbers(count, dtype) * math.prod(image)
+    return found + moving.reshape(offsets, shape=(count, *(1,) * len(image)))
 
 
 @rule("dilation_cells")

@@ -26,6 +26,7 @@ def unary(
     accepts: frozenset[str] = rules.INEXACT,
     derivative: Callable[..., Any] | None = None,
     gradient: Callable[..., Any] | None = None,
+    result: Callable[..., Any] | None = None,
 ) -> Callable[[Any], Tensor]:
     """A primitive that works on each element and keeps the dtype.
 
@@ -37,7 +38,7 @@ def unary(
     gradients = {}
     if gradient is not None:
         gradients["x"] = _unary_edge(gradient, parameters(derivative or gradient)[-1])
-    row = Primitive(name, "x", kernel, rules.same(name, accepts), gradients)
+    row = Primitive(name, "x", kernel, result or rules.same(name, accepts), gradients)
     edge = gradients.get("x")
 
     def edges(tracked: set[int], inputs: tuple[Tensor], output: Tensor, attrs: Any) -> Any:

@@ -29,12 +29,13 @@ from tapeflow._src.primitives.table import calls, primitive
 # Arithmetic.
 
 
-def _negative_kernel(x: Any) -> Any:
-    if x.dtype.kind == "u":
+def _negative_result(x: ArraySpec) -> ArraySpec:
+    check_dtype("negative", "x", x, NUMERIC)
+    if x.dtype.is_unsigned:
         raise invalid(
-            f"negative: {x.dtype} has no negative numbers. Use tf.cast to change the dtype."
+            f"negative: {x.dtype.name} has no negative numbers. Use tf.cast to change the dtype."
         )
-    return operator.neg(x)
+    return x
 
 
 def refusing(kinds: str, kernel: Any) -> Any:
@@ -62,7 +63,9 @@ def _round_kernel(x: Any) -> Any:
     return x if x.dtype.kind in "iu" else np.rint(x)
 
 
-negative = unary("negative", _negative_kernel, accepts=NUMERIC, gradient=lambda g: -g)
+negative = unary(
+    "negative", refusing("u", operator.neg), gradient=lambda g: -g, result=_negative_result
+)
 square = unary("square", np.square, accepts=NUMERIC, derivative=lambda x: x * 2)
 # Where the gradient is 0 it stays 0, at the root of 0 too; its own derivative by `g` does not.
 sqrt = unary("sqrt", np.sqrt, gradient=lambda g, y: binary.multiply_no_nan(0.5 / conj(y), g))

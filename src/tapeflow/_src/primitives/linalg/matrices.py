@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.errors import DTypeError
+from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise.builders import conj
@@ -142,7 +143,8 @@ def upper(x: Tensor, k: int = 0) -> Tensor:
 
 def _triangle(x: Tensor, k: int) -> Tensor:
     rows, columns = x._array.shape[-2:]
-    return patterns.triangle(rows, columns, k)
+    with beside(x):
+        return patterns.triangle(rows, columns, k)
 
 
 def diagonal_matrix(x: Tensor) -> Tensor:
@@ -153,7 +155,8 @@ def diagonal_matrix(x: Tensor) -> Tensor:
 
 def identity(n: int, like: Tensor) -> Tensor:
     """The identity matrix, in the dtype of a tensor."""
-    return patterns.identity(n, n, like.dtype)
+    with beside(like):
+        return patterns.identity(n, n, like.dtype)
 
 
 def row(x: Tensor) -> Tensor:

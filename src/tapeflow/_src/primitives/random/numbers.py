@@ -266,9 +266,13 @@ stateless = primitive("random_stateless", "seed", _stateless_kernel, result=_sta
 # Rows.
 
 
-def _size(shape: Shape) -> int:
+def _check_sizes(shape: Shape) -> None:
     if any(surely_less(d, 0) for d in shape):
         raise invalid(f"random: every dimension of the shape must be >= 0, got {list(shape)}")
+
+
+def _size(shape: Shape) -> int:
+    _check_sizes(shape)
     check_room("random", shape, np.dtype(np.uint32))  # the bits, whatever becomes of them
     return math.prod(shape)
 
@@ -281,6 +285,7 @@ def _float_draw(op: str, transform: Any) -> Any:
 
     def result(state: ArraySpec, *, shape: Shape, dtype: DType) -> ArraySpec:
         check_dtype(op, "dtype", ArraySpec(shape, dtype), FLOAT)
+        _check_sizes(shape)
         return ArraySpec(shape, dtype)
 
     return primitive(op, "state", kernel, result=result)
@@ -291,11 +296,16 @@ normal = _float_draw("random_normal", _normal)
 truncated_normal = _float_draw("random_truncated_normal", _truncated_normal)
 
 
+def check_bounds(low: Any, high: Any) -> None:
+    """Raises if there is no integer from `low` up to `high`, which is left out."""
+    if not int(low) < int(high):
+        raise invalid(f"random.uniform: Need minval < maxval, got {int(low)} >= {int(high)}")
+
+
 def _integers_kernel(state: Any, low: Any, high: Any, *, shape: Shape, dtype: DType) -> Any:
     if low.ndim or high.ndim:
         raise ValueError("bounds are not scalars")
-    if not int(low) < int(high):
-        raise invalid(f"random.uniform: Need minval < maxval, got {int(low)} >= {int(high)}")
+    check_bounds(low, high)
     words = _integers(state, _size(shape), int(low), int(high), dtype.np_dtype)
     return words.reshape(shape)
 
@@ -306,6 +316,7 @@ def _integers_result(
     for name, bound in (("minval", low), ("maxval", high)):
         if bound.shape:
             raise invalid(f"random.uniform: {name} must be a scalar for integers, got {bound}")
+    _check_sizes(shape)
     return ArraySpec(shape, dtype)
 
 

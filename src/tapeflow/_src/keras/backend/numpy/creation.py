@@ -100,7 +100,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
         start, stop = 0, start
     numbers = [_plain(x) for x in (start, stop, 1 if step is None else step)]
     if not any(isinstance(x, (Tensor, Dim)) for x in numbers):
-        return Tensor(np.arange(*numbers).astype(wanted.np_dtype))
+        return tf.convert_to_tensor(np.arange(*numbers).astype(wanted.np_dtype))
     between = tf.float32 if wanted.is_floating else tf.int32
     ranged = wanted if wanted in _RANGES else between
     return tf.cast(tf.range(*numbers, dtype=ranged), wanted)

@@ -1,0 +1,108 @@
+"""The same on another device: every tensor of a case is on a second logical CPU, and its results stay there.
+
+Each op of a case is a program to compile, so the ordinary part has one case of many.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import case_helpers
+import comparison
+import pytest
+from accepted import ACCEPTED
+from test_conformance import CASES, EXPECTED, differences_of
+
+import tapeflow as tf
+
+pytestmark = pytest.mark.usefixtures("three_devices")
+
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:1"
+
+NOT_LOOKED_AT = {
+    "an index or label that is out of range": (
+        "array_ops/scatter_nd_out_of_range",
+        "indexed_slices/scatter_out_of_range",
+        "indexing/gather_out_of_range",
+        "indexing/gather_negative",
+        "indexing/gather_nd_out_of_range",
+        "nn_ops/sparse_cross_entropy_label_too_large",
+        "nn_ops/sparse_cross_entropy_label_negative",
+        "nn_ops/embedding_lookup_out_of_range",
+        "segments/confusion_out_of_bound",
+        "segments/confusion_negative",
+        "segments/id_too_large",
+        "segments/reverse_sequence_too_long",
+        "segments/invert_permutation_twice",
+        "segments/invert_permutation_beyond",
+        "segments/unravel_beyond",
+    ),
+    "an integer that is divided by 0, or has a negative power": (
+        "operators/int_floordiv_zero",
+        "operators/int_mod_zero",
+        "operators/int_pow_negative",
+    ),
+    "a matrix that is singular or has NaN": (
+        "decompositions/det_of_singular_has_no_gradient",
+        "decompositions/inv_of_singular",
+        "decompositions/solve_singular",
+        "decompositions/lu_of_singular",
+        "decompositions/eigh_of_nan",
+    ),
+    "bounds with nothing between them, a deviation that is negative": (
+        "generators/bounded_empty",
+        "generators/bounded_negative_deviation",
+        "segments/histogram_bad_range",
+    ),
+}
+"""Values that are an error on the host. To find them on a device, the program would have to wait for it."""
+
+IN_A_THREAD = {"threads/tape_inside_a_thread"}
+"""A scope is one of its thread, as in TensorFlow: what another one makes is on the host."""
+
+
+def on_device(key: str, case: Any) -> tuple[dict[str, Any], list[Any]]:
+    """What a case gives in a scope, described, and the tensors among it."""
+    found: list[Any] = []
+
+    def run(library: Any) -> Any:
+        result = case(library)
+        found.extend(_tensors(result))
+        return result
+
+    with tf.device("CPU:1"):
+        return comparison.run_case(tf, run), found
+
+
+def _tensors(value: Any) -> list[Any]:
+    """Those that can be on a device: not strings, of which XLA has none."""
+    if isinstance(value, tf.IndexedSlices):
+        value = [value.values, value.indices]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [x for item in value for x in _tensors(item)]
+    is_one = isinstance(value, (tf.Tensor, tf.Variable)) and value.dtype != tf.string
+    return [value] if is_one else []
+
+
+@pytest.mark.sample(25)
+@pytest.mark.parametrize("key", list(CASES))
+def test_gives_the_same_there(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(case_helpers, "EAGERLY", True)
+    area, name, case = CASES[key]
+    actual, tensors = on_device(key, case)
+    expected = ACCEPTED[key].outcome if key in ACCEPTED else EXPECTED[area][name]
+    if any(key in cases for cases in NOT_LOOKED_AT.values()):
+        assert "raises" in expected and "result" in actual
+        return
+    problems = differences_of(expected, actual)
+    if problems:
+        raise AssertionError("\n".join(problems)) from actual.get("error")
+    if key not in IN_A_THREAD:
+        assert {x.device for x in tensors} <= {DEVICE}
+
+
+def test_values_that_are_not_looked_at_name_cases() -> None:
+    named = [key for cases in NOT_LOOKED_AT.values() for key in cases]
+    assert {*named, *IN_A_THREAD} - CASES.keys() == set()
