@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 from collections import Counter
+from importlib.util import find_spec
 
 # Two processes that write one file of jax's cache of programs at once leave a warning, and warnings are errors here.
 os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
@@ -18,6 +19,8 @@ from tapeflow._src.core.placement.devices import devices
 
 # Keras imports these, in its own order; what they do is tested in tests/keras.
 collect_ignore_glob = ["src/tapeflow/_src/keras/backend/*"]
+if find_spec("cupy") is None:
+    collect_ignore_glob.append("src/tapeflow/_src/engines/cuda/*")
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ from tapeflow._src.core.tensor import DEVICE, Tensor
 class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
     """The array of a tensor on a device. It can be asked for everything that a NumPy array can be asked for."""
 
-    __slots__ = ("_buffer", "_host", "device", "dtype", "is_of_sizes", "ndim", "shape")
+    __slots__ = ("_buffer", "_host", "device", "dtype", "is_of_sizes", "ndim", "shape", "view")
 
     def __init__(self, buffer: Any, known: Any = None, device: Any = None) -> None:
         self._buffer = buffer
@@ -39,6 +39,7 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.device = device if buffer is None else buffer.device
         self._host: Any = known
         self.is_of_sizes = False  # whether it follows from shapes
+        self.view: Any = None  # the same memory as another library sees it, once it does
 
     @property
     def buffer(self) -> Any:
@@ -58,6 +59,11 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._buffer is None
 
     @property
+    def is_shared(self) -> bool:
+        """Whether somebody outside of jax may look at its memory, which nobody may write into then."""
+        return self._host is not None or self.view is not None
+
+    @property
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
@@ -73,17 +79,28 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
             if is_counting():
                 note_transfer(DEVICE, self.nbytes)
             try:
-                self._host = np.asarray(self.buffer)
+                self._host = self._copied()
             # What has computed it may still have been running, and fail now.
-            except RuntimeError as error:
+            except (RuntimeError, MemoryError) as error:
                 raise failed_on_device(error) from None
         return self._host
+
+    def _copied(self) -> Any:
+        return np.asarray(self.buffer)
+
+    def again(self) -> RemoteArray:
+        """Another one of the same memory."""
+        if self._buffer is None:
+            found = RemoteArray(None, self._host, self.device)
+            found.is_of_sizes = self.is_of_sizes
+            return found
+        return RemoteArray(self._buffer)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.on_host(), dtype) if copy else np.asarray(self.on_host(), dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        arrays = [x.on_host() if type(x) is RemoteArray else x for x in inputs]
+        arrays = [x.on_host() if isinstance(x, RemoteArray) else x for x in inputs]
         return getattr(ufunc, method)(*arrays, **options)
 
     def __getattr__(self, name: str) -> Any:
@@ -175,14 +192,19 @@ def _unpickled(array: np.ndarray) -> Tensor:
     return placed(Tensor(array))
 
 
+def of_array(array: RemoteArray) -> RemoteTensor:
+    """A tensor of an array on a device."""
+    found = RemoteTensor.__new__(RemoteTensor)
+    found._array = array
+    found._id = 0
+    return found
+
+
 def fresh(tensor: Tensor) -> Tensor:
     """The same value with no identity yet, where it is."""
     if type(tensor) is not RemoteTensor:
         return Tensor(tensor._array)
-    array = tensor._array
-    if array.is_only_here:
-        return known(array.on_host(), array.device, array.is_of_sizes)
-    return RemoteTensor(array.buffer)
+    return of_array(tensor._array.again())
 
 
 def settled_on_device(tensor: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from types import ModuleType
 from typing import Any
@@ -31,8 +32,19 @@ def has_plugin(*kinds: str) -> bool:
     return any(find_spec(name) is not None for kind in kinds or PLUGINS for name in PLUGINS[kind])
 
 
+@functools.cache
+def has_cupy() -> bool:
+    """Whether CuPy is installed, which computes eager ops on NVIDIA's GPUs. It is not loaded for it."""
+    from importlib.util import find_spec
+
+    return has_plugin("CUDA") and find_spec("cupy") is not None
+
+
 def load() -> ModuleType:
     """jax, with its devices ready."""
+    if not _used and has_cupy():
+        # Else jax would take most of the memory of the GPU for itself, and leave little to CuPy.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     return loaded("jax", _begin)
 
 

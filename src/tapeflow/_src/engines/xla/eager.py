@@ -32,6 +32,7 @@ from tapeflow._src.core.placement.remote import (
     to_host,
 )
 from tapeflow._src.core.scopes import setting
+from tapeflow._src.core.system.jax_loading import has_cupy
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.xla.failures import checked, translating_xla_errors
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST
@@ -60,6 +61,10 @@ def take(array: Any) -> Any:
 
 def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     """The output of a primitive, or the tuple of its outputs."""
+    if _CUDA is not None:
+        found = _CUDA.quickly(primitive, inputs, attrs)
+        if found is not NotImplemented:
+            return found
     for x in inputs:
         if type(x) is not RemoteTensor and type(x) is not Tensor:  # a part of a variable, say
             inputs = tuple([getattr(x, "_tensor", x) for x in inputs])
@@ -74,6 +79,10 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
         return _passed_on(primitive, inputs, attrs, device)
     if primitive.name not in LOWERINGS or any(x._array.dtype.kind == "O" for x in inputs):
         return _on_host_and_back(primitive, inputs, attrs, device)
+    if _CUDA is not None and not draws:
+        found = _CUDA.execute(primitive, inputs, attrs, device)
+        if found is not NotImplemented:
+            return found
     program = _program(primitive, inputs, attrs, device)
     if program is None:
         return _on_host_and_back(primitive, inputs, attrs, device)
@@ -84,6 +93,8 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
         except (TypeError, ValueError, IndexError, OverflowError):  # of a lowering, in jax's words
             _on_host(primitive, inputs, attrs)  # which fails in ours
             raise
+    if _CUDA is not None:
+        _CUDA.keep_until_ready(inputs, [found] if primitive.outputs == 1 else found)
     return RemoteTensor(found) if primitive.outputs == 1 else tuple(map(RemoteTensor, found))
 
 
@@ -99,6 +110,12 @@ def _argument(x: Tensor, device: Any, along: bool) -> Any:
 def _draws(primitive: Primitive, inputs: Inputs) -> bool:
     """Whether its first input is a random state of the program: this computer keeps them, for whoever draws."""
     return primitive.inputs[:1] == ("state",) and type(inputs[0]) is Tensor
+
+
+def note_lent(inputs: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    """Keeps what CuPy has lent to a program until it has its results."""
+    if _CUDA is not None:
+        _CUDA.keep_until_ready(inputs, [x._buffer for x in results if type(x) is RemoteTensor])
 
 
 # Where.
@@ -136,6 +153,16 @@ def _check_unmixed(op: str, inputs: Sequence[Tensor]) -> None:
         )
 
 
+def _cupy() -> Any:
+    """What computes with CuPy, where there are GPUs of NVIDIA's and it is installed."""
+    if jax.default_backend() != "gpu" or not has_cupy():
+        return None
+    from tapeflow._src.engines.cuda import eager
+
+    return eager
+
+
+_CUDA = _cupy()
 _ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
 HOST = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
 """The device of jax's for programs of this computer, where jax would choose another one by itself."""

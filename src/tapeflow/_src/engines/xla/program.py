@@ -23,7 +23,7 @@ from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
-from tapeflow._src.engines.xla.eager import HOST, back, is_in_this_computer, placed
+from tapeflow._src.engines.xla.eager import HOST, back, is_in_this_computer, note_lent, placed
 from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
@@ -121,6 +121,7 @@ class XlaProgram:
                     results = self._run(tensors, arrays, step)
             if device is None:
                 return results
+            note_lent(tensors, results)
             # Constants, and what the host has computed of it, go there as well.
             return [x if type(x) is RemoteTensor else back(x, device) for x in results]
 
@@ -128,7 +129,7 @@ class XlaProgram:
         for i, position in self._overwritten:
             x = tensors[i]
             if arrays[i] is getattr(x, "_buffer", None) and not (
-                step is not None and step.private[position] and not is_seen_on_host(x)
+                step is not None and step.private[position] and not is_seen_by_others(x)
             ):
                 # Somebody else can see the old value of the variable, which is to be overwritten.
                 arrays[i] = jnp.array(arrays[i], copy=True)
@@ -234,9 +235,11 @@ def buffer_of(x: Tensor) -> Any:
     return x._array
 
 
-def is_seen_on_host(x: Tensor) -> bool:
-    """Whether there is an array of NumPy's that may be a view of its buffer."""
-    return (x._array._host if type(x) is RemoteTensor else getattr(x, "_host", None)) is not None
+def is_seen_by_others(x: Tensor) -> bool:
+    """Whether there is an array of NumPy's, or of another library's, that may be a view of its buffer."""
+    if type(x) is RemoteTensor:
+        return x._array.is_shared
+    return getattr(x, "_host", None) is not None
 
 
 def on_host(array: Any) -> Any:
