@@ -13,12 +13,13 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export, export_value
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import axes_of, axis_of, integer, ints, number
-from tapeflow._src.ops.random.numbers import op_seed
+from tapeflow._src.ops.random.numbers import op_seed, stream_of
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.nn import activations
 from tapeflow._src.primitives.random import numbers
+from tapeflow._src.primitives.random.streams import streams
 from tapeflow._src.primitives.reduction import ordering, reducing
 from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.primitives.special import gamma
@@ -336,10 +337,12 @@ def dropout(
                 f"received {shown(rate)}"
             )
         if rate == 0:
+            streams.seeds(op_seed(seed))  # the ops after it draw what they would with another rate
             return x
         scale = 1.0 / (1.0 - rate)
-    state = numbers.next_state(op="dropout", seed=op_seed(seed))
-    return activations.dropout(x, numbers.keep(state, rate, shape=shape), scale=scale)
+    state = stream_of("uniform", shape, x.dtype, seed)()
+    kept = numbers.keep(state, convert_to_tensor(rate, x.dtype), shape=shape, dtype=x.dtype)
+    return activations.dropout(x, kept, scale=scale)
 
 
 def _noise_shape(shape: tuple[int, ...], noise: Any) -> tuple[int, ...]:

@@ -6,7 +6,10 @@ seeds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
@@ -15,10 +18,8 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
-from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.indexing import sequences
 from tapeflow._src.primitives.random import numbers
+from tapeflow._src.primitives.random.streams import PER_NUMBER, next_state, stateless, streams
 
 _UNIFORM = (
     dtypes.float16,
@@ -54,7 +55,7 @@ def set_seed(seed: Any) -> None:
     Args:
       seed: an integer. `None` takes the seed away again.
     """
-    numbers.streams.set_seed(seed)
+    streams.set_seed(seed)
 
 
 @export("random.normal")
@@ -83,8 +84,8 @@ def normal(
     """
     dtype = as_dtype(dtype)
     mean, stddev = _like(mean, dtype), _like(stddev, dtype)
-    state = numbers.next_state(op="normal", seed=op_seed(seed))
-    return _scaled(numbers.normal(state, shape=_shape(shape), dtype=dtype), stddev, mean)
+    state, dims = stream_of("normal", shape, dtype, seed), _shape(shape)
+    return _scaled(numbers.normal(state(), shape=dims, dtype=dtype), stddev, mean)
 
 
 @export("random.truncated_normal")
@@ -111,8 +112,8 @@ def truncated_normal(
     """
     dtype = as_dtype(dtype)
     mean, stddev = _like(mean, dtype), _like(stddev, dtype)
-    state = numbers.next_state(op="truncated_normal", seed=op_seed(seed))
-    return _scaled(numbers.truncated_normal(state, shape=_shape(shape), dtype=dtype), stddev, mean)
+    state, dims = stream_of("truncated_normal", shape, dtype, seed), _shape(shape)
+    return _scaled(numbers.truncated_normal(state(), shape=dims, dtype=dtype), stddev, mean)
 
 
 @export("random.uniform")
@@ -144,10 +145,8 @@ def uniform(
         raise ValueError(f"random.uniform: dtype must be one of {accepted}, got {dtype.name}")
     if maxval is None and dtype.is_integer:
         raise ValueError(f"random.uniform: must specify maxval for integer dtype {dtype.name}")
-    op = "integers" if dtype.is_integer else "uniform"
-    return uniform_from(
-        lambda: numbers.next_state(op=op, seed=op_seed(seed)), shape, minval, maxval, dtype
-    )
+    state = stream_of("uniform", shape, dtype, seed)
+    return uniform_from(state, shape, minval, maxval, dtype)
 
 
 def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
@@ -160,14 +159,11 @@ def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType)
 
 
 def between(unit: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """Numbers from 0 up to 1, which they are less than, brought to the range from `low` up to `high`."""
-    values = _scaled(unit, high - low, low)
-    if type(low) is Tensor and not low._array.any():
-        return values  # from 0, the greatest of them is rounded down
-    # Otherwise it may be rounded to `high` itself. Nothing is done where there is nothing in between.
-    last = sequences.next_after(high, low)
-    endless = moving.zeros_like(last) + float("inf")
-    return binary.minimum(values, moving.select(binary.less(low, high), last, endless))
+    """Numbers from 0 up to 1, which they are less than, brought to the range from `low` up to `high`.
+
+    As in TensorFlow, rounding may give `high` itself where `low` is not 0.
+    """
+    return _scaled(unit, high - low, low)
 
 
 @export("random.shuffle")
@@ -182,7 +178,10 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
       seed: see `tf.random.set_seed`.
       name: accepted for compatibility.
     """
-    state = numbers.next_state(op="shuffle", seed=op_seed(seed))
+    value = convert_to_tensor(value)
+    rows = value._array.shape[0] if value._array.shape else 0
+    # A word for each row but the last, and four words in each block.
+    state = next_state(f"shuffle {value.dtype.name}", op_seed(seed), ((rows + 2) // 4,))
     return numbers.shuffle(state, value)
 
 
@@ -205,13 +204,12 @@ def categorical(
     Returns:
       A tensor of shape `[batch, num_samples]`.
     """
-    state = numbers.next_state(op="categorical", seed=op_seed(seed))
-    return numbers.categorical(
-        state,
-        logits,
-        num_samples=integer("categorical", "num_samples", num_samples),
-        dtype=_class_dtype(dtype),
-    )
+    logits, dtype = convert_to_tensor(logits), _class_dtype(dtype)
+    count = integer("categorical", "num_samples", num_samples)
+    rows = logits._array.shape[0] if logits._array.shape else 0
+    blocks = (rows, (count + 3) // 4 * 4, 2 * PER_NUMBER)
+    state = next_state(f"categorical {logits.dtype.name} {dtype.name}", op_seed(seed), blocks)
+    return numbers.categorical(state, logits, num_samples=count, dtype=dtype)
 
 
 def _class_dtype(dtype: Any) -> DType:
@@ -251,7 +249,7 @@ def stateless_normal(
       alg: accepted for compatibility.
     """
     dtype = as_dtype(dtype)
-    noise = numbers.normal(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
+    noise = numbers.normal(stateless(seed), shape=_shape(shape), dtype=dtype)
     return _scaled(noise, _like(stddev, dtype), _like(mean, dtype))
 
 
@@ -271,7 +269,7 @@ def stateless_truncated_normal(
     TensorShape([2])
     """
     dtype = as_dtype(dtype)
-    noise = numbers.truncated_normal(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
+    noise = numbers.truncated_normal(stateless(seed), shape=_shape(shape), dtype=dtype)
     return _scaled(noise, _like(stddev, dtype), _like(mean, dtype))
 
 
@@ -301,8 +299,8 @@ def stateless_uniform(
             f"got minval={shown(minval)} and maxval={shown(maxval)}"
         )
     if dtype.is_integer and minval is None:
-        return numbers.any_integers(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
-    return uniform_from(lambda: numbers.stateless(seed), shape, minval, maxval, dtype)
+        return numbers.any_integers(stateless(seed), shape=_shape(shape), dtype=dtype)
+    return uniform_from(lambda: stateless(seed), shape, minval, maxval, dtype)
 
 
 @export("random.stateless_categorical")
@@ -315,7 +313,7 @@ def stateless_categorical(
     array([[0, 0, 0]])
     """
     return numbers.categorical(
-        numbers.stateless(seed),
+        stateless(seed),
         logits,
         num_samples=integer("categorical", "num_samples", num_samples),
         dtype=_class_dtype(dtype),
@@ -323,6 +321,18 @@ def stateless_categorical(
 
 
 # Arguments.
+
+
+def stream_of(op: str, shape: Any, dtype: DType, seed: Any) -> Callable[[], Tensor]:
+    """Gives the next state for an op that draws numbers of a shape.
+
+    In TensorFlow, an op of another dtype is another kernel, with a stream of its own, and so is one whose shape is of
+    another dtype.
+    """
+    kernel = f"{op} {dtype.name}"
+    if getattr(shape, "dtype", None) in (dtypes.int64, np.int64):
+        kernel += " int64"
+    return lambda: next_state(kernel, op_seed(seed), (*_shape(shape), PER_NUMBER))
 
 
 def op_seed(seed: Any) -> int | None:
