@@ -1,4 +1,4 @@
-"""`tf.random.experimental`: other names for what is in `tf.random`, and a shuffle that a seed decides."""
+"""`tf.random.experimental`: other names for what is in `tf.random`, and shuffles that a seed decides."""
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 # ruff: noqa: F401
