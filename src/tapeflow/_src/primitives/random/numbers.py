@@ -19,7 +19,14 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.primitives.random.normals import normals32, normals64, unit32, unit64
-from tapeflow._src.primitives.random.philox import blocks_at, chunks, halves, words32, words64
+from tapeflow._src.primitives.random.philox import (
+    blocks_at,
+    chunks,
+    halves,
+    shared_out,
+    words32,
+    words64,
+)
 from tapeflow._src.primitives.random.streams import PER_NUMBER
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec
@@ -80,8 +87,12 @@ def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> n
     """The first `n` numbers of a draw, chunk by chunk."""
     per_block = 2 if dtype.itemsize == 8 else 4
     out = np.empty((-(-n // per_block), per_block), dtype)
-    for start, blocks in chunks(state, len(out)):
-        write(blocks, out[start : start + len(blocks)].reshape(-1))
+
+    def draw(first: int, end: int) -> None:
+        for start, blocks in chunks(state, first, end):
+            write(blocks, out[start : start + len(blocks)].reshape(-1))
+
+    shared_out(draw, len(out))
     return out.reshape(-1)[:n]
 
 
