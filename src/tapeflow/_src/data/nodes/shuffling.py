@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.data.runtime.node import UNKNOWN, Alike, Node, Randomness, Run, integer
 from tapeflow._src.data.runtime.rows import ENDLESS, Row, Rows, Table
+from tapeflow._src.primitives.random.numbers import permutation
 from tapeflow._src.primitives.random.philox import WordStream
 
 _BLOCK = 4096  # how many random numbers are drawn at a time
@@ -81,11 +82,15 @@ class Order:
     def __init__(self, size: int, buffer_size: int, words: WordStream) -> None:
         self._size = size
         self._position = 0
-        if buffer_size == UNKNOWN:
-            buffer_size = size
         self._words = words
-        self._ring = Ring(list(range(min(buffer_size, size))))
+        self._ring = Ring([])
         self._ready = np.empty(0, np.int64)
+        if (
+            buffer_size == UNKNOWN or buffer_size >= size
+        ):  # drawn from a buffer that nothing comes into
+            self._ready, self._unread = permutation(words.take(size)), size
+            return
+        self._ring = Ring(list(range(buffer_size)))
         self._unread = self._ring.size  # the next number to go into the buffer
 
     def some(self, n: int) -> np.ndarray:

@@ -32,7 +32,7 @@ from tapeflow._src.primitives.random.distributions import (
     refuse,
 )
 from tapeflow._src.primitives.random.numbers import Shape, normals_of, uniforms_of
-from tapeflow._src.primitives.random.philox import blocks_at
+from tapeflow._src.primitives.random.philox import CHUNK, blocks_at
 from tapeflow._src.primitives.rules import FLOAT, invalid
 from tapeflow._src.primitives.special import gamma as special
 from tapeflow._src.primitives.table import primitive
@@ -112,7 +112,7 @@ def _in_one_stream(state: Any, low: Any, high: Any, samples: int) -> np.ndarray:
         propose, blocks = _WAYS[way]
         done = 0
         while done < samples:
-            steps = 8 + (samples - done) // 2
+            steps = min(8 + (samples - done) // 2, CHUNK)
             numbers = np.arange(position, position + steps * blocks, dtype=np.uint64)
             z, accepted = propose(blocks_at(state, numbers), low[i : i + 1], high[i : i + 1])
             found = np.flatnonzero(accepted)[: samples - done]

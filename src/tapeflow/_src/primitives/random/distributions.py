@@ -29,7 +29,7 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.random.normals import normals64, unit64
 from tapeflow._src.primitives.random.numbers import Shape
-from tapeflow._src.primitives.random.philox import blocks_at
+from tapeflow._src.primitives.random.philox import blocks_at, shared_out
 from tapeflow._src.primitives.random.streams import PER_NUMBER
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.special import gamma as special
@@ -45,9 +45,9 @@ class _Own:
     is used for depends on which is empty first.
     """
 
-    def __init__(self, state: Any, places: np.ndarray, spacing: int = PER_NUMBER) -> None:
+    def __init__(self, state: Any, places: np.ndarray) -> None:
         self._state = state
-        self._next = places.astype(np.uint64) * np.uint64(spacing)
+        self._next = places * np.uint64(PER_NUMBER)
         self._buffers = {unit64: _Buffer(places.size), normals64: _Buffer(places.size)}
 
     def uniform(self, at: np.ndarray) -> np.ndarray:
@@ -78,8 +78,8 @@ class _Buffer:
 
 def _until_accepted(n: int, attempt: Callable[..., tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Draws `n` numbers, until `attempt` accepts: it gets the indices of those that are missing."""
-    out = np.zeros(n)
-    at = np.arange(n)
+    out, accepted = attempt(np.arange(n))
+    at = np.flatnonzero(~accepted)
     while at.size:
         value, accepted = attempt(at)
         out[at[accepted]] = value[accepted]
@@ -87,21 +87,45 @@ def _until_accepted(n: int, attempt: Callable[..., tuple[np.ndarray, np.ndarray]
     return out
 
 
+def _by_pairs(
+    state: Any, first: np.ndarray, attempt: Callable[..., tuple[np.ndarray, np.ndarray]]
+) -> np.ndarray:
+    """The same, where an attempt takes the two uniform numbers of a block, from a first one on."""
+    number = -1
+
+    def with_pair(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal number
+        number += 1
+        return attempt(at, *_pair(state, first[at] + np.uint64(number)))
+
+    return _until_accepted(first.size, with_pair)
+
+
+def _pair(state: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The uniform numbers of blocks, in the order in which they are used."""
+    units = unit64(blocks_at(state, numbers).reshape(-1)).reshape(-1, 2)
+    return units[:, 1], units[:, 0]
+
+
 def places_of(shape: Shape, *parameters: Any) -> np.ndarray:
     """The number that each element of a draw has, where samples of the first parameter come first."""
     common = functools.reduce(np.broadcast_shapes, [p.shape for p in parameters])
     batches = math.prod(common)
-    return (
-        np.arange(math.prod(shape)).reshape(batches, -1).T.reshape(-1) if batches else np.arange(0)
-    )
+    numbers = np.arange(math.prod(shape) if batches else 0, dtype=np.uint64)
+    return numbers.reshape(batches, -1).T.reshape(-1) if batches > 1 else numbers
 
 
-def _drawn(
-    state: Any, places: np.ndarray, which: np.ndarray, draw: Callable[[_Own, np.ndarray], Any]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers for which `which` is true, and their indices: `draw` gets what they draw from and these indices."""
-    at = np.flatnonzero(which)
-    return draw(_Own(state, places[at]), at), at
+_PART = 16384  # numbers that are drawn at a time: what they need stays in the cache
+
+
+def _in_parts(n: int, draw: Callable[[slice], None]) -> None:
+    """Draws `n` numbers part by part, in several threads where there are many."""
+
+    def parts(first: int, end: int) -> None:
+        for start in range(first, end, _PART):
+            draw(slice(start, min(start + _PART, end)))
+
+    shared_out(parts, n)
 
 
 def spread_to(x: Any, shape: Shape) -> np.ndarray:
@@ -149,13 +173,18 @@ def refuse(kinds: str, *parameters: Any) -> None:
 def _gamma_kernel(state: Any, alpha: Any, *, shape: Shape) -> Any:
     refuse("iubcO", alpha)
     check_shape("random_gamma", shape, alpha)
-    a = spread_to(alpha, shape)
+    alphas = spread_to(alpha, shape)
     places = places_of(shape, alpha)
-    out = np.where(np.isposinf(a), np.inf, np.where(a == 0, 0.0, np.nan))
-    for which, draw in ((a == 1, _exponential), ((a > 0) & (a != 1) & np.isfinite(a), _gamma)):
-        if which.any():
-            found, at = _drawn(state, places, which, lambda own, at: draw(own, a[at]))  # noqa: B023
-            out[at] = found
+    out = np.where(np.isposinf(alphas), np.inf, np.where(alphas == 0, 0.0, np.nan))
+
+    def part(where: slice) -> None:
+        a, mine, drawn = alphas[where], places[where], out[where]
+        for which, draw in ((a == 1, _exponential), ((a > 0) & (a != 1) & (a < np.inf), _gamma)):
+            at = np.flatnonzero(which)
+            if at.size:
+                drawn[at] = draw(_Own(state, mine[at]), a[at])
+
+    _in_parts(out.size, part)
     # Never 0, whose logarithm and derivative do not exist.
     tiny = float(ml_dtypes.finfo(alpha.dtype).smallest_normal)
     out = np.maximum(out, tiny).reshape(shape)
@@ -215,60 +244,70 @@ gamma = primitive(
 FEW = 10.0
 
 
-def _counted(own: _Own, n: int, wait: Callable[..., np.ndarray]) -> np.ndarray:
+def _counted(state: Any, first: np.ndarray, wait: Callable[..., np.ndarray]) -> np.ndarray:
     """How many waiting times there is room for: `wait` gets uniform numbers, and says where there was none any more."""
-    out = np.zeros(n)
-    at = np.arange(n)
+    out = np.zeros(first.size)
+    at, number = np.arange(first.size), 0
     while at.size:
-        over = wait(at, own.uniform(at))
-        at = at[~over]
+        one, two = _pair(state, first[at] + np.uint64(number))
+        left = ~wait(at, one)
+        at = at[left]
         out[at] += 1
+        at = at[~wait(at, two[left])]
+        out[at] += 1
+        number += 1
     return out
 
 
 def _poisson_kernel(state: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
     refuse("bcO", lam)
     check_shape("random_poisson", shape, lam)
-    mean = spread_to(lam, shape)
+    means = spread_to(lam, shape)
     places = places_of(shape, lam)
-    out = np.where(np.isnan(mean) | np.isposinf(mean), mean, 0.0)
-    for which, draw in (
-        ((mean > 0) & (mean < FEW), _few_events),
-        ((mean >= FEW) & np.isfinite(mean), _many_events),
-    ):
-        if which.any():
-            found, at = _drawn(state, places, which, lambda own, at: draw(own, mean[at]))  # noqa: B023
-            out[at] = found
+    out = np.where(np.isnan(means) | np.isposinf(means), means, 0.0)
+
+    def part(where: slice) -> None:
+        mean, mine, drawn = means[where], places[where], out[where]
+        for which, draw in (
+            ((mean > 0) & (mean < FEW), _few_events),
+            ((mean >= FEW) & (mean < np.inf), _many_events),
+        ):
+            at = np.flatnonzero(which)
+            if at.size:
+                drawn[at] = draw(state, mine[at] * np.uint64(PER_NUMBER), mean[at])
+
+    _in_parts(out.size, part)
     return out.reshape(shape).astype(dtype.np_dtype)
 
 
-def _few_events(own: _Own, mean: np.ndarray) -> np.ndarray:
+def _few_events(state: Any, first: np.ndarray, mean: np.ndarray) -> np.ndarray:
     product, least = np.ones(mean.size), np.exp(-mean)
 
     def wait(at: np.ndarray, u: np.ndarray) -> np.ndarray:
         product[at] *= u
         return product[at] <= least[at]
 
-    return _counted(own, mean.size, wait)
+    return _counted(state, first, wait)
 
 
-def _many_events(own: _Own, m: np.ndarray) -> np.ndarray:
+def _many_events(state: Any, first: np.ndarray, m: np.ndarray) -> np.ndarray:
     b = 0.931 + 2.53 * np.sqrt(m)
     a = -0.059 + 0.02483 * b
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
     enough = 0.9277 - 3.6224 / (b - 2)
 
-    def attempt(at: np.ndarray) -> tuple[Any, Any]:
-        u, v = own.uniform(at) - 0.5, own.uniform(at)
+    def attempt(at: np.ndarray, u: Any, v: Any) -> tuple[Any, Any]:
+        u = u - 0.5
         us = 0.5 - np.abs(u)
         k = np.floor((2 * a[at] / us + b[at]) * u + m[at] + 0.43)
-        squeeze = (us >= 0.07) & (v <= enough[at])
-        left = np.log(v * inverse_alpha[at] / (a[at] / (us * us) + b[at]))
-        right = k * np.log(m[at]) - m[at] - special._lgamma(np.maximum(k, 0.0) + 1)
-        usual = (k >= 0) & ~((us < 0.013) & (v > us)) & (left <= right)
-        return k, squeeze | usual
+        accepted = (us >= 0.07) & (v <= enough[at])  # surely
+        maybe = np.flatnonzero(~accepted & (k >= 0) & ~((us < 0.013) & (v > us)))
+        at, us, some = at[maybe], us[maybe], k[maybe]
+        left = np.log(v[maybe] * inverse_alpha[at] / (a[at] / (us * us) + b[at]))
+        accepted[maybe] = left <= some * np.log(m[at]) - m[at] - special._lgamma(some + 1)
+        return k, accepted
 
-    return _until_accepted(m.size, attempt)
+    return _by_pairs(state, first, attempt)
 
 
 poisson = primitive(
@@ -292,28 +331,35 @@ def _binomial_kernel(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype
     mean = (n.astype(probs.dtype) * q.astype(probs.dtype)).astype(np.float64)
     some = (n > 0) & (q > 0) & (p < 1)
     out = np.where(np.isnan(p), np.nan, np.where((n > 0) & (p >= 1), n, 0.0))
-    for which, draw, spacing in (
-        (some & (mean < FEW), _few_successes, FEW_SPACING),
-        (some & (mean >= FEW), _many_successes, PER_NUMBER),
-    ):
-        at = np.flatnonzero(which)
-        if at.size:
-            found = draw(_Own(state, places[at], spacing), n[at], q[at])
-            out[at] = np.where(flipped[at], n[at] - found, found)
+
+    def part(where: slice) -> None:
+        few, many = some[where] & (mean[where] < FEW), some[where] & (mean[where] >= FEW)
+        for which, draw, spacing in (
+            (few, _few_successes, FEW_SPACING),
+            (many, _many_successes, PER_NUMBER),
+        ):
+            at = np.flatnonzero(which)
+            if at.size:
+                size = n[where][at]
+                first = places[where][at] * np.uint64(spacing)
+                found = draw(state, first, size, q[where][at])
+                out[where][at] = np.where(flipped[where][at], size - found, found)
+
+    _in_parts(out.size, part)
     return out.reshape(shape).astype(dtype.np_dtype)
 
 
-def _few_successes(own: _Own, n: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _few_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.ndarray:
     tried, scale = np.zeros(n.size), np.log1p(-q)
 
     def wait(at: np.ndarray, u: np.ndarray) -> np.ndarray:
         tried[at] += np.ceil(np.log(u) / scale[at])
         return tried[at] > n[at]
 
-    return _counted(own, n.size, wait)
+    return _counted(state, first, wait)
 
 
-def _many_successes(own: _Own, n: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _many_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.ndarray:
     spread = np.sqrt(n * q * (1 - q))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * q
@@ -322,27 +368,28 @@ def _many_successes(own: _Own, n: np.ndarray, q: np.ndarray) -> np.ndarray:
     mode = np.floor((n + 1) * q)
     odds = q / (1 - q)
 
-    def attempt(at: np.ndarray) -> tuple[Any, Any]:
-        u, v = own.uniform(at) - 0.5, own.uniform(at)
+    def attempt(at: np.ndarray, u: Any, v: Any) -> tuple[Any, Any]:
+        u = u - 0.5
         us = 0.5 - np.abs(u)
+        k = np.floor((2 * a[at] / us + b[at]) * u + (n[at] * q[at] + 0.5))
+        accepted = (us >= 0.07) & (v <= enough[at])  # surely
+        maybe = np.flatnonzero(~accepted & (k >= 0) & (k <= n[at]))
+        at, us, some = at[maybe], us[maybe], k[maybe]
         size, m, r = n[at], mode[at], odds[at]
-        k = np.floor((2 * a[at] / us + b[at]) * u + (size * q[at] + 0.5))
-        squeeze = (us >= 0.07) & (v <= enough[at])
-        inside = (k >= 0) & (k <= size)
-        safe = np.clip(k, 0.0, size)
         right = (
             (m + 0.5) * np.log((m + 1) / (r * (size - m + 1)))
-            + (size + 1) * np.log((size - m + 1) / (size - safe + 1))
-            + (safe + 0.5) * np.log(r * (size - safe + 1) / (safe + 1))
+            + (size + 1) * np.log((size - m + 1) / (size - some + 1))
+            + (some + 0.5) * np.log(r * (size - some + 1) / (some + 1))
             + _stirling(m)
             + _stirling(size - m)
-            - _stirling(safe)
-            - _stirling(size - safe)
+            - _stirling(some)
+            - _stirling(size - some)
         )
-        left = np.log(v * alpha[at] / (a[at] / (us * us) + b[at]))
-        return k, squeeze | (inside & (left <= right))
+        left = np.log(v[maybe] * alpha[at] / (a[at] / (us * us) + b[at]))
+        accepted[maybe] = left <= right
+        return k, accepted
 
-    return _until_accepted(n.size, attempt)
+    return _by_pairs(state, first, attempt)
 
 
 # What Stirling's formula leaves of log k!, for the first numbers.

@@ -20,6 +20,7 @@ from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.primitives.random.normals import normals32, normals64, unit32, unit64
 from tapeflow._src.primitives.random.philox import (
+    CHUNK,
     blocks_at,
     chunks,
     halves,
@@ -38,6 +39,7 @@ Shape = tuple[int, ...]
 # precision. These take the blocks of a chunk, rows of two pairs of words, and write the numbers of one row after
 # the other.
 
+_LOW = np.uint64(2**32 - 1)
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 FRACTION = {np.dtype(np.float16): 10, np.dtype(ml_dtypes.bfloat16): 7, _F32: 23, _F64: 52}
 """The bits after the point of a uniform number: the lowest of its word."""
@@ -99,29 +101,42 @@ def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> n
 def _truncated(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
     """Normals of less than two in absolute value: others are drawn in the place of what is not.
 
-    The numbers of a block have as many blocks of their own as if each were drawn alone, and take from them what they
-    need.
+    The numbers of a block have as many blocks of their own as if each were drawn alone, and take what they need.
     """
-    per_block = 2 if dtype == _F64 else 4
+    wide = _F64 if dtype == _F64 else _F32
+    per_block = 2 if wide == _F64 else 4
     own = per_block * PER_NUMBER // 4
-    groups = -(-n // per_block)
-    out = np.empty((groups, per_block), _F64 if dtype == _F64 else _F32)
-    have = np.zeros(groups, np.int64)
-    places = np.arange(groups)
-    for number in range(own):
-        at = places.astype(np.uint64) * np.uint64(own) + np.uint64(number)
-        found = normals_of(blocks_at(state, at), out.dtype)
-        fits = np.abs(found) < 2
-        # Where each goes. What is beyond the end is not needed any more.
-        to = np.cumsum(fits, axis=1) + (have[places] - 1)[:, None]
-        fits &= to < per_block
-        row, column = np.nonzero(fits)
-        out[places[row], to[row, column]] = found[row, column]
-        have[places] += fits.sum(1)
-        places = places[have[places] < per_block]
-        if not places.size:
-            break
+    out = np.empty((-(-n // per_block), per_block), wide)
+
+    def draw(first: int, end: int) -> None:
+        for start in range(first, end, CHUNK):
+            places = np.arange(start, min(start + CHUNK, end), dtype=np.uint64) * np.uint64(own)
+            part = out[start : start + places.size]
+            part[...] = normals_of(blocks_at(state, places), wide)
+            fits = np.abs(part) < 2
+            some = np.flatnonzero(~fits.all(1))
+            part[some] = _refilled(state, places[some], part[some], fits[some])
+
+    shared_out(draw, len(out))
     return out.reshape(-1)[:n].astype(dtype, copy=False)
+
+
+def _refilled(state: Any, first: Any, found: np.ndarray, fits: np.ndarray) -> np.ndarray:
+    """Rows of what fits of them and of what the blocks after their first ones give."""
+    out = np.empty_like(found)
+    have = np.zeros(len(found), np.intp)
+    rows, number = np.arange(len(found)), 0
+    while rows.size:
+        # Where each goes. What is beyond the end is not needed any more.
+        to = np.cumsum(fits, axis=1) + (have[rows] - 1)[:, None]
+        fits &= to < found.shape[1]
+        row, column = np.nonzero(fits)
+        out[rows[row], to[row, column]] = found[row, column]
+        have[rows] += fits.sum(1)
+        rows, number = rows[have[rows] < found.shape[1]], number + 1
+        found = normals_of(blocks_at(state, first[rows] + np.uint64(number)), found.dtype)
+        fits = np.abs(found) < 2
+    return out
 
 
 def _integers(state: Any, n: int, low: int, high: int, dtype: np.dtype) -> np.ndarray:
@@ -217,18 +232,49 @@ keep = primitive(
 )
 
 
-def permutation(state: Any, n: int) -> np.ndarray:
-    """The numbers below `n` in random order: each place takes one of what is left, the first first."""
-    order = list(range(n))
-    if n > 1:
-        left = np.arange(n, 1, -1, dtype=np.uint32)
-        for i, step in enumerate((words32(state, n - 1) % left).tolist()):
-            order[i], order[i + step] = order[i + step], order[i]
-    return np.array(order, np.int64)
+def permutation(words: np.ndarray) -> np.ndarray:
+    """The numbers below that of the words in random order: each place takes one of what is left, the first first."""
+    left = np.arange(words.size, 0, -1, dtype=np.uint32)
+    return exchanged(np.arange(words.size) + words % left)
+
+
+_FEW = 128  # rows that are exchanged sooner than sorted
+
+
+def exchanged(places: np.ndarray) -> np.ndarray:
+    """The numbers below that of the places, after each was exchanged with that at its place, which is not before it."""
+    n = places.size
+    if n <= _FEW:
+        order = list(range(n))
+        for i, place in enumerate(places.tolist()):
+            order[i], order[place] = order[place], order[i]
+        return np.array(order, np.int64)
+    # All at once. What a place holds was put there by the exchange before with the same place, if there was one: it is
+    # what was then at the place of that exchange. So exchanges are sorted by their places, and followed back.
+    numbers = np.arange(n)
+    keys = np.sort(places.astype(np.uint64) << np.uint64(32) | numbers.astype(np.uint64))
+    place, exchange = (keys >> np.uint64(32)).astype(np.int64), (keys & _LOW).astype(np.int64)
+    again = place[1:] == place[:-1]
+    before = np.full(n, -1)  # the exchange before with the same place
+    before[exchange[1:][again]] = exchange[:-1][again]
+    final = np.full(n, -1)  # the last one with a place
+    last = np.append(~again, True)
+    final[place[last]] = exchange[last]
+    held = np.where(
+        places == numbers, before, final
+    )  # who put there what is taken from place i by exchange i
+    root = np.where(held < 0, numbers, held)
+    while not np.array_equal(further := root[root], root):
+        root = further
+    return np.where(before < 0, places, root[before])
 
 
 def _shuffle_kernel(state: Any, x: Any) -> Any:
-    return x[permutation(state, x.shape[0])] if x.ndim else x
+    if x.ndim == 0 or len(x) < 2:
+        return x
+    # The last one has no choice.
+    words = np.append(words32(state, len(x) - 1), np.uint32(0))
+    return x[permutation(words)]
 
 
 # TensorFlow has no gradient for it either.

@@ -38,7 +38,7 @@ def _spread(x: Any, shape: Shape) -> Any:
 
 def _first(shape: Shape, spacing: int, *parameters: Any) -> Any:
     """The number of the first block that each element has of its own."""
-    return jnp.asarray(places_of(shape, *parameters).astype(np.uint64)) * np.uint64(spacing)
+    return jnp.asarray(places_of(shape, *parameters)) * np.uint64(spacing)
 
 
 def _uniforms(state: Any, numbers: Any) -> tuple[Any, Any]:
