@@ -72,6 +72,11 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample((STATE, real())),
         Sample((STATE, real(0, 2))),
     ],
+    "random_index_shuffle": [
+        Sample((np.arange(7, dtype=np.int32), np.array([5, -8]), np.array(9, np.int32))),
+        Sample((np.array(3), np.array([1, 2], np.int32), np.array([5, 2**20, 2**40]))),
+        Sample((np.array(0), np.array([1, 2]), np.array(0))),
+    ],
     "random_categorical": [
         Sample((STATE, real(3, 4)), {"num_samples": 6, "dtype": dtypes.int64}, low_precision=False),
         Sample((STATE, real(2, 3)), {"num_samples": 0, "dtype": dtypes.int32}),
@@ -212,7 +217,46 @@ def _stateless(seed: np.ndarray) -> np.ndarray:
     return np.array([0, w[2] + (w[3] << 32), w[0] + (w[1] << 32)], np.uint64)
 
 
+def _index_shuffle(index: np.ndarray, seed: np.ndarray, max_index: np.ndarray) -> Any:
+    """The cipher, one bit after the other."""
+
+    def encrypted(value: int, size: int) -> int:
+        def bits(x: int) -> list[int]:
+            return [x >> i & 1 for i in range(size)]
+
+        def turned(x: list[int], by: int) -> list[int]:
+            return [x[(i - by) % size] for i in range(size)]
+
+        def mixed(x: list[int]) -> list[int]:
+            columns = zip(turned(x, 1), turned(x, 8), turned(x, 2), strict=True)
+            return [(a & b) ^ c for a, b, c in columns]
+
+        def added(*xs: list[int]) -> list[int]:
+            return [sum(column) % 2 for column in zip(*xs, strict=True)]
+
+        keys = [bits(k) for k in (498247692, *(int(s) % 2**32 for s in seed))]
+        last = keys[2]
+        keys.append(added(bits(0xFFFFFFFD), keys[0], turned(last, -3), turned(last, -4)))
+        right, left = bits(value), bits(value >> size)
+        for one, two in (keys[:2], keys[2:]):
+            left = added(left, mixed(right), one)
+            right = added(right, mixed(left), two)
+        return sum(bit << i for i, bit in enumerate(right + left))
+
+    def shuffled(i: int, most: int) -> int:
+        if most == 0:
+            return 0
+        half = max(8, math.ceil(math.ceil(math.log2(most)) / 2))
+        value = encrypted(i, half)
+        while value > most:
+            value = encrypted(value, half)
+        return value
+
+    return np.vectorize(shuffled, otypes=[np.int64])(index, max_index).astype(index.dtype)
+
+
 REFERENCES: dict[str, Reference] = {
+    "random_index_shuffle": _index_shuffle,
     "random_stateless": _stateless,
     "random_uniform": _uniform,
     "random_normal": _normal,
@@ -250,6 +294,14 @@ MISTAKES: dict[str, list[Mistake]] = {
             (),
         ),
         Mistake((STATE, ints(2), ints()), _DRAW, "random.uniform", ("minval",), (1,)),
+    ],
+    "random_index_shuffle": [
+        Mistake(
+            (np.array(5), np.array([1, 2]), np.array(4)), op="index_shuffle", says=("5",), shapes=()
+        ),
+        Mistake((ints(3), np.array([1, 2]), ints(2)), op="index_shuffle", shapes=(0, 2)),
+        Mistake((ints(3), ints(3), ints()), op="index_shuffle", shapes=(1,)),
+        Mistake((real(3), ints(2), real(3)), op="index_shuffle", says=("float64",), shapes=(0,)),
     ],
     "random_categorical": [
         Mistake((STATE, ints(2, 3)), _CHOOSE, "categorical", ("int32",), (1,)),

@@ -6,6 +6,7 @@
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.ops.random.distributions import (
     fold_in as stateless_fold_in,
+    index_shuffle as index_shuffle,
     split as stateless_split,
     stateless_shuffle as stateless_shuffle,
 )

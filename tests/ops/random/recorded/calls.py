@@ -231,6 +231,20 @@ CLOSE["stateful gamma"] = lambda tf: [
 ][1:]
 
 
+def _index_shuffles(tf: Any) -> list[Any]:
+    f, seed = tf.random.experimental.index_shuffle, [5, 9]
+    out = [f(tf.range(10), [5, 8], 9), f(tf.range(5), [-1, -(2**31)], 4)]
+    for most in (0, 1, 2, 3, 9, 255, 256, 65535, 65536, 65537, 2**20, 2**31 - 1):
+        out += [f(i, seed, most) for i in (0, 1, 2, most // 2, most) if i <= most]
+    for most in (2**40, 2**62, 2**63 - 1):
+        long = tf.constant(most, tf.int64)
+        out += [f(tf.constant(i, tf.int64), seed, long) for i in (0, 1, most)]
+    return out
+
+
+SAME["index shuffles"] = _index_shuffles
+
+
 def _images(tf: Any) -> list[Any]:
     image, batch = tf.reshape(tf.range(36), [6, 6, 1]), tf.reshape(tf.range(24.0), [6, 2, 2, 1])
     seed = [3, 4]

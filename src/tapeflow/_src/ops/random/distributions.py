@@ -17,7 +17,12 @@ from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.random.numbers import op_seed
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise.builders import coerce
-from tapeflow._src.primitives.random import bounded, distributions, numbers
+from tapeflow._src.primitives.random import (
+    bounded,
+    distributions,
+    index_shuffle as permutations,
+    numbers,
+)
 from tapeflow._src.primitives.random.streams import PER_NUMBER, next_state, stateless
 
 
@@ -231,6 +236,25 @@ def stateless_shuffle(
       name: accepted for compatibility.
     """
     return numbers.shuffle(stateless(seed), value)
+
+
+@export("random.experimental.index_shuffle")
+def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
+    """Where a number goes in a permutation of the numbers from 0 to `max_index`, which the seed decides.
+
+    >>> tf.random.experimental.index_shuffle(tf.range(4), seed=[5, 9], max_index=3).numpy()
+    array([2, 0, 1, 3], dtype=int32)
+
+    Nothing is made of the size of the permutation: each number is computed alone.
+
+    Args:
+      index: integers from 0 to `max_index`, a scalar or a vector.
+      seed: two integers.
+      max_index: the greatest number, of the dtype of `index`; a scalar or a vector.
+    """
+    index = convert_to_tensor(index)
+    max_index = convert_to_tensor(max_index, index.dtype)
+    return permutations.index_shuffle(index, convert_to_tensor(seed), max_index)
 
 
 @export("random.split", "random.experimental.stateless_split")

@@ -88,7 +88,7 @@ def _each_alone(name: str) -> Rule:
     return rule
 
 
-for _name in ("stateless", "shuffle", "generator_state", "generator_skip"):
+for _name in ("stateless", "shuffle", "index_shuffle", "generator_state", "generator_skip"):
     rule(f"random_{_name}")(_each_alone(f"random_{_name}"))
 
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.system.pool import workers
-
 WORD = 2**64
 _HALF = 2**32
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -164,6 +162,8 @@ def shared_out(draw: Callable[[int, int], None], blocks: int) -> None:
     """Draws many blocks in several threads, each a part: from a first block up to another."""
     if blocks < _SHARED:
         return draw(0, blocks)
+    from tapeflow._src.core.system.pool import workers  # it hooks into forks
+
     pool = workers()
     # Whole chunks for each.
     part = -(-blocks // (pool.count * CHUNK)) * CHUNK

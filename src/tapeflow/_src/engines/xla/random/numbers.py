@@ -24,6 +24,7 @@ from tapeflow._src.primitives.random.streams import PER_NUMBER
 
 ON_HOST["random_next_state"] = "takes the next state of the program, another in every run"
 ON_HOST["random_shuffle"] = "exchanges one pair of rows after the other"
+ON_HOST["random_index_shuffle"] = "goes on until a number is small enough"
 
 Shape = tuple[int, ...]
 
