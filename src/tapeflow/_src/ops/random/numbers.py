@@ -50,7 +50,8 @@ def set_seed(seed: Any) -> None:
     - The op's seed only: a sequence that is the same in each run of the program.
     - Both: a sequence that follows from both.
 
-    Calls with the same op seed go on in one sequence; they do not repeat the same numbers.
+    Calls with the same op seed go on in one sequence; they do not repeat the same numbers. Inside of a `tf.function`
+    each op has a sequence of its own, which goes on with each call of the function. The numbers are TensorFlow's.
 
     Args:
       seed: an integer. `None` takes the seed away again.

@@ -37,10 +37,25 @@ def _index_shuffle_kernel(index: Any, seed: Any, max_index: Any) -> Any:
     bits = np.array([_bits(int(m)) // 2 for m in most], np.uint64)  # of a word
     key = [np.uint64(_FIRST), *(np.uint64(int(s) % 2**32) for s in seed)]
     todo = np.flatnonzero(most)
+    if todo.size and bits.max() == _LEAST_BITS // 2 and (most == most[0]).all():
+        places = out & np.uint64(2**_LEAST_BITS - 1)
+        return _table(most[0], key)[places].reshape(shape).astype(index.dtype)
     while todo.size:
         out[todo] = _encrypted(out[todo], bits[todo], key)
         todo = todo[out[todo] > most[todo]]
     return out.reshape(shape).astype(index.dtype)
+
+
+def _table(most: np.uint64, key: list[np.uint64]) -> np.ndarray:
+    """The whole of a permutation, where blocks are the smallest and may be much larger than numbers.
+
+    What is too great goes on twice as far at each step.
+    """
+    numbers = np.arange(2**_LEAST_BITS, dtype=np.uint64)
+    table = _encrypted(numbers, np.full(numbers.size, _LEAST_BITS // 2, np.uint64), key)
+    while (far := table > most)[: int(most) + 1].any():
+        table = np.where(far, table[table], table)
+    return table
 
 
 def _bits(most: int) -> int:
