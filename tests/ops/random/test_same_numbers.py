@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 import pytest
-from tests.ops.random.recorded.calls import CLOSE, IN_FUNCTIONS, SAME, _function_seeds
+from tests.ops.random.recorded.calls import CLOSE, IN_FUNCTIONS, SAME, function_seeds
 from tests.ops.random.recorded.outcomes import TAIL, arrays_of, kept_of, recorded
 from tests.ops.random.recorded.training import CURVES
 
@@ -37,7 +37,7 @@ def test_up_to_the_last_places(name):
 def test_ops_of_functions_count_themselves_on_every_engine(jit_compile):
     if jit_compile:
         pytest.importorskip("jax")
-    got = arrays_of(_function_seeds(tf, jit_compile))
+    got = arrays_of(function_seeds(tf, jit_compile))
     for array, (shape, _, tail) in zip(got, EXPECTED["functions"], strict=True):
         assert list(array.shape) == shape
         np.testing.assert_array_max_ulp(array.reshape(-1)[-TAIL:], np.float32(tail), maxulp=1)

@@ -155,7 +155,7 @@ def _global_seeds(tf: Any) -> list[Any]:
     return [*out, first, tf.random.uniform([3], seed=7), tf.random.uniform([3], seed=7)]
 
 
-def _function_seeds(tf: Any, jit_compile: bool | None = None) -> list[Any]:
+def function_seeds(tf: Any, jit_compile: bool | None = None) -> list[Any]:
     """Ops of a function count themselves, and each goes on with its own numbers."""
     tf.random.set_seed(5)
 
@@ -213,7 +213,7 @@ def _generator(seed: Any, tf: Any) -> list[Any]:
 
 SAME["stateful ops"] = _stateful
 SAME["global seeds"] = _global_seeds
-SAME["functions"] = _function_seeds
+SAME["functions"] = function_seeds
 SAME["an op seed alone"] = _op_seed_alone
 for _number, _seed in enumerate((1, [1, 2, 3], 2**70 + 5, -1)):
     SAME[f"generator {_number}"] = functools.partial(_generator, _seed)

@@ -153,7 +153,7 @@ def _words(seed: Any) -> Tensor:
     return words if words.dtype is tf.int32 else tf.math.floormod(words, _SEEDS)
 
 
-def _drawn(seed: Any) -> Tensor:
+def _drawn(seed: Any) -> Any:
     if type(seed) is SeedGenerator and not in_stateless_scope():
         # What `SeedGenerator.next` does, in one op: this is on the way of every dropout.
         variable = seed.state._value

@@ -393,9 +393,9 @@ def _many_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.
 
 
 # What Stirling's formula leaves of log k!, for the first numbers.
-REMAINDERS = np.array(
-    [special._lgamma(np.float64(k + 1)) - (k + 0.5) * math.log(k + 1) + (k + 1) for k in range(10)]
-) - 0.5 * math.log(math.tau)
+_FIRST = np.arange(1.0, 11.0)
+REMAINDERS = special._lgamma(_FIRST) - ((_FIRST - 0.5) * np.log(_FIRST) - _FIRST)
+REMAINDERS -= 0.5 * math.log(math.tau)
 
 
 def _stirling(k: np.ndarray) -> np.ndarray:

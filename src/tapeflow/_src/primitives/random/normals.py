@@ -155,7 +155,7 @@ def _directions(v: np.ndarray, doubles: Any, floats: Any, integers: Any, out: np
     both = [sine.view(np.int32), cosine.view(np.int32)]
     np.bitwise_and(quarters, np.int32(1), mask)
     np.negative(mask, mask)
-    np.bitwise_xor(*both, flip)
+    np.bitwise_xor(both[0], both[1], flip)
     np.bitwise_and(flip, mask, mask)
     for column, bits in enumerate(both):
         np.bitwise_xor(bits, mask, bits)

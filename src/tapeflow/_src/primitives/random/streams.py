@@ -87,7 +87,8 @@ class Streams:
             seed = seed_word(seed)
             generator = random.Random(seed)
         with self._lock:
-            self._global, self._op_seeds = seed, generator
+            self._global = seed
+            self._op_seeds: Any = generator
             self._entropy = int.from_bytes(os.urandom(8), "little")
             self._unseeded = 0
             self._used: dict[tuple[str, Seeds, int], int] = {}
@@ -99,24 +100,25 @@ class Streams:
     def _found(self, seed: int | None) -> tuple[Seeds | None, int]:
         """The seeds, and the place of a stream outside of functions."""
         tracer = context.tracer
-        place = 0
         with self._lock:
-            program = self._global
-            if tracer is not None:
-                traced = self._traces.get(tracer)
-                if traced is None:
-                    traced = self._traces[tracer] = _Traced(program)
-                program = traced.seed
+            traced = None if tracer is None else self._traces.get(tracer)
+            if tracer is not None and traced is None:
+                traced = self._traces[tracer] = _Traced(self._global)
+            program = self._global if traced is None else traced.seed
             if program is None:
-                return (None if seed is None else (_NO_GLOBAL_SEED, seed % _SEEDS)), place
-            if seed is None and tracer is not None:
-                seed = traced.ops  # pyright: ignore[reportPossiblyUnboundVariable]
-                traced.ops += 1  # pyright: ignore[reportPossiblyUnboundVariable]
-            elif seed is None:
-                assert self._op_seeds is not None
-                seed, place = self._op_seeds.randint(0, _SEEDS), _ALONE
+                return (None if seed is None else (_NO_GLOBAL_SEED, seed % _SEEDS)), 0
+            place = 0
+            if seed is None:
+                seed, place = self._own_seed(traced), _ALONE
         pair = program % _SEEDS, seed % _SEEDS
         return (pair if pair != (0, 0) else (0, _SEEDS)), place
+
+    def _own_seed(self, traced: _Traced | None) -> int:
+        """The seed of an op that was not given one, in a program that has a seed."""
+        if traced is None:
+            return self._op_seeds.randint(0, _SEEDS)
+        traced.ops += 1
+        return traced.ops - 1
 
     def next(self, op: str, seed: int | None, blocks: tuple[int, ...]) -> Tensor:
         """The next state for an op that was given `seed`, and draws no more blocks than the product says."""
