@@ -266,6 +266,42 @@ SAME["initializers"] = lambda tf: [
 ][1:]
 
 
+# Keras.
+
+
+def _keras(tf: Any) -> list[Any]:
+    keras, random = tf.keras, tf.keras.random
+    keras.utils.set_random_seed(0)
+    ones, out = np.ones(12, np.float32), []
+    for name in ("glorot_uniform", "he_normal", "random_normal", "truncated_normal"):
+        layer = keras.layers.Dense(3, kernel_initializer=name)
+        layer.build((None, 2))
+        out.append(layer.kernel.numpy())
+    for layer in (keras.layers.Dropout(0.5), keras.layers.GaussianNoise(0.5)):
+        out += [layer(ones, training=True), layer(ones, training=True)]
+    for seed in (5, None, keras.random.SeedGenerator(7)):
+        out += [
+            random.normal([3], seed=seed),
+            random.uniform([3], 1, 2, seed=seed),
+            random.randint([3], 0, 100, seed=seed),
+            random.randint([3], 0, 100, dtype="uint8", seed=seed),
+            random.truncated_normal([3], 1.0, 2.0, seed=seed),
+            random.categorical(np.zeros((1, 5), np.float32), 4, seed=seed),
+            random.shuffle(np.arange(7), seed=seed),
+            random.binomial([3], 10.0, 0.5, seed=seed),
+            random.dropout(ones, 0.3, seed=seed),
+        ]
+    return [*out, tf.random.uniform([3])]
+
+
+SAME["Keras"] = _keras
+CLOSE["Keras, gamma and beta"] = lambda tf: [
+    tf.keras.random.gamma([3], 0.5, seed=5),
+    tf.keras.random.gamma([3], [0.5, 1.0, 2.0], seed=5),
+    tf.keras.random.beta([3], 0.5, 2.0, seed=5),
+]
+
+
 # Datasets.
 
 
