@@ -320,3 +320,19 @@ def test_global_state_of_numpy_is_left_alone():
     numbers.set_seed(1)
     numbers.normal([10])
     assert (np.random.get_state()[1] == before).all()
+
+
+def test_large_draws_of_several_threads_are_those_of_one():
+    n = 16 * philox.CHUNK + 3
+    alone = [numbers.stateless_normal([n], seed=(i, 5)).numpy() for i in range(3)]
+    found = {}
+
+    def draw(i):
+        found[i] = numbers.stateless_normal([n], seed=(i, 5)).numpy()
+
+    threads = [threading.Thread(target=draw, args=(i,)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((found[i] == alone[i]).all() for i in range(3))

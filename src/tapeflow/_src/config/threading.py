@@ -55,7 +55,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
     Args:
       num_threads: a number of threads; 0 for one on each processor.
     """
-    from tapeflow._src.core.system.pool import processors
+    from tapeflow._src.engines.workers import processors
 
     _chosen["intra"] = _checked(num_threads)
     _set_blas_threads()(num_threads or processors())

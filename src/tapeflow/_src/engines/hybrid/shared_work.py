@@ -13,7 +13,7 @@ import numpy as np
 
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import aligned_empty
-from tapeflow._src.core.system.pool import workers
+from tapeflow._src.engines.workers import workers
 from tapeflow._src.graph.graph import Node
 
 _WORTH_IT = 2**21  # multiplications; less is done by XLA, with what is around it

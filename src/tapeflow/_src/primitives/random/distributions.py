@@ -29,7 +29,7 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.random.normals import normals64, unit64
 from tapeflow._src.primitives.random.numbers import Shape
-from tapeflow._src.primitives.random.philox import blocks_at, shared_out
+from tapeflow._src.primitives.random.philox import blocks_at
 from tapeflow._src.primitives.random.streams import PER_NUMBER
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.special import gamma as special
@@ -119,13 +119,9 @@ _PART = 16384  # numbers that are drawn at a time: what they need stays in the c
 
 
 def _in_parts(n: int, draw: Callable[[slice], None]) -> None:
-    """Draws `n` numbers part by part, in several threads where there are many."""
-
-    def parts(first: int, end: int) -> None:
-        for start in range(first, end, _PART):
-            draw(slice(start, min(start + _PART, end)))
-
-    shared_out(parts, n)
+    """Draws `n` numbers part by part."""
+    for start in range(0, n, _PART):
+        draw(slice(start, min(start + _PART, n)))
 
 
 def spread_to(x: Any, shape: Shape) -> np.ndarray:

@@ -24,7 +24,6 @@ from tapeflow._src.primitives.random.philox import (
     blocks_at,
     chunks,
     halves,
-    shared_out,
     words32,
     words64,
 )
@@ -89,12 +88,8 @@ def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> n
     """The first `n` numbers of a draw, chunk by chunk."""
     per_block = 2 if dtype.itemsize == 8 else 4
     out = np.empty((-(-n // per_block), per_block), dtype)
-
-    def draw(first: int, end: int) -> None:
-        for start, blocks in chunks(state, first, end):
-            write(blocks, out[start : start + len(blocks)].reshape(-1))
-
-    shared_out(draw, len(out))
+    for start, blocks in chunks(state, len(out)):
+        write(blocks, out[start : start + len(blocks)].reshape(-1))
     return out.reshape(-1)[:n]
 
 
@@ -107,17 +102,13 @@ def _truncated(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
     per_block = 2 if wide == _F64 else 4
     own = per_block * PER_NUMBER // 4
     out = np.empty((-(-n // per_block), per_block), wide)
-
-    def draw(first: int, end: int) -> None:
-        for start in range(first, end, CHUNK):
-            places = np.arange(start, min(start + CHUNK, end), dtype=np.uint64) * np.uint64(own)
-            part = out[start : start + places.size]
-            part[...] = normals_of(blocks_at(state, places), wide)
-            fits = np.abs(part) < 2
-            some = np.flatnonzero(~fits.all(1))
-            part[some] = _refilled(state, places[some], part[some], fits[some])
-
-    shared_out(draw, len(out))
+    for start in range(0, len(out), CHUNK):
+        part = out[start : start + CHUNK]
+        places = np.arange(start, start + len(part), dtype=np.uint64) * np.uint64(own)
+        part[...] = normals_of(blocks_at(state, places), wide)
+        fits = np.abs(part) < 2
+        some = np.flatnonzero(~fits.all(1))
+        part[some] = _refilled(state, places[some], part[some], fits[some])
     return out.reshape(-1)[:n].astype(dtype, copy=False)
 
 

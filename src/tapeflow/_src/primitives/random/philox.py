@@ -8,9 +8,8 @@ key. Block i of a draw is that at the counter plus i.
 
 from __future__ import annotations
 
-import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -150,26 +149,8 @@ def _first_rounds(left: Any, right: Any, product: Any, start: int, keys: Any) ->
 def words64(state: Any, n: int) -> np.ndarray:
     """The first `n` pairs of words of a draw, the first word of each in the lower half."""
     out = np.empty(((n + 1) // 2, 2), np.uint64)
-    counter, key = parts_of(state)
-    shared_out(lambda first, end: fill(out[first:end], counter + first, key), len(out))
+    fill(out, *parts_of(state))
     return out.reshape(-1)[:n]
-
-
-_SHARED = 4 * CHUNK  # blocks; fewer are drawn sooner than a thread wakes up
-
-
-def shared_out(draw: Callable[[int, int], None], blocks: int) -> None:
-    """Draws many blocks in several threads, each a part: from a first block up to another."""
-    if blocks < _SHARED:
-        return draw(0, blocks)
-    from tapeflow._src.core.system.pool import workers  # it hooks into forks
-
-    pool = workers()
-    # Whole chunks for each.
-    part = -(-blocks // (pool.count * CHUNK)) * CHUNK
-    ranges = [(first, min(first + part, blocks)) for first in range(0, blocks, part)]
-    if not pool.run_if_free([functools.partial(draw, *each) for each in ranges]):
-        draw(0, blocks)
 
 
 def words32(state: Any, n: int) -> np.ndarray:
@@ -182,15 +163,15 @@ def halves(pairs: np.ndarray) -> np.ndarray:
     return pairs.astype("<u8", copy=False).view("<u4").astype(np.uint32, copy=False)
 
 
-def chunks(state: Any, first: int, end: int) -> Iterator[tuple[int, np.ndarray]]:
-    """The blocks of a draw from a first one up to another, in rows of two pairs of words, part by part.
+def chunks(state: Any, n: int) -> Iterator[tuple[int, np.ndarray]]:
+    """The first `n` blocks of a draw, in rows of two pairs of words, part by part.
 
     With each part comes the number of its first block. It is to be used before the next one is asked for.
     """
     counter, key = parts_of(state)
-    room = np.empty((min(CHUNK, end - first), 2), np.uint64)
-    for start in range(first, end, CHUNK):
-        part = room[: min(CHUNK, end - start)]
+    room = np.empty((min(CHUNK, n), 2), np.uint64)
+    for start in range(0, n, CHUNK):
+        part = room[: min(CHUNK, n - start)]
         fill(part, counter + start, key)
         yield start, part
 
