@@ -110,10 +110,11 @@ NAMESPACES = {
     ),
     "math.special": Namespace("`tf.math.special`: Bessel functions and integrals."),
     "nest": Namespace("`tf.nest`: nested structures of lists, tuples and dictionaries."),
-    "nn": Namespace("`tf.nn`: activations, losses and simple layers."),
+    "nn": Namespace("`tf.nn`: activations, losses and simple layers.", inside=("experimental",)),
+    "nn.experimental": Namespace("`tf.nn.experimental`: dropout that a seed decides."),
     "random": Namespace("`tf.random`: random numbers.", inside=("experimental",)),
     "random.experimental": Namespace(
-        "`tf.random.experimental`: other names for what is in `tf.random`, and a shuffle that a seed decides."
+        "`tf.random.experimental`: other names for what is in `tf.random`, and shuffles that a seed decides."
     ),
     "saved_model": Namespace(
         "`tf.saved_model`: models that are loaded and served without the Python code that made them."

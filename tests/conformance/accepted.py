@@ -312,9 +312,4 @@ ACCEPTED: dict[str, Accepted] = {
         "TensorFlow makes eigenvalues up for numbers that are too large",
         "edges_of_linalg/eigh_tridiagonal_beyond",
     ),
-    **_inside(
-        "the upper bound is left out, as documented; TensorFlow's rounding of half precision reaches it",
-        "edges_of_ops/uniform_float16_-3_-2",
-        "edges_of_ops/uniform_bfloat16_-3_-2",
-    ),
 }

@@ -6,14 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.special
 from tests.proofs.samples import Mistake, Reference, Sample, cplx, ints, real
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 
-STATE = np.array([12345, 2**63 + 7, 3, 258], np.uint64)
-OTHER = np.array([0, 0, 0, 0], np.uint64)
+STATE = np.array([12345, 2**63 + 7, 3 << 40], np.uint64)
+OTHER = np.array([2**64 - 1, 5, 0], np.uint64)
 FLOATS = (dtypes.float64, dtypes.float32)
 SHAPES: list[tuple[int, ...]] = [(), (5,), (2, 3), (0, 2)]
 
@@ -36,7 +35,10 @@ def integers(low: int, high: int, dtype: DType) -> Sample:
 
 
 SAMPLES: dict[str, list[Sample]] = {
-    "random_next_state": [Sample((), {"op": "normal", "seed": seed}) for seed in (None, 7)],
+    "random_next_state": [
+        Sample((), {"op": "normal", "seeds": seeds, "place": 0, "blocks": (3, 256)})
+        for seeds in (None, (5, 7))
+    ],
     "random_stateless": [
         Sample((np.array([1, 2], np.int32),)),
         Sample((np.array([-1, 2**40], np.int64),)),
@@ -55,14 +57,25 @@ SAMPLES: dict[str, list[Sample]] = {
         for dtype in (dtypes.uint32, dtypes.uint64, dtypes.int32)
     ],
     "random_keep": [
-        Sample((STATE, np.array(rate)), {"shape": (3, 5)}, low_precision=False, also_complex=False)
+        Sample(
+            (STATE, np.array(rate)),
+            {"shape": (3, 5), "dtype": dtype},
+            low_precision=False,
+            also_complex=False,
+        )
         for rate in (0.0, 0.3, 1.0)
+        for dtype in FLOATS
     ],
     "random_shuffle": [
         Sample((STATE, real(7, 2))),
         Sample((STATE, ints(5))),
         Sample((STATE, real())),
         Sample((STATE, real(0, 2))),
+    ],
+    "random_index_shuffle": [
+        Sample((np.arange(7, dtype=np.int32), np.array([5, -8]), np.array(9, np.int32))),
+        Sample((np.array(3), np.array([1, 2], np.int32), np.array([5, 2**20, 2**40]))),
+        Sample((np.array(0), np.array([1, 2]), np.array(0))),
     ],
     "random_categorical": [
         Sample((STATE, real(3, 4)), {"num_samples": 6, "dtype": dtypes.int64}, low_precision=False),
@@ -74,109 +87,177 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
 }
 
-# Philox4x64-10 in whole numbers of Python, from the paper.
+# Philox4x32-10 in whole numbers of Python, from the paper.
 
-_MASK = 2**64 - 1
+_MASK = 2**32 - 1
 
 
-def _block(key: tuple[int, int], counter: tuple[int, int, int, int]) -> list[int]:
-    k0, k1 = key
-    c0, c1, c2, c3 = counter
+def block(key: int, counter: int) -> list[int]:
+    k0, k1 = key & _MASK, key >> 32
+    c0, c1, c2, c3 = (counter >> 32 * i & _MASK for i in range(4))
     for _ in range(10):
-        left, right = c0 * 0xD2E7470EE14C6C93, c2 * 0xCA5A826395121157
+        left, right = c0 * 0xD2511F53, c2 * 0xCD9E8D57
         c0, c1, c2, c3 = (
-            (right >> 64) ^ c1 ^ k0,
+            (right >> 32) ^ c1 ^ k0,
             right & _MASK,
-            (left >> 64) ^ c3 ^ k1,
+            (left >> 32) ^ c3 ^ k1,
             left & _MASK,
         )
-        k0, k1 = (k0 + 0x9E3779B97F4A7C15) & _MASK, (k1 + 0xBB67AE8584CAA73B) & _MASK
+        k0, k1 = (k0 + 0x9E3779B9) & _MASK, (k1 + 0xBB67AE85) & _MASK
     return [c0, c1, c2, c3]
 
 
+def block_of(state: np.ndarray, number: int) -> list[int]:
+    """The words of a block of a draw."""
+    low, high, key = (int(word) for word in state)
+    return block(key, (low + (high << 64) + number) % 2**128)
+
+
 def words(state: np.ndarray, n: int) -> list[int]:
-    k0, k1, call, stream = (int(word) for word in state)
-    out: list[int] = []
-    for i in range((n + 3) // 4):
-        out += _block((k0, k1), (i, call, stream, 0))
-    return out[:n]
+    return [word for i in range((n + 3) // 4) for word in block_of(state, i)][:n]
 
 
-def halves(state: np.ndarray, n: int) -> list[int]:
-    """32 bits at a time, the low half of a word first."""
-    out = [part for w in words(state, (n + 1) // 2) for part in (w & 0xFFFFFFFF, w >> 32)]
-    return out[:n]
+def pairs(state: np.ndarray, n: int) -> list[tuple[int, int]]:
+    flat = words(state, 2 * n)
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def unit(first: int, second: int | None = None) -> float:
+    """A uniform number: the lower 23 bits of a word, or 20 of one and all of the next."""
+    if second is None:
+        return (first % 2**23) / 2**23
+    return ((first % 2**20 << 32) + second) / 2**52
+
+
+def normals(state: np.ndarray, number: int, double: bool) -> list[float]:
+    """The normal numbers of a block."""
+    w = block_of(state, number)
+    if double:
+        units = [(unit(w[0], w[1]), unit(w[2], w[3]))]
+    else:
+        units = [(unit(w[0]), unit(w[1])), (unit(w[2]), unit(w[3]))]
+    out = []
+    for u, v in units:
+        radius = math.sqrt(-2 * math.log(max(u, 1e-7)))
+        out += [radius * math.sin(2 * math.pi * v), radius * math.cos(2 * math.pi * v)]
+    return out
 
 
 def _uniform(state: np.ndarray, *, shape: tuple[int, ...], dtype: DType) -> Any:
     n = math.prod(shape)
     if dtype.size == 8:
-        return np.reshape([(w >> 11) / 2**53 for w in words(state, n)], shape)
-    return np.reshape([(w >> 8) / 2**24 for w in halves(state, n)], shape)
+        return np.reshape([unit(*pair) for pair in pairs(state, n)], shape)
+    return np.reshape([unit(w) for w in words(state, n)], shape)
 
 
 def _normal(state: np.ndarray, *, shape: tuple[int, ...], dtype: DType) -> Any:
     n = math.prod(shape)
-    half = (n + 1) // 2
-    if dtype.size == 8:
-        bits = [w >> 11 for w in words(state, 2 * half)]
-        u, v = [(w + 1) / 2**53 for w in bits[:half]], [w / 2**53 for w in bits[half:]]
-    else:
-        bits = halves(state, 2 * half)
-        u, v = [(w + 0.5) / 2**32 for w in bits[:half]], [(w >> 8) / 2**24 for w in bits[half:]]
-    polar = [
-        math.sqrt(-2 * math.log(a)) * np.exp(2j * math.pi * b) for a, b in zip(u, v, strict=True)
-    ]
-    return np.reshape([z.real for z in polar] + [z.imag for z in polar], -1)[:n].reshape(shape)
+    drawn = [z for i in range(n) for z in normals(state, i, dtype.size == 8)]
+    return np.reshape(drawn[:n], shape)
 
 
 def _truncated(state: np.ndarray, *, shape: tuple[int, ...], dtype: DType) -> Any:
     n = math.prod(shape)
+    together = 2 if dtype.size == 8 else 4  # numbers that draw from the same blocks
+    out: list[float] = []
+    for group in range(n):
+        found: list[float] = []
+        number = group * together * 64
+        while len(found) < together:
+            found += [z for z in normals(state, number, dtype.size == 8) if abs(z) < 2]
+            number += 1
+        out += found[:together]
+    return np.reshape(out[:n], shape)
+
+
+def _whole(state: np.ndarray, n: int, dtype: DType) -> list[int]:
     if dtype.size == 8:
-        u = [((w >> 11) + 0.5) / 2**53 for w in words(state, n)]
-    else:
-        u = [((w >> 8) + 0.5) / 2**24 for w in halves(state, n)]
-    low, high = scipy.special.ndtr(-2.0), scipy.special.ndtr(2.0)
-    return scipy.special.ndtri(low + (high - low) * np.reshape(u, shape))
+        return [first + (second << 32) for first, second in pairs(state, n)]
+    return words(state, n)
 
 
 def _integers(
     state: np.ndarray, low: Any, high: Any, *, shape: tuple[int, ...], dtype: DType
 ) -> Any:
     size = int(high) - int(low)
-    drawn = [int(low) + w % size for w in words(state, math.prod(shape))]
+    drawn = [int(low) + w % size for w in _whole(state, math.prod(shape), dtype)]
     return np.array(drawn, np.int64).reshape(shape)
 
 
 def _any_integers(state: np.ndarray, *, shape: tuple[int, ...], dtype: DType) -> Any:
-    unsigned = np.array(words(state, math.prod(shape)), np.uint64)
-    low_bits = unsigned & np.uint64(2 ** (8 * dtype.size) - 1)
-    return low_bits.astype(f"u{dtype.size}").view(dtype.np_dtype).reshape(shape)
+    unsigned = np.array(_whole(state, math.prod(shape), dtype), f"u{dtype.size}")
+    return unsigned.view(dtype.np_dtype).reshape(shape)
 
 
-def _keep(state: np.ndarray, rate: Any, *, shape: tuple[int, ...]) -> Any:
-    drawn = np.reshape(halves(state, math.prod(shape)), shape)
-    return drawn / 2**32 >= float(rate)
+def _keep(state: np.ndarray, rate: Any, *, shape: tuple[int, ...], dtype: DType) -> Any:
+    return _uniform(state, shape=shape, dtype=dtype) >= float(rate)
 
 
 def _shuffle(state: np.ndarray, x: np.ndarray) -> Any:
     if not x.ndim:
         return x
-    keys = words(state, len(x))
-    return x[sorted(range(len(x)), key=lambda i: keys[i])]
+    rows = list(range(len(x)))
+    for i, word in enumerate(words(state, max(len(x) - 1, 0))):
+        j = i + word % (len(x) - i)
+        rows[i], rows[j] = rows[j], rows[i]
+    return x[rows]
 
 
 def _categorical(state: np.ndarray, logits: np.ndarray, *, num_samples: int, dtype: DType) -> Any:
     rows = len(logits)
-    u = np.reshape(halves(state, rows * num_samples), (rows, num_samples)) / 2**32
-    cumulative = np.cumsum(scipy.special.softmax(logits, 1), 1)
-    return [[sum(edge <= draw for edge in cumulative[r]) for draw in u[r]] for r in range(rows)]
+    u = np.reshape([unit(*p) for p in pairs(state, rows * num_samples)], (rows, num_samples))
+    sums = np.cumsum(np.exp(logits - logits.max(1, keepdims=True)), 1)
+    return [
+        [sum(edge <= draw * sums[r, -1] for edge in sums[r]) for draw in u[r]] for r in range(rows)
+    ]
+
+
+def _stateless(seed: np.ndarray) -> np.ndarray:
+    w = block(0x02461E293EC8F720, int(seed[0]) % 2**64 + (int(seed[1]) % 2**64 << 64))
+    return np.array([0, w[2] + (w[3] << 32), w[0] + (w[1] << 32)], np.uint64)
+
+
+def _index_shuffle(index: np.ndarray, seed: np.ndarray, max_index: np.ndarray) -> Any:
+    """The cipher, one bit after the other."""
+
+    def encrypted(value: int, size: int) -> int:
+        def bits(x: int) -> list[int]:
+            return [x >> i & 1 for i in range(size)]
+
+        def turned(x: list[int], by: int) -> list[int]:
+            return [x[(i - by) % size] for i in range(size)]
+
+        def mixed(x: list[int]) -> list[int]:
+            columns = zip(turned(x, 1), turned(x, 8), turned(x, 2), strict=True)
+            return [(a & b) ^ c for a, b, c in columns]
+
+        def added(*xs: list[int]) -> list[int]:
+            return [sum(column) % 2 for column in zip(*xs, strict=True)]
+
+        keys = [bits(k) for k in (498247692, *(int(s) % 2**32 for s in seed))]
+        last = keys[2]
+        keys.append(added(bits(0xFFFFFFFD), keys[0], turned(last, -3), turned(last, -4)))
+        right, left = bits(value), bits(value >> size)
+        for one, two in (keys[:2], keys[2:]):
+            left = added(left, mixed(right), one)
+            right = added(right, mixed(left), two)
+        return sum(bit << i for i, bit in enumerate(right + left))
+
+    def shuffled(i: int, most: int) -> int:
+        if most == 0:
+            return 0
+        half = max(8, math.ceil(math.ceil(math.log2(most)) / 2))
+        value = encrypted(i, half)
+        while value > most:
+            value = encrypted(value, half)
+        return value
+
+    return np.vectorize(shuffled, otypes=[np.int64])(index, max_index).astype(index.dtype)
 
 
 REFERENCES: dict[str, Reference] = {
-    "random_stateless": lambda seed: np.array(
-        [int(seed[0]) % 2**64, int(seed[1]) % 2**64, 0, 0], np.uint64
-    ),
+    "random_index_shuffle": _index_shuffle,
+    "random_stateless": _stateless,
     "random_uniform": _uniform,
     "random_normal": _normal,
     "random_truncated_normal": _truncated,
@@ -213,6 +294,14 @@ MISTAKES: dict[str, list[Mistake]] = {
             (),
         ),
         Mistake((STATE, ints(2), ints()), _DRAW, "random.uniform", ("minval",), (1,)),
+    ],
+    "random_index_shuffle": [
+        Mistake(
+            (np.array(5), np.array([1, 2]), np.array(4)), op="index_shuffle", says=("5",), shapes=()
+        ),
+        Mistake((ints(3), np.array([1, 2]), ints(2)), op="index_shuffle", shapes=(0, 2)),
+        Mistake((ints(3), ints(3), ints()), op="index_shuffle", shapes=(1,)),
+        Mistake((real(3), ints(2), real(3)), op="index_shuffle", says=("float64",), shapes=(0,)),
     ],
     "random_categorical": [
         Mistake((STATE, ints(2, 3)), _CHOOSE, "categorical", ("int32",), (1,)),

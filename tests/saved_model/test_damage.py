@@ -75,6 +75,7 @@ _EXAMPLES = {
     **dict.fromkeys(attributes.KINDS, 1),
     **{name: False for name, kind in attributes.KINDS.items() if kind(False)},
     **{name: () for name, kind in attributes.KINDS.items() if kind(())},
+    "seeds": (1, 2),
     "comparison": "<",
     "dtype": float32,
     "message": "x",

@@ -1,4 +1,4 @@
-"""`tf.random.experimental`: other names for what is in `tf.random`, and a shuffle that a seed decides."""
+"""`tf.random.experimental`: other names for what is in `tf.random`, and shuffles that a seed decides."""
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 # ruff: noqa: F401
@@ -6,6 +6,7 @@
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.ops.random.distributions import (
     fold_in as stateless_fold_in,
+    index_shuffle as index_shuffle,
     split as stateless_split,
     stateless_shuffle as stateless_shuffle,
 )

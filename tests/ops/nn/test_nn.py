@@ -5,7 +5,7 @@ import pytest
 import scipy.special
 
 import tapeflow as tf
-from tapeflow._src.ops.nn import activations
+from tapeflow._src.ops.nn import activations, dropout
 from tapeflow._src.ops.random import numbers as random_ops
 
 RNG = np.random.default_rng(11)
@@ -240,7 +240,7 @@ def test_bias_add_mistakes(value, bias, data_format, error):
 
 def test_dropout_keeps_the_expectation():
     x = np.ones(20000, np.float32)
-    y = activations.dropout(x, 0.3, seed=4).numpy()
+    y = dropout.dropout(x, 0.3, seed=4).numpy()
     np.testing.assert_allclose(np.unique(y), [0, 1 / 0.7], rtol=1e-6)
     assert abs((y > 0).mean() - 0.7) < 0.02
 
@@ -249,7 +249,7 @@ def test_dropout_gradient_is_the_same_mask():
     x = tf.constant(RNG.normal(size=100))
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = activations.dropout(x, 0.5)
+        y = dropout.dropout(x, 0.5)
     g = tape.gradient(y, x).numpy()
     np.testing.assert_allclose(np.unique(g), [0.0, 2.0], rtol=1e-12)
     np.testing.assert_allclose(y.numpy(), g * x.numpy())
@@ -259,14 +259,14 @@ def test_dropout_keeps_a_mask_of_bytes():
     x = tf.constant(RNG.normal(size=100))
     with tf.GradientTape() as tape:
         tape.watch(x)
-        activations.dropout(x, 0.5)
+        dropout.dropout(x, 0.5)
     ((_, _, edges),) = tape._records
     kept = [k for edge in edges for k in edge[2] if isinstance(k, tf.Tensor)]
     assert sum(k._array.nbytes for k in kept) == 100
 
 
 def test_dropout_drops_what_is_not_finite():
-    y = activations.dropout(np.full(100, np.inf), 0.5).numpy()
+    y = dropout.dropout(np.full(100, np.inf), 0.5).numpy()
     assert not np.isnan(y).any()
     assert (y == 0).any()
 
@@ -274,36 +274,36 @@ def test_dropout_drops_what_is_not_finite():
 def test_dropout_noise_shape():
     x = np.ones((50, 4))
     for noise_shape in ([50, 1], [None, 1], (50, 1)):
-        y = activations.dropout(x, 0.5, noise_shape=noise_shape).numpy()
+        y = dropout.dropout(x, 0.5, noise_shape=noise_shape).numpy()
         assert (y == y[:, :1]).all()
         assert 0 < (y[:, 0] == 0).sum() < 50
     with pytest.raises(tf.errors.InvalidArgumentError):
-        activations.dropout(x, 0.5, noise_shape=[3, 1])
+        dropout.dropout(x, 0.5, noise_shape=[3, 1])
 
 
 def test_dropout_rates():
     x = tf.constant([1.0, 2.0])
-    assert activations.dropout(x, 0) is x
-    assert activations.dropout(x, 0.0).numpy().tolist() == [1.0, 2.0]
-    many = activations.dropout(np.ones(10000, np.float32), tf.constant(0.25)).numpy()
+    assert dropout.dropout(x, 0) is x
+    assert dropout.dropout(x, 0.0).numpy().tolist() == [1.0, 2.0]
+    many = dropout.dropout(np.ones(10000, np.float32), tf.constant(0.25)).numpy()
     assert abs((many > 0).mean() - 0.75) < 0.03
     np.testing.assert_allclose(many.max(), 4 / 3, rtol=1e-6)
     for rate in (1.0, 1, -0.1, 1.2, "a"):
         with pytest.raises(ValueError, match="rate"):
-            activations.dropout(x, rate)
+            dropout.dropout(x, rate)
     with pytest.raises(ValueError, match="floating"):
-        activations.dropout([1, 2], 0.5)
+        dropout.dropout([1, 2], 0.5)
     with pytest.raises(ValueError, match="rate"):
-        activations.dropout(x, tf.constant(0.5, tf.float64))
+        dropout.dropout(x, tf.constant(0.5, tf.float64))
 
 
 def test_dropout_follows_the_seed():
     x = np.ones(100)
     random_ops.set_seed(3)
-    a = activations.dropout(x, 0.5).numpy()
-    b = activations.dropout(x, 0.5).numpy()
+    a = dropout.dropout(x, 0.5).numpy()
+    b = dropout.dropout(x, 0.5).numpy()
     random_ops.set_seed(3)
-    c = activations.dropout(x, 0.5).numpy()
+    c = dropout.dropout(x, 0.5).numpy()
     assert (a == c).all()
     assert (a != b).any()
 

@@ -8,8 +8,7 @@ import scipy.stats
 
 import tapeflow as tf
 from tapeflow._src.ops.random import numbers
-from tapeflow._src.primitives.random import numbers as primitives
-from tapeflow._src.primitives.random.philox import random_bits
+from tapeflow._src.primitives.random import numbers as primitives, philox
 
 
 @pytest.fixture(autouse=True)
@@ -21,46 +20,43 @@ def _no_seed_left_behind():
 # Bits.
 
 
-def philox(key, counter):
-    """Philox4x64-10 as published, in Python's integers."""
-    mask = 2**64 - 1
-    k0, k1 = key
-    c = list(counter)
-    for _ in range(10):
-        a, b = 0xD2E7470EE14C6C93 * c[0], 0xCA5A826395121157 * c[2]
-        c = [(b >> 64) ^ c[1] ^ k0, b & mask, (a >> 64) ^ c[3] ^ k1, a & mask]
-        k0, k1 = (k0 + 0x9E3779B97F4A7C15) & mask, (k1 + 0xBB67AE8584CAA73B) & mask
-    return c
-
-
 @pytest.mark.parametrize(
-    ("key", "counter"),
+    ("key", "counter", "words"),
     [
-        ((0, 0), (0, 0, 0, 0)),
-        ((1, 2), (3, 4, 5, 6)),
-        ((2**64 - 1, 7), (0, 0, 9, 0)),
-        ((5, 6), (0, 1, 0, 0)),
-        ((5, 6), (2**64 - 1, 2**64 - 1, 1, 0)),
+        (0, 0, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+        (2**64 - 1, 2**128 - 1, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+        (
+            0x299F31D0_A4093822,
+            0x03707344_13198A2E_85A308D3_243F6A88,
+            (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+        ),
     ],
 )
-def test_bits_are_philox(key, counter):
-    low, *rest = counter
-    following = (low + 1, *rest) if low < 2**64 - 1 else (0, 0, rest[1] + 1, 0)
-    expected = philox(key, counter) + philox(key, following)
-    assert random_bits(key, counter, 8).tolist() == expected
+def test_philox_known_answers(key, counter, words):
+    assert philox.block(key, counter) == words
 
 
-def test_philox_known_answer():
-    # The published test vector for the zero key and counter.
-    bits = random_bits((0, 0), (0, 0, 0, 0), 1)
-    assert bits.tolist() == [0x16554D9ECA36314C]
+@pytest.mark.parametrize("counter", [0, 2**32 - 3, 2**64 - 7, 2**128 - 5, (7 << 64) + 2**63])
+@pytest.mark.parametrize("n", [1, 4, 5, 20, 3 * philox.CHUNK + 1])
+def test_many_blocks_are_as_one_by_one(counter, n):
+    key = 0x0123456789ABCDEF
+    state = philox.array_of(counter, key)
+    some = sorted({0, n // 2, n - 1})
+    expected = [philox.block(key, (counter + i) % 2**128) for i in some]
+    assert philox.words32(state, 4 * n).reshape(-1, 4)[some].tolist() == [list(b) for b in expected]
+    found = philox.blocks_at(state, np.array(some, np.uint64))
+    assert philox.halves(found.reshape(-1)).reshape(-1, 4).tolist() == [list(b) for b in expected]
 
 
-def test_the_quantile_polynomial():
-    q = np.linspace(-0.4772498680518208, 0.4772498680518208, 1001)
-    w = -np.log1p(-4 * q * q)
-    x = q * np.polynomial.polynomial.polyval(w, primitives._QUANTILE)
-    np.testing.assert_allclose(x, scipy.stats.norm.ppf(0.5 + q), rtol=1e-12, atol=1e-14)
+def test_words_one_after_the_other():
+    whole = philox.WordStream(5, 6).take(3000)
+    stream = philox.WordStream(5, 6)
+    parts = [stream.take(3), [stream.one()], stream.take(2), [stream.one(), stream.one()]]
+    stream.skip(100)
+    parts += [[0] * 100, stream.take(1000)]
+    joined = np.concatenate(parts)
+    joined[8:108] = whole[8:108]
+    assert (joined == whole[: joined.size]).all()
 
 
 # Distributions.
@@ -135,7 +131,9 @@ def test_categorical_follows_the_logits():
 def test_categorical_searches_rows_in_parts(monkeypatch):
     logits = np.random.default_rng(0).normal(size=(7, 3))
     whole = numbers.stateless_categorical(logits, 9, seed=(1, 1)).numpy()
-    monkeypatch.setattr(primitives, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(primitives, "_COMPARED", 60)
+    assert (numbers.stateless_categorical(logits, 9, seed=(1, 1)).numpy() == whole).all()
+    monkeypatch.setattr(primitives, "_COMPARED", 1)
     assert (numbers.stateless_categorical(logits, 9, seed=(1, 1)).numpy() == whole).all()
 
 
@@ -322,3 +320,19 @@ def test_global_state_of_numpy_is_left_alone():
     numbers.set_seed(1)
     numbers.normal([10])
     assert (np.random.get_state()[1] == before).all()
+
+
+def test_large_draws_of_several_threads_are_those_of_one():
+    n = 16 * philox.CHUNK + 3
+    alone = [numbers.stateless_normal([n], seed=(i, 5)).numpy() for i in range(3)]
+    found = {}
+
+    def draw(i):
+        found[i] = numbers.stateless_normal([n], seed=(i, 5)).numpy()
+
+    threads = [threading.Thread(target=draw, args=(i,)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((found[i] == alone[i]).all() for i in range(3))

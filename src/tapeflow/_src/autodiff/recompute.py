@@ -18,7 +18,7 @@ from tapeflow._src.core.scopes import Scope
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.random.numbers import streams
+from tapeflow._src.primitives.random.streams import streams
 
 
 @export("recompute_grad")

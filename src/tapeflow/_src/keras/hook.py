@@ -73,6 +73,7 @@ _WITH_TENSORFLOW = (
     "keras.src.utils.audio_dataset_utils",
     "keras.src.utils.dataset_utils",
     "keras.src.utils.image_dataset_utils",
+    "keras.src.utils.rng_utils",
     "keras.src.utils.text_dataset_utils",
     "keras.src.utils.timeseries_dataset_utils",
 )
@@ -246,7 +247,8 @@ class _TensorFlowLoader(_EditingLoader):
         import ast
 
         found = False
-        name = "ours" if self.name.endswith("serialization_lib") else "either"
+        ours = self.name.endswith(("serialization_lib", "rng_utils"))
+        name = "ours" if ours else "either"
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module == _LAZY_HOME:
                 for alias in node.names:

@@ -25,7 +25,7 @@ from tapeflow._src.primitives.nn import (
     softmax,
     windows,
 )
-from tapeflow._src.primitives.random import distributions, numbers
+from tapeflow._src.primitives.random import bounded, distributions, index_shuffle, numbers
 from tapeflow._src.primitives.reduction import ordering, reducing, running
 from tapeflow._src.primitives.signal import fourier
 from tapeflow._src.primitives.special import bessel, gamma, incomplete, integrals
@@ -35,6 +35,7 @@ __all__ = [
     "attention",
     "bessel",
     "binary",
+    "bounded",
     "builders",
     "checks",
     "conv",
@@ -45,6 +46,7 @@ __all__ = [
     "fourier",
     "gamma",
     "incomplete",
+    "index_shuffle",
     "integrals",
     "matrices",
     "matrix_functions",

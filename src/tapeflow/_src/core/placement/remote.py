@@ -18,9 +18,11 @@ import numpy as np
 
 from tapeflow._src.core import formatting
 from tapeflow._src.core.context import context
+from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import DeviceScope, Place, devices
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import failed_on_device
 from tapeflow._src.core.tensor import DEVICE, Tensor
 
@@ -310,6 +312,17 @@ def beside(*tensors: Any) -> AbstractContextManager[None]:
             if device is not None:
                 return DeviceScope(Place("", device, gentle=True))
     return _WHEREVER
+
+
+def made_beside(dims: Sequence[Any], dtype: DType, *tensors: Any) -> AbstractContextManager[None]:
+    """The same for what is made of nothing but these, such as random numbers; or where an array of that size belongs."""
+    found = beside(*tensors)
+    if found is not _WHEREVER or devices.in_use is False or context.place is not None:
+        return found
+    if context.tracer is not None or not devices.may_be_used() or is_dynamic(dims):
+        return found
+    device = devices.default_for(math.prod(dims) * dtype.size)
+    return found if device is None else DeviceScope(Place("", device, gentle=True))
 
 
 def beside_variables(

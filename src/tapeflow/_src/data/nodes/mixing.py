@@ -15,6 +15,8 @@ from tapeflow._src.data.runtime.functions import ElementFunction, arguments
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Randomness, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
 from tapeflow._src.data.specs import DatasetSpec, common
+from tapeflow._src.primitives.random.numbers import categorical_kernel
+from tapeflow._src.primitives.random.philox import WordStream, array_of, scrambled
 
 
 class Directed(Node):
@@ -66,23 +68,24 @@ class Directed(Node):
         if self.by_chance:
             assert self.randomness is not None and self.weights is not None
             passes = [node.rows(run) for node in self.inputs]
-            chance = ChanceRows(self.weights, run.generator(self.randomness))
+            chance = ChanceRows(self.weights, run.words(self.randomness))
             return DirectedRows(chance, passes, self.stop)
         choices, *others = [node.rows(run) for node in self.inputs]
         return DirectedRows(choices, others, self.stop)
 
 
 class ChanceRows(Rows):
-    """Numbers by chance."""
+    """Numbers by chance: as in TensorFlow, two random words are the seeds of each draw of a class."""
 
-    def __init__(self, weights: np.ndarray, generator: np.random.Generator) -> None:
-        self._weights, self._generator = weights, generator
-        self._ready: list[Any] = []
+    def __init__(self, weights: np.ndarray, words: WordStream) -> None:
+        with np.errstate(divide="ignore"):
+            self._logits = np.log(weights.astype(np.float32))[None]
+        self._words = words
 
     def __next__(self) -> Row:
-        if not self._ready:
-            self._ready = list(self._generator.choice(len(self._weights), 1024, p=self._weights))
-        return (self._ready.pop(),)
+        state = array_of(*scrambled(self._words.one(), self._words.one()))
+        row = categorical_kernel(state, self._logits, num_samples=1, dtype=dtypes.int64)
+        return (row[0, 0],)
 
 
 class DirectedRows(Rows):

@@ -9,11 +9,14 @@ import numpy as np
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.data.runtime.node import UNKNOWN, Alike, Node, Randomness, Run, integer
 from tapeflow._src.data.runtime.rows import ENDLESS, Row, Rows, Table
+from tapeflow._src.primitives.random.numbers import permutation
+from tapeflow._src.primitives.random.philox import WordStream
 
 _BLOCK = 4096  # how many random numbers are drawn at a time
 
-# There are two ways to shuffle: indices, where the input has a table, and rows, where it has none. Both draw the same
-# random numbers for the same purpose, so that the order is the same. After `cache`, the one follows the other.
+# There are two ways to shuffle: indices, where the input has a table, and rows, where it has none. The order is the
+# same, and it is TensorFlow's: from a ring of `buffer_size` elements, the one is drawn that is as many places after
+# the first as a random word says. The first takes its place, and the next element of the input that of the first.
 
 
 class Shuffle(Alike):
@@ -35,30 +38,60 @@ class Shuffle(Alike):
         """By indices, where the input has a table."""
         assert self.randomness is not None
         size = self.known(0)
-        generator = run.generator(self.randomness)
+        words = run.words(self.randomness)
         table = self.source.table()
         if table is None:
-            return BufferRows(self.source.rows(run), size, generator)
+            return BufferRows(self.source.rows(run), size, words)
         if size == UNKNOWN and table.size == ENDLESS:
             raise invalid(
                 "Dataset.shuffle: a buffer cannot hold all elements of an infinite dataset"
             )
-        return ShuffledTableRows(table, size, generator)
+        return ShuffledTableRows(table, size, words)
+
+
+class Ring:
+    """The buffer. `size` says how many elements there are."""
+
+    def __init__(self, elements: list[Any]) -> None:
+        self._elements, self.size = elements, len(elements)
+        self._first = 0
+
+    def exchange(self, word: int, new: Any) -> Any:
+        """Gives an element for another one."""
+        elements, first = self._elements, self._first
+        place = (first + word % self.size) % self.size
+        out, elements[place] = elements[place], elements[first]
+        elements[first] = new
+        self._first = (first + 1) % self.size
+        return out
+
+    def draw(self, word: int) -> Any:
+        """Gives an element, while none come in."""
+        elements, first = self._elements, self._first
+        place = (first + word % self.size) % len(elements)
+        out, elements[place] = elements[place], elements[first]
+        elements[first] = None
+        self._first = (first + 1) % len(elements)
+        self.size -= 1
+        return out
 
 
 class Order:
     """The numbers below `size`, shuffled with a buffer."""
 
-    def __init__(self, size: int, buffer_size: int, generator: np.random.Generator) -> None:
-        self._size, self._generator = size, generator
+    def __init__(self, size: int, buffer_size: int, words: WordStream) -> None:
+        self._size = size
         self._position = 0
-        if buffer_size == UNKNOWN or buffer_size >= size:
-            self._ready = generator.permutation(size)
-            self._buffer: list[int] = []
-        else:
-            self._ready = np.empty(0, np.int64)
-            self._buffer = list(range(buffer_size))
-        self._unread = len(self._buffer)  # the next number to go into the buffer
+        self._words = words
+        self._ring = Ring([])
+        self._ready = np.empty(0, np.int64)
+        if (
+            buffer_size == UNKNOWN or buffer_size >= size
+        ):  # drawn from a buffer that nothing comes into
+            self._ready, self._unread = permutation(words.take(size)), size
+            return
+        self._ring = Ring(list(range(buffer_size)))
+        self._unread = self._ring.size  # the next number to go into the buffer
 
     def some(self, n: int) -> np.ndarray:
         """The next `n` numbers, or fewer."""
@@ -79,27 +112,24 @@ class Order:
         return found
 
     def _block(self) -> np.ndarray:
-        buffer, left = self._buffer, min(_BLOCK, self._size - self._unread)
-        if not buffer:
-            return np.empty(0, np.int64)
-        if not left:  # what is in the buffer comes last, in any order
-            self._buffer = []
-            return np.array(buffer)[self._generator.permutation(len(buffer))]
-        drawn = []
-        slots = self._generator.integers(len(buffer), size=_BLOCK)[:left].tolist()
-        for slot, new in zip(slots, range(self._unread, self._unread + left), strict=True):
-            drawn.append(buffer[slot])
-            buffer[slot] = new
-        self._unread += left
-        return np.array(drawn)
+        ring, unread = self._ring, self._unread
+        count = min(_BLOCK, self._size - unread)
+        if count:
+            exchange = ring.exchange
+            words = self._words.take(count).tolist()
+            drawn = [exchange(word, unread + i) for i, word in enumerate(words)]
+            self._unread += count
+        else:
+            drawn = [ring.draw(word) for word in self._words.take(min(_BLOCK, ring.size)).tolist()]
+        return np.array(drawn, np.int64)
 
 
 class ShuffledTableRows(Rows):
     """Rows of a table in the order of shuffled indices."""
 
-    def __init__(self, table: Table, buffer_size: int, generator: np.random.Generator) -> None:
+    def __init__(self, table: Table, buffer_size: int, words: WordStream) -> None:
         self._table = table
-        self._order = Order(table.size, buffer_size, generator)
+        self._order = Order(table.size, buffer_size, words)
 
     def __next__(self) -> Row:
         index = self._order.some(1)
@@ -122,42 +152,32 @@ class ShuffledTableRows(Rows):
 class BufferRows(Rows):
     """Rows drawn from a buffer."""
 
-    def __init__(self, source: Rows, size: int, generator: np.random.Generator) -> None:
-        self._source, self._size, self._generator = source, size, generator
-        self._buffer: list[Row] = []
-        self._slots: list[int] = []
-        self._filled = False
+    def __init__(self, source: Rows, size: int, words: WordStream) -> None:
+        self._source, self._size, self._words = source, size, words
+        self._ring: Ring | None = None
+        self._ended = False
 
-    def _fill(self) -> None:
+    def _filled(self) -> Ring:
+        rows = []
         for row in self._source:
-            self._buffer.append(row)
-            if len(self._buffer) == self._size:
+            rows.append(row)
+            if len(rows) == self._size:
                 break
-        self._filled = True
+        else:
+            self._ended = True
+        return Ring(rows)
 
     def __next__(self) -> Row:
-        if not self._filled:
-            self._fill()
-        buffer = self._buffer
-        if not buffer:
-            raise StopIteration
-        if len(buffer) == self._size:
+        ring = self._ring
+        if ring is None:
+            ring = self._ring = self._filled()
+        if not self._ended:
             try:
                 new = next(self._source)
             except StopIteration:
-                self._drain()
+                self._ended = True
             else:
-                if not self._slots:
-                    self._slots = self._generator.integers(self._size, size=_BLOCK)[::-1].tolist()
-                slot = self._slots.pop()
-                row, buffer[slot] = buffer[slot], new
-                return row
-        elif self._size != 0:
-            self._drain()
-        return self._buffer.pop()
-
-    def _drain(self) -> None:
-        """What is left comes out in any order."""
-        order = self._generator.permutation(len(self._buffer))
-        self._buffer = [self._buffer[i] for i in reversed(order)]
-        self._size = 0
+                return ring.exchange(self._words.one(), new)
+        if not ring.size:
+            raise StopIteration
+        return ring.draw(self._words.one())

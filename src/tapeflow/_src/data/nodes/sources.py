@@ -18,6 +18,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Randomness, Run, integer
 from tapeflow._src.data.runtime.rows import ArrayTable, RangeTable, Row, Rows, Table
 from tapeflow._src.data.specs import for_pipeline, leaves, map_spec, spec_of, tensor_leaves
+from tapeflow._src.primitives.random.philox import WordStream
 
 
 class Tensors(Node):
@@ -302,18 +303,18 @@ class RandomNumbers(Node):
     def rows(self, run: Run) -> Rows:
         """Numbers of 32 bits, as in TensorFlow."""
         assert self.randomness is not None
-        return RandomRows(run.generator(self.randomness))
+        return RandomRows(run.words(self.randomness))
 
 
 class RandomRows(Rows):
     """Random integers."""
 
-    def __init__(self, generator: np.random.Generator) -> None:
-        self._generator = generator
+    def __init__(self, words: WordStream) -> None:
+        self._words = words
 
     def __next__(self) -> Row:
-        return (self._generator.integers(2**32),)
+        return (np.int64(self._words.one()),)
 
     def chunk(self, n: int) -> list[Any]:
         """Many at once."""
-        return [self._generator.integers(2**32, size=n)]
+        return [self._words.take(n).astype(np.int64)]

@@ -7,17 +7,17 @@ what is random in it, so that the iteration can be done again.
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.placement.devices import Place, on_this_computer
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.rows import ENDLESS, Rows, Table, TableRows
-from tapeflow._src.primitives.random import numbers
+from tapeflow._src.primitives.random.philox import WordStream
+from tapeflow._src.primitives.random.streams import seed_word, streams
 
 INFINITE = -1
 UNKNOWN = -2
@@ -135,19 +135,16 @@ class Alike(Node):
 
 
 class Randomness:
-    """The random numbers of a node: those of each pass follow from a seed and the number of the pass.
+    """The random numbers of a node: those of each pass follow from two seeds and the number of the pass.
 
     Args:
-      seed: of the user, or None. `tf.random.set_seed` counts too, as in TensorFlow.
+      seed: of the user, or None. The other one is that of `tf.random.set_seed`, as for any op.
       anew: whether each pass has random numbers of its own.
     """
 
     def __init__(self, seed: Any, anew: bool = True) -> None:
-        if seed is None:
-            words = numbers.streams.fresh("shuffle", None)
-        else:
-            words = [numbers.streams._global or 0, numbers.seed_word(seed)]
-        self.entropy = [int(w) for w in words]
+        pair = streams.seeds(None if seed is None else seed_word(seed))
+        self.entropy = [int.from_bytes(os.urandom(7), "little"), 0] if pair is None else list(pair)
         self.anew = anew
         self.begun = 0  # how many passes there were
 
@@ -170,8 +167,8 @@ class Run:
         for r, first in zip(found, self._first, strict=True):
             r.begun = max(r.begun, first + 1)
 
-    def generator(self, randomness: Randomness) -> np.random.Generator:
-        """The random numbers for the next pass over a node."""
+    def words(self, randomness: Randomness) -> WordStream:
+        """The random words for the next pass over a node."""
         i = self._places.get(id(randomness))
         if i is None:  # of a dataset that was made while iterating
             number, entropy = randomness.begun, randomness.entropy
@@ -179,7 +176,12 @@ class Run:
             number, entropy = self._next[i], self._entropy[i]
             self._next[i] += 1
         randomness.begun = max(randomness.begun, number + 1)
-        return np.random.Generator(np.random.PCG64([*entropy, number if randomness.anew else 0]))
+        if not randomness.anew:
+            return WordStream(*entropy)
+        # Each pass takes the next two words of a stream as its seeds.
+        seeds = WordStream(*entropy)
+        seeds.skip(2 * number)
+        return WordStream(*seeds.take(2).tolist())
 
     def state(self) -> list[Any]:
         """What is random in this run, as numbers."""

@@ -95,7 +95,9 @@ def _power(x: Any, y: Any) -> Any:
 
 def _add_n(*xs: Any) -> Any:
     first = xs[0]
-    if len(xs) < 2 or any(x.dtype != first.dtype or x.shape != first.shape for x in xs):
+    if len(xs) < 2 or first.dtype.char not in _NUMBERS:
+        return NotImplemented
+    if any(x.dtype != first.dtype or x.shape != first.shape for x in xs):
         return NotImplemented
     total = cupy.add(first, xs[1])
     for x in xs[2:]:

@@ -1,7 +1,7 @@
 """Random tensors from Keras's seeds.
 
 Keras's random functions are functions of a seed: an integer, or a `SeedGenerator`, whose state is a variable that each
-draw counts up. The state is the seed of tapeflow's stateless draws (`tapeflow._src.primitives.random.numbers`).
+draw counts up. The state is the seed of stateless draws, as in Keras on TensorFlow, so that the numbers are the same.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.config import floatx
 from keras.src.random.seed_generator import (
@@ -28,9 +27,11 @@ from tapeflow._src.ops.arguments import ints
 from tapeflow._src.ops.random.numbers import between
 from tapeflow._src.primitives.nn import activations
 from tapeflow._src.primitives.random import distributions, numbers
+from tapeflow._src.primitives.random.streams import stateless
 
 _NEXT = tf.constant([0, 1], tf.int64)
-_OTHER = tf.constant(np.array([0, 0, 1, 0], np.uint64))
+_SEEDS = tf.constant(2**31 - 2, tf.int64)
+_OTHER = tf.constant(12, tf.int64)
 
 
 def normal(
@@ -65,11 +66,14 @@ def uniform(
 def randint(shape: Any, minval: Any, maxval: Any, dtype: Any = "int32", seed: Any = None) -> Tensor:
     """Integers from `minval` up to, but not including, `maxval`."""
     state, shape = _state(seed), _sizes(shape)
-    low, high = convert_to_tensor(minval, tf.int64), convert_to_tensor(maxval, tf.int64)
+    wide = dtype_of(dtype)
+    if wide not in (tf.int32, tf.int64):
+        wide = tf.int64
+    low, high = convert_to_tensor(minval, wide), convert_to_tensor(maxval, wide)
     if low.ndim or high.ndim:
-        words = numbers.any_integers(state, shape=shape, dtype=tf.int64)
+        words = numbers.any_integers(state, shape=shape, dtype=wide)
         return cast(low + tf.math.floormod(words, high - low), dtype)
-    return cast(numbers.uniform_integers(state, low, high, shape=shape, dtype=tf.int64), dtype)
+    return cast(numbers.uniform_integers(state, low, high, shape=shape, dtype=wide), dtype)
 
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: Any = None) -> Tensor:
@@ -91,15 +95,17 @@ def dropout(
     shape = inputs._array.shape
     if noise_shape is not None:
         shape = _sizes([shape[i] if size is None else size for i, size in enumerate(noise_shape)])
-    kept = numbers.keep(_state(seed), rate, shape=shape)
+    kept = numbers.keep(
+        _state(seed), convert_to_tensor(rate, inputs.dtype), shape=shape, dtype=inputs.dtype
+    )
     return activations.dropout(inputs, kept, scale=1.0 / (1.0 - rate))
 
 
 def shuffle(x: Any, axis: int = 0, seed: Any = None) -> Tensor:
     """The slices along an axis in a random order. Unlike `tf.random.shuffle` it has a gradient."""
     x = convert_to_tensor(x)
-    order = numbers.shuffle(_state(seed), tf.range(x._array.shape[axis]))
-    return tf.gather(x, order, axis=axis)
+    keys = numbers.uniform(_state(seed), shape=(x._array.shape[axis],), dtype=tf.float32)
+    return tf.gather(x, tf.argsort(keys), axis=axis)
 
 
 def gamma(shape: Any, alpha: Any, dtype: Any = None, seed: Any = None) -> Tensor:
@@ -109,11 +115,11 @@ def gamma(shape: Any, alpha: Any, dtype: Any = None, seed: Any = None) -> Tensor
 
 def beta(shape: Any, alpha: Any, beta: Any, dtype: Any = None, seed: Any = None) -> Tensor:
     """Numbers from beta distributions. Gradients flow to `alpha` and `beta`."""
-    state, shape, dtype = _state(seed), _sizes(shape), dtype_of(dtype or floatx())
+    words, shape, dtype = _words(seed), _sizes(shape), dtype_of(dtype or floatx())
     # The share of one of two gamma variables in their sum. In single precision at least: both may be tiny.
     wide = dtype if dtype.size > 2 else tf.float32
-    first = _gamma(state, shape, alpha, wide)
-    second = _gamma(state + _OTHER, shape, beta, wide)
+    first = _gamma(stateless(words), shape, alpha, wide)
+    second = _gamma(stateless(words + _OTHER), shape, beta, wide)
     return cast(first / (first + second), dtype)
 
 
@@ -138,12 +144,22 @@ def binomial(
 
 def _state(seed: Any) -> Tensor:
     """The state to draw from. A generator goes on to its next."""
+    return stateless(_words(seed))
+
+
+def _words(seed: Any) -> Tensor:
+    """Two seeds for a stateless draw, small enough for 32 bits, as Keras gives them to TensorFlow."""
+    words = _drawn(seed)
+    return words if words.dtype is tf.int32 else tf.math.floormod(words, _SEEDS)
+
+
+def _drawn(seed: Any) -> Any:
     if type(seed) is SeedGenerator and not in_stateless_scope():
         # What `SeedGenerator.next` does, in one op: this is on the way of every dropout.
         variable = seed.state._value
         if type(variable) is TapeflowVariable:
-            return numbers.stateless(variable._exchange(lambda now: now + _NEXT))
-    return numbers.stateless(seed if isinstance(seed, Tensor) else draw_seed(seed))
+            return variable._exchange(lambda now: now + _NEXT)
+    return seed if isinstance(seed, Tensor) else draw_seed(seed)
 
 
 # Parameters.
@@ -172,5 +188,7 @@ def _spread(parameter: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _gamma(state: Tensor, shape: tuple[int, ...], alpha: Any, dtype: DType) -> Tensor:
-    alpha = _spread(convert_to_tensor(alpha, dtype), shape)
+    alpha = convert_to_tensor(alpha, dtype)
+    if alpha._array.shape != shape[len(shape) - alpha.ndim :]:
+        alpha = _spread(alpha, shape)
     return distributions.gamma(state, alpha, shape=shape)

@@ -25,7 +25,8 @@ def _flipped(op: str, image: Any, flip: Any, draw: Any) -> Tensor:
     image = checked(op, "image", image)
     lead = image._array.shape[:-3]
     with beside(image):
-        turned = binary.less(draw(lead), 0.5)
+        # As in TensorFlow, which turns one image where the number is less, and those of a batch where it is more.
+        turned = binary.greater(draw(lead), 0.5) if lead else binary.less(draw(lead), 0.5)
     turned = moving.reshape(turned, shape=(*lead, 1, 1, 1))
     return moving.select(turned, flip(image), image)
 

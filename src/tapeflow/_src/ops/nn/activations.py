@@ -1,4 +1,4 @@
-"""`tf.nn`: activations, normalisation, dropout, embeddings."""
+"""`tf.nn`: activations, normalisation, embeddings."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export, export_value
-from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.ops.arguments import axes_of, axis_of, integer, ints, number
-from tapeflow._src.ops.random.numbers import op_seed
+from tapeflow._src.ops.arguments import axes_of, axis_of, integer, number
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.nn import activations
-from tapeflow._src.primitives.random import numbers
 from tapeflow._src.primitives.reduction import ordering, reducing
 from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.primitives.special import gamma
@@ -290,63 +287,6 @@ def bias_add(
     if first and len(shape) > 2:
         bias = moving.reshape(bias, shape=(channels[0],) + (1,) * (len(shape) - 2))
     return binary.add(value, bias)
-
-
-@export("nn.dropout")
-def dropout(
-    x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None
-) -> Tensor:
-    """Sets elements to 0 at random, and scales the others up so that sums keep their expectation.
-
-    >>> y = tf.nn.dropout(tf.constant([1.0] * 1000), rate=0.5, seed=1)
-    >>> sorted(set(y.numpy().tolist()))
-    [0.0, 2.0]
-
-    Args:
-      x: a float tensor.
-      rate: the probability to drop an element, in [0, 1).
-      noise_shape: the shape of the random choice, which broadcasts to x: with `[batch, 1]` whole
-        rows are dropped. `None` entries are taken from x.
-      seed: see `tf.random.set_seed`.
-      name: accepted for compatibility.
-    """
-    x = convert_to_tensor(x)
-    if not x.dtype.is_floating:
-        raise ValueError(
-            f"dropout: `x.dtype` must be floating as `x` will be scaled, got {x.dtype.name}. "
-            "Use tf.cast to change it."
-        )
-    shape = _noise_shape(x._array.shape, noise_shape)
-    if isinstance(rate, Tensor) or hasattr(rate, "__tf_tensor__"):
-        rate = convert_to_tensor(rate)
-        if rate.dtype is not x.dtype or rate._array.shape:
-            raise ValueError(
-                f"dropout: `rate` must be a scalar of the dtype of `x`, {x.dtype.name}, got {rate}"
-            )
-        x = x / (1 - rate)
-        scale = 1.0
-    else:
-        if isinstance(rate, str) or not hasattr(rate, "__float__"):
-            wrong = shown(rate)
-            raise ValueError(f"dropout: `rate` must be a scalar or scalar tensor, got {wrong}")
-        rate = number("dropout", "rate", rate)
-        if not 0 <= rate < 1:
-            wanted = "a scalar tensor or a float in the range [0, 1)"
-            raise ValueError(f"dropout: `rate` must be {wanted}, received {shown(rate)}")
-        if rate == 0:
-            return x
-        scale = 1.0 / (1.0 - rate)
-    state = numbers.next_state(op="dropout", seed=op_seed(seed))
-    with beside(x):
-        return activations.dropout(x, numbers.keep(state, rate, shape=shape), scale=scale)
-
-
-def _noise_shape(shape: tuple[int, ...], noise: Any) -> tuple[int, ...]:
-    if noise is None:
-        return shape
-    if isinstance(noise, (list, tuple)) and len(noise) == len(shape):
-        noise = [n if d is None else d for d, n in zip(noise, shape, strict=True)]
-    return ints("dropout", "noise_shape", noise)
 
 
 @export("nn.embedding_lookup")

@@ -17,7 +17,13 @@ from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.random.numbers import op_seed
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise.builders import coerce
-from tapeflow._src.primitives.random import distributions, numbers
+from tapeflow._src.primitives.random import (
+    bounded,
+    distributions,
+    index_shuffle as permutations,
+    numbers,
+)
+from tapeflow._src.primitives.random.streams import PER_NUMBER, next_state, stateless
 
 
 @export("random.gamma")
@@ -47,9 +53,9 @@ def gamma(
     dtype = as_dtype(dtype)
     alpha = convert_to_tensor(alpha, dtype)
     beta = convert_to_tensor(1 if beta is None else beta, dtype)
-    state = numbers.next_state(op="gamma", seed=op_seed(seed))
     common = np.broadcast_shapes(alpha._array.shape, beta._array.shape)
     whole = (*ints("random.gamma", "shape", shape, scalar=True), *common)
+    state = next_state(f"gamma {dtype.name}", op_seed(seed), (*whole, PER_NUMBER))
     return _scaled_gamma(state, whole, alpha, beta)
 
 
@@ -82,7 +88,7 @@ def stateless_gamma(
     dtype = as_dtype(dtype)
     alpha = convert_to_tensor(alpha, dtype)
     beta = convert_to_tensor(1 if beta is None else beta, dtype)
-    return _scaled_gamma(numbers.stateless(seed), _shape("stateless_gamma", shape), alpha, beta)
+    return _scaled_gamma(stateless(seed), _shape("stateless_gamma", shape), alpha, beta)
 
 
 def _scaled_gamma(state: Tensor, shape: tuple[int, ...], alpha: Tensor, beta: Tensor) -> Tensor:
@@ -113,9 +119,11 @@ def poisson(
       name: accepted for compatibility.
     """
     lam = convert_to_tensor(lam)
-    state = numbers.next_state(op="poisson", seed=op_seed(seed))
+    dtype = as_dtype(dtype)
     whole = (*ints("random.poisson", "shape", shape, scalar=True), *lam._array.shape)
-    return distributions.poisson(state, lam, shape=whole, dtype=as_dtype(dtype))
+    kernel = f"poisson {lam.dtype.name} {dtype.name}"
+    state = next_state(kernel, op_seed(seed), (*whole, PER_NUMBER))
+    return distributions.poisson(state, lam, shape=whole, dtype=dtype)
 
 
 @export("random.stateless_poisson")
@@ -135,7 +143,7 @@ def stateless_poisson(
       name: accepted for compatibility.
     """
     return distributions.poisson(
-        numbers.stateless(seed),
+        stateless(seed),
         lam,
         shape=_shape("stateless_poisson", shape),
         dtype=as_dtype(dtype),
@@ -167,7 +175,7 @@ def stateless_binomial(
     probs = convert_to_tensor(probs)
     counts = cast(convert_to_tensor(counts), probs.dtype)
     return distributions.binomial(
-        numbers.stateless(seed),
+        stateless(seed),
         counts,
         probs,
         shape=_shape("stateless_binomial", shape),
@@ -203,8 +211,8 @@ def stateless_parameterized_truncated_normal(
     means, stddevs = coerce(means, stddevs)
     _, minvals = coerce(means, minvals)
     _, maxvals = coerce(means, maxvals)
-    noise = distributions.bounded_normal(
-        numbers.stateless(seed),
+    noise = bounded.bounded_normal(
+        stateless(seed),
         (minvals - means) / stddevs,
         (maxvals - means) / stddevs,
         shape=_shape("stateless_parameterized_truncated_normal", shape),
@@ -227,7 +235,26 @@ def stateless_shuffle(
       alg: accepted for compatibility.
       name: accepted for compatibility.
     """
-    return numbers.shuffle(numbers.stateless(seed), value)
+    return numbers.shuffle(stateless(seed), value)
+
+
+@export("random.experimental.index_shuffle")
+def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
+    """Where a number goes in a permutation of the numbers from 0 to `max_index`, which the seed decides.
+
+    >>> tf.random.experimental.index_shuffle(tf.range(4), seed=[5, 9], max_index=3).numpy()
+    array([2, 0, 1, 3], dtype=int32)
+
+    Nothing is made of the size of the permutation: each number is computed alone.
+
+    Args:
+      index: integers from 0 to `max_index`, a scalar or a vector.
+      seed: two integers.
+      max_index: the greatest number, of the dtype of `index`; a scalar or a vector.
+    """
+    index = convert_to_tensor(index)
+    max_index = convert_to_tensor(max_index, index.dtype)
+    return permutations.index_shuffle(index, convert_to_tensor(seed), max_index)
 
 
 @export("random.split", "random.experimental.stateless_split")
@@ -247,7 +274,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     """
     seed = convert_to_tensor(seed)
     shape = (integer("random.split", "num", num), 2)
-    return numbers.any_integers(numbers.stateless(seed), shape=shape, dtype=seed.dtype)
+    return numbers.any_integers(stateless(seed), shape=shape, dtype=seed.dtype)
 
 
 @export("random.fold_in", "random.experimental.stateless_fold_in")
@@ -265,8 +292,8 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     data = convert_to_tensor(data)
     if data.ndim:
         raise invalid(f"random.fold_in: data must be a scalar, got shape {list(data.shape)}")
-    word = numbers.any_integers(numbers.stateless(seed), shape=(), dtype=data.dtype)
-    return moving.stack(data, word, axis=0)
+    word = numbers.any_integers(stateless(seed), shape=(), dtype=data.dtype)
+    return moving.stack(word, data, axis=0)
 
 
 def _shape(op: str, shape: Any) -> tuple[int, ...]:

@@ -23,8 +23,12 @@ from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.ops.random.numbers import uniform_from
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.random import distributions, numbers
+from tapeflow._src.primitives.random.streams import (
+    PER_NUMBER,
+    generator_skip,
+    generator_state,
+)
 
-_PER_NUMBER = 256  # how far the counter moves for each number drawn, as in TensorFlow
 _WORD = 2**64
 
 
@@ -217,13 +221,13 @@ class Generator(Tracked):
         (array([1, 0, 0]), array([513,   0,   0]))
         """
         step = convert_to_tensor(
-            _PER_NUMBER * integer("Generator.skip", "delta", delta), dtypes.int64
+            PER_NUMBER * integer("Generator.skip", "delta", delta), dtypes.int64
         )
-        return self._state_var._exchange(lambda before: distributions.generator_skip(before, step))
+        return self._state_var._exchange(lambda before: generator_skip(before, step))
 
     def _draw(self, shape: tuple[int, ...]) -> Tensor:
         """A state of the primitives to draw from, for as many numbers."""
-        return own_states(distributions.generator_state(self.skip(math.prod(shape))))
+        return own_states(generator_state(self.skip(math.prod(shape))))
 
     # Numbers.
 
@@ -311,9 +315,11 @@ class Generator(Tracked):
         probs = convert_to_tensor(probs, counts.dtype if counts.dtype.is_floating else None)
         if counts.dtype is not probs.dtype:
             counts = moving.cast(counts, dtype=probs.dtype)
-        return distributions.binomial(
-            self._draw(dims), counts, probs, shape=dims, dtype=as_dtype(dtype)
-        )
+        batches = math.prod(np.broadcast_shapes(counts._array.shape, probs._array.shape))
+        samples = math.prod(dims) // batches if batches else 0
+        # TensorFlow's count of what is set aside for them.
+        state = self._draw((batches * 2 * 100 * (samples + 3) // 4,))
+        return distributions.binomial(state, counts, probs, shape=dims, dtype=as_dtype(dtype))
 
     # Seeds and other generators.
 

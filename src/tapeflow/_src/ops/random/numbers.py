@@ -6,20 +6,23 @@ seeds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.placement.remote import beside, is_known
+from tapeflow._src.core.placement.devices import on_this_computer
+from tapeflow._src.core.placement.remote import beside, device_of, is_known, made_beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
-from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.elementwise import binary
-from tapeflow._src.primitives.indexing import sequences
+from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.random import numbers
+from tapeflow._src.primitives.random.streams import PER_NUMBER, next_state, stateless, streams
 
 _UNIFORM = (
     dtypes.float16,
@@ -50,12 +53,13 @@ def set_seed(seed: Any) -> None:
     - The op's seed only: a sequence that is the same in each run of the program.
     - Both: a sequence that follows from both.
 
-    Calls with the same op seed go on in one sequence; they do not repeat the same numbers.
+    Calls with the same op seed go on in one sequence; they do not repeat the same numbers. Inside of a `tf.function`
+    each op has a sequence of its own, which goes on with each call of the function. The numbers are TensorFlow's.
 
     Args:
       seed: an integer. `None` takes the seed away again.
     """
-    numbers.streams.set_seed(seed)
+    streams.set_seed(seed)
 
 
 @export("random.normal")
@@ -84,9 +88,9 @@ def normal(
     """
     dtype = as_dtype(dtype)
     mean, stddev = _like(mean, dtype), _like(stddev, dtype)
-    state = numbers.next_state(op="normal", seed=op_seed(seed))
-    with beside(mean, stddev, shape):
-        return _scaled(numbers.normal(state, shape=_shape(shape), dtype=dtype), stddev, mean)
+    state, dims = stream_of("normal", shape, dtype, seed), _shape(shape)
+    with made_beside(dims, dtype, mean, stddev, shape):
+        return _scaled(numbers.normal(state(), shape=dims, dtype=dtype), stddev, mean)
 
 
 @export("random.truncated_normal")
@@ -113,10 +117,9 @@ def truncated_normal(
     """
     dtype = as_dtype(dtype)
     mean, stddev = _like(mean, dtype), _like(stddev, dtype)
-    state = numbers.next_state(op="truncated_normal", seed=op_seed(seed))
-    with beside(mean, stddev, shape):
-        noise = numbers.truncated_normal(state, shape=_shape(shape), dtype=dtype)
-        return _scaled(noise, stddev, mean)
+    state, dims = stream_of("truncated_normal", shape, dtype, seed), _shape(shape)
+    with made_beside(dims, dtype, mean, stddev, shape):
+        return _scaled(numbers.truncated_normal(state(), shape=dims, dtype=dtype), stddev, mean)
 
 
 @export("random.uniform")
@@ -148,16 +151,14 @@ def uniform(
         raise ValueError(f"random.uniform: dtype must be one of {accepted}, got {dtype.name}")
     if maxval is None and dtype.is_integer:
         raise ValueError(f"random.uniform: must specify maxval for integer dtype {dtype.name}")
-    op = "integers" if dtype.is_integer else "uniform"
-    return uniform_from(
-        lambda: numbers.next_state(op=op, seed=op_seed(seed)), shape, minval, maxval, dtype
-    )
+    state = stream_of("uniform", shape, dtype, seed)
+    return uniform_from(state, shape, minval, maxval, dtype)
 
 
 def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
     """What all uniform ops share; `state()` gives the state to draw from."""
     low, high = _like(minval, dtype), _like(1 if maxval is None else maxval, dtype)
-    with beside(low, high, shape):
+    with made_beside(_shape(shape), dtype, low, high, shape):
         if dtype.is_integer:
             # On a device nobody looks at the bounds, but these are mostly known here.
             if is_known(low) and is_known(high) and not low._array.ndim and not high._array.ndim:
@@ -168,14 +169,11 @@ def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType)
 
 
 def between(unit: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """Numbers from 0 up to 1, which they are less than, brought to the range from `low` up to `high`."""
-    values = _scaled(unit, high - low, low)
-    if is_known(low) and not low._array.any():
-        return values  # from 0, the greatest of them is rounded down
-    # Otherwise it may be rounded to `high` itself. Nothing is done where there is nothing in between.
-    last = sequences.next_after(high, low)
-    endless = moving.zeros_like(last) + float("inf")
-    return binary.minimum(values, moving.select(binary.less(low, high), last, endless))
+    """Numbers from 0 up to 1, which they are less than, brought to the range from `low` up to `high`.
+
+    As in TensorFlow, rounding may give `high` itself where `low` is not 0.
+    """
+    return _scaled(unit, high - low, low)
 
 
 @export("random.shuffle")
@@ -190,8 +188,15 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
       seed: see `tf.random.set_seed`.
       name: accepted for compatibility.
     """
-    state = numbers.next_state(op="shuffle", seed=op_seed(seed))
-    return numbers.shuffle(state, value)
+    value = convert_to_tensor(value)
+    rows = value._array.shape[0] if value._array.shape else 0
+    # A word for each row but the last, and four words in each block.
+    state = next_state(f"shuffle {value.dtype.name}", op_seed(seed), ((rows + 2) // 4,))
+    if device_of(value) is None or not rows:
+        return numbers.shuffle(state, value)
+    with on_this_computer():  # the rows themselves stay where they are
+        order = numbers.shuffle(state, Tensor(np.arange(rows)))
+    return picking.gather(value, order, axis=0, batch_dims=0)
 
 
 @export("random.categorical")
@@ -213,13 +218,12 @@ def categorical(
     Returns:
       A tensor of shape `[batch, num_samples]`.
     """
-    state = numbers.next_state(op="categorical", seed=op_seed(seed))
-    return numbers.categorical(
-        state,
-        logits,
-        num_samples=integer("categorical", "num_samples", num_samples),
-        dtype=_class_dtype(dtype),
-    )
+    logits, dtype = convert_to_tensor(logits), _class_dtype(dtype)
+    count = integer("categorical", "num_samples", num_samples)
+    rows = logits._array.shape[0] if logits._array.shape else 0
+    blocks = (rows, (count + 3) // 4 * 4, 2 * PER_NUMBER)
+    state = next_state(f"categorical {logits.dtype.name} {dtype.name}", op_seed(seed), blocks)
+    return numbers.categorical(state, logits, num_samples=count, dtype=dtype)
 
 
 def _class_dtype(dtype: Any) -> DType:
@@ -260,8 +264,8 @@ def stateless_normal(
     """
     dtype = as_dtype(dtype)
     mean, stddev = _like(mean, dtype), _like(stddev, dtype)
-    with beside(mean, stddev, shape):
-        noise = numbers.normal(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
+    with made_beside(_shape(shape), dtype, mean, stddev, shape):
+        noise = numbers.normal(stateless(seed), shape=_shape(shape), dtype=dtype)
         return _scaled(noise, stddev, mean)
 
 
@@ -282,9 +286,8 @@ def stateless_truncated_normal(
     """
     dtype = as_dtype(dtype)
     mean, stddev = _like(mean, dtype), _like(stddev, dtype)
-    with beside(mean, stddev, shape):
-        state = numbers.stateless(seed)
-        noise = numbers.truncated_normal(state, shape=_shape(shape), dtype=dtype)
+    with made_beside(_shape(shape), dtype, mean, stddev, shape):
+        noise = numbers.truncated_normal(stateless(seed), shape=_shape(shape), dtype=dtype)
         return _scaled(noise, stddev, mean)
 
 
@@ -315,8 +318,8 @@ def stateless_uniform(
         )
     if dtype.is_integer and minval is None:
         with beside(shape):
-            return numbers.any_integers(numbers.stateless(seed), shape=_shape(shape), dtype=dtype)
-    return uniform_from(lambda: numbers.stateless(seed), shape, minval, maxval, dtype)
+            return numbers.any_integers(stateless(seed), shape=_shape(shape), dtype=dtype)
+    return uniform_from(lambda: stateless(seed), shape, minval, maxval, dtype)
 
 
 @export("random.stateless_categorical")
@@ -329,7 +332,7 @@ def stateless_categorical(
     array([[0, 0, 0]])
     """
     return numbers.categorical(
-        numbers.stateless(seed),
+        stateless(seed),
         logits,
         num_samples=integer("categorical", "num_samples", num_samples),
         dtype=_class_dtype(dtype),
@@ -337,6 +340,18 @@ def stateless_categorical(
 
 
 # Arguments.
+
+
+def stream_of(op: str, shape: Any, dtype: DType, seed: Any) -> Callable[[], Tensor]:
+    """Gives the next state for an op that draws numbers of a shape.
+
+    In TensorFlow, an op of another dtype is another kernel, with a stream of its own, and so is one whose shape is of
+    another dtype.
+    """
+    kernel = f"{op} {dtype.name}"
+    if getattr(shape, "dtype", None) in (dtypes.int64, np.int64):
+        kernel += " int64"
+    return lambda: next_state(kernel, op_seed(seed), (*_shape(shape), PER_NUMBER))
 
 
 def op_seed(seed: Any) -> int | None:

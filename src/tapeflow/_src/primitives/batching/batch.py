@@ -84,8 +84,8 @@ class OneState(BatchedTensor):
     def __init__(self, one: Tensor, batch: Batch, level: int) -> None:
         # Not a small multiple of the steps that the batches around this one take.
         step = pow(_GOLDEN, level + 1, 2**64)
-        words = np.zeros((batch.size, 4), np.uint64)
-        words[:, 3] = np.arange(1, batch.size + 1, dtype=np.uint64) * np.uint64(step)
+        words = np.zeros((batch.size, 3), np.uint64)
+        words[:, 1] = np.arange(1, batch.size + 1, dtype=np.uint64) * np.uint64(step)
         super().__init__(one + Tensor(words), batch)
         self.one = one
 

@@ -18,14 +18,17 @@ from tapeflow._src.primitives.batching.batch import Batch, Rule, Shared, rule
 from tapeflow._src.primitives.batching.moving import to_front
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.random import numbers
+from tapeflow._src.primitives.random.streams import Seeds
 from tapeflow._src.primitives.table import TABLE
 
 Shape = tuple[int, ...]
 
 
 @rule("random_next_state")
-def _next_state(batch: Batch, *, op: str, seed: int | None) -> Shared:
-    return Shared(batch.states(numbers.next_state(op=op, seed=seed)))
+def _next_state(batch: Batch, *, op: str, seeds: Seeds | None, place: int, blocks: Shape) -> Shared:
+    call = TABLE["random_next_state"].call
+    whole = (batch.size, *blocks)
+    return Shared(batch.states(call(op=op, seeds=seeds, place=place, blocks=whole)))
 
 
 def _one_by_one(name: str, batch: Batch, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Tensor:
@@ -83,7 +86,7 @@ def _each_alone(name: str) -> Rule:
     return rule
 
 
-for _name in ("stateless", "shuffle", "generator_state", "generator_skip"):
+for _name in ("stateless", "shuffle", "index_shuffle", "generator_state", "generator_skip"):
     rule(f"random_{_name}")(_each_alone(f"random_{_name}"))
 
 

@@ -1,11 +1,12 @@
-"""Random numbers from distributions that need more than one formula: gamma, Poisson, binomial, normal in an interval.
+"""Random numbers from distributions that need more than one formula: gamma, Poisson and binomial.
 
-Like everything in `numbers` they are functions of a state. Where draws may be rejected there are
-rounds: round r takes its words from Philox at the counter (0, call, stream, r), and element i always the words at i,
-so that no element depends on the luck of another.
+Like everything in `numbers` they are functions of a state, with TensorFlow's numbers. Draws may be rejected, so each
+number has blocks of its own, from which it takes what it needs: no number depends on the luck of another. They are
+counted parameter by parameter, all samples of the first one first. All is computed in double precision. Of a block,
+two uniform or two normal numbers, the second is used first.
 
-A gamma or bounded normal sample has a derivative with respect to its parameters: the one that leaves its quantile
-where it is (Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients", 2018).
+A gamma sample has a derivative with respect to its parameter: the one that leaves its quantile where it is (Figurnov,
+Mohamed and Mnih, "Implicit reparameterization gradients", 2018).
 """
 
 from __future__ import annotations
@@ -26,49 +27,110 @@ from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
-from tapeflow._src.primitives.elementwise import unary
+from tapeflow._src.primitives.random.normals import normals64, unit64
 from tapeflow._src.primitives.random.numbers import Shape
-from tapeflow._src.primitives.random.philox import random_bits
+from tapeflow._src.primitives.random.philox import blocks_at
+from tapeflow._src.primitives.random.streams import PER_NUMBER
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.special import gamma as special
 from tapeflow._src.primitives.special.incomplete import gamma_density, igamma
-from tapeflow._src.primitives.special.integrals import erfcinv_kernel
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
-ROOT_TWO = math.sqrt(2.0)
+
+class _Own:
+    """The blocks that each of `n` numbers has of its own, and how many of them it has used.
+
+    A *buffer* holds what is left of the numbers of a block. There are two, uniform and normal, because what a block
+    is used for depends on which is empty first.
+    """
+
+    def __init__(self, state: Any, places: np.ndarray) -> None:
+        self._state = state
+        self._next = places * np.uint64(PER_NUMBER)
+        self._buffers = {unit64: _Buffer(places.size), normals64: _Buffer(places.size)}
+
+    def uniform(self, at: np.ndarray) -> np.ndarray:
+        """The next uniform number of those with these indices."""
+        return self._taken(unit64, at)
+
+    def normal(self, at: np.ndarray) -> np.ndarray:
+        """The next normal number of those with these indices."""
+        return self._taken(normals64, at)
+
+    def _taken(self, make: Callable[..., np.ndarray], at: np.ndarray) -> np.ndarray:
+        buffer = self._buffers[make]
+        empty = at[buffer.left[at] == 0]
+        if empty.size:
+            blocks = blocks_at(self._state, self._next[empty])
+            self._next[empty] += np.uint64(1)
+            buffer.numbers[empty] = make(blocks.reshape(-1)).reshape(-1, 2)
+            buffer.left[empty] = 2
+        buffer.left[at] -= 1
+        return buffer.numbers[at, buffer.left[at]]
 
 
-def _unit(state: Any, number: int, rows: int, n: int) -> np.ndarray:
-    """`rows` rows of `n` numbers in (0, 1): the middles of 2**53 intervals."""
-    key0, key1, call, stream = state.tolist()
-    words = random_bits((key0, key1), (0, call, stream, number), rows * n)
-    return ((words >> np.uint64(11)).astype(np.float64) + 0.5).reshape(rows, n) * 2.0**-53
+class _Buffer:
+    def __init__(self, n: int) -> None:
+        self.numbers = np.empty((n, 2))
+        self.left = np.zeros(n, np.intp)
 
 
-def _rounds(
-    state: Any, rows: int, todo: np.ndarray, attempt: Callable[..., tuple[np.ndarray, np.ndarray]]
-) -> np.ndarray:
-    """Draws where `todo` is true until `attempt` accepts: it gets the places and their numbers."""
-    out = np.zeros(todo.shape)
-    number = 0
-    while todo.any():
-        places = np.flatnonzero(todo)
-        value, accepted = attempt(places, *_unit(state, number, rows, todo.size)[:, places])
-        out[places[accepted]] = value[accepted]
-        todo = todo.copy()
-        todo[places[accepted]] = False
-        number += 1
+def _until_accepted(n: int, attempt: Callable[..., tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Draws `n` numbers, until `attempt` accepts: it gets the indices of those that are missing."""
+    out, accepted = attempt(np.arange(n))
+    at = np.flatnonzero(~accepted)
+    while at.size:
+        value, accepted = attempt(at)
+        out[at[accepted]] = value[accepted]
+        at = at[~accepted]
     return out
 
 
-def _spread(x: Any, shape: Shape) -> np.ndarray:
+def _by_pairs(
+    state: Any, first: np.ndarray, attempt: Callable[..., tuple[np.ndarray, np.ndarray]]
+) -> np.ndarray:
+    """The same, where an attempt takes the two uniform numbers of a block, from a first one on."""
+    number = -1
+
+    def with_pair(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal number
+        number += 1
+        return attempt(at, *_pair(state, first[at] + np.uint64(number)))
+
+    return _until_accepted(first.size, with_pair)
+
+
+def _pair(state: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The uniform numbers of blocks, in the order in which they are used."""
+    units = unit64(blocks_at(state, numbers).reshape(-1)).reshape(-1, 2)
+    return units[:, 1], units[:, 0]
+
+
+def places_of(shape: Shape, *parameters: Any) -> np.ndarray:
+    """The number that each element of a draw has, where samples of the first parameter come first."""
+    common = functools.reduce(np.broadcast_shapes, [p.shape for p in parameters])
+    batches = math.prod(common)
+    numbers = np.arange(math.prod(shape) if batches else 0, dtype=np.uint64)
+    return numbers.reshape(batches, -1).T.reshape(-1) if batches > 1 else numbers
+
+
+_PART = 16384  # numbers that are drawn at a time: what they need stays in the cache
+
+
+def _in_parts(n: int, draw: Callable[[slice], None]) -> None:
+    """Draws `n` numbers part by part."""
+    for start in range(0, n, _PART):
+        draw(slice(start, min(start + _PART, n)))
+
+
+def spread_to(x: Any, shape: Shape) -> np.ndarray:
     """A parameter as a vector of doubles with an element for each draw."""
     check_room("random", shape, np.dtype(np.float64))
     return np.array(np.broadcast_to(np.asarray(x, np.float64), shape)).reshape(-1)
 
 
-def _check_shape(op: str, shape: Shape, *parameters: Any) -> None:
+def check_shape(op: str, shape: Shape, *parameters: Any) -> None:
     common = functools.reduce(broadcast_shapes, [p.shape for p in parameters])
     if any(surely_less(d, 0) for d in shape) or tuple(shape[len(shape) - len(common) :]) != common:
         raise invalid(
@@ -76,7 +138,7 @@ def _check_shape(op: str, shape: Shape, *parameters: Any) -> None:
         )
 
 
-def _rule(op: str, accepts: frozenset[str], fixed: bool) -> Callable[..., ArraySpec]:
+def distribution_rule(op: str, accepts: frozenset[str], fixed: bool) -> Callable[..., ArraySpec]:
     """What these rows share: parameters of one dtype, which is that of the result if `fixed`."""
 
     def rule(
@@ -86,7 +148,7 @@ def _rule(op: str, accepts: frozenset[str], fixed: bool) -> Callable[..., ArrayS
             check_same_dtype(op, parameters[0], parameter)
             check_dtype(op, "a parameter", parameter, accepts)
         try:
-            _check_shape(op, shape, *parameters)
+            check_shape(op, shape, *parameters)
         except ValueError:
             texts = " and ".join(str(list(p.shape)) for p in parameters)
             raise invalid(f"{op}: parameters of shapes {texts} do not broadcast") from None
@@ -95,7 +157,7 @@ def _rule(op: str, accepts: frozenset[str], fixed: bool) -> Callable[..., ArrayS
     return rule
 
 
-def _refuse(kinds: str, *parameters: Any) -> None:
+def refuse(kinds: str, *parameters: Any) -> None:
     if any(p.dtype.kind in kinds or p.dtype != parameters[0].dtype for p in parameters):
         raise TypeError("not these dtypes")
 
@@ -105,26 +167,54 @@ def _refuse(kinds: str, *parameters: Any) -> None:
 
 
 def _gamma_kernel(state: Any, alpha: Any, *, shape: Shape) -> Any:
-    _refuse("iubcO", alpha)
-    _check_shape("random_gamma", shape, alpha)
-    a = _spread(alpha, shape)
-    good = a > 0
-    d = np.where(a < 1, a + 1, a) - 1 / 3
-    c = 1 / np.sqrt(9 * np.where(good, d, 1.0))
+    refuse("iubcO", alpha)
+    check_shape("random_gamma", shape, alpha)
+    alphas = spread_to(alpha, shape)
+    places = places_of(shape, alpha)
+    out = np.where(np.isposinf(alphas), np.inf, np.where(alphas == 0, 0.0, np.nan))
 
-    def attempt(at: np.ndarray, u: Any, v: Any, w: Any, _: Any) -> tuple[Any, Any]:
-        z = np.sqrt(-2 * np.log(u)) * np.cos(math.tau * v)
-        cube = (1 + c[at] * z) ** 3
-        bound = z * z / 2 + d[at] * (1 - cube + np.log(np.maximum(cube, 1e-300)))
-        return d[at] * cube, (cube > 0) & (np.log(w) < bound)
+    def part(where: slice) -> None:
+        a, mine, drawn = alphas[where], places[where], out[where]
+        for which, draw in ((a == 1, _exponential), ((a > 0) & (a != 1) & (a < np.inf), _gamma)):
+            at = np.flatnonzero(which)
+            if at.size:
+                drawn[at] = draw(_Own(state, mine[at]), a[at])
 
-    out = _rounds(state, 4, good & np.isfinite(a), attempt)
-    boost = _unit(state, 0, 4, a.size)[3]
-    out = np.where(a < 1, out * boost ** (1 / np.where(good, a, 1.0)), out)
-    out = np.where(good, np.where(np.isinf(a), np.inf, out), np.where(a == 0, 0.0, np.nan))
+    _in_parts(out.size, part)
     # Never 0, whose logarithm and derivative do not exist.
     tiny = float(ml_dtypes.finfo(alpha.dtype).smallest_normal)
-    return np.maximum(out, tiny).reshape(shape).astype(alpha.dtype)
+    out = np.maximum(out, tiny).reshape(shape)
+    if alpha.dtype.itemsize < 4:
+        out = out.astype(np.float32)  # TensorFlow rounds twice
+    return out.astype(alpha.dtype)
+
+
+def _exponential(own: _Own, a: np.ndarray) -> np.ndarray:
+    return -np.log1p(-own.uniform(np.arange(a.size)))
+
+
+def _gamma(own: _Own, a: np.ndarray) -> np.ndarray:
+    d = a + np.where(a < 1, 2 / 3, -1 / 3)
+    c = 1 / 3 / np.sqrt(d)
+
+    def attempt(at: np.ndarray) -> tuple[Any, Any]:
+        x = own.normal(at)
+        v = 1 + c[at] * x
+        accepted = v > 0
+        some = np.flatnonzero(accepted)
+        v, z = v[some] ** 3, x[some] * x[some]
+        u = own.uniform(at[some])
+        log = np.log(np.maximum(u, 1e-300))
+        good = (u < 1 - 0.0331 * z * z) | (log < 0.5 * z + d[at[some]] * (1 - v + np.log(v)))
+        accepted[some] = good
+        out = np.zeros(at.size)
+        out[some] = d[at[some]] * v
+        small = np.flatnonzero(accepted & (a[at] < 1))
+        if small.size:
+            out[small] *= own.uniform(at[small]) ** (1 / a[at[small]])
+        return out, accepted
+
+    return _until_accepted(a.size, attempt)
 
 
 def _gamma_gradient(g: Tensor, alpha: Tensor, y: Tensor) -> Tensor:
@@ -139,38 +229,64 @@ gamma = primitive(
     "random_gamma",
     "state alpha",
     _gamma_kernel,
-    result=_rule("random_gamma", FLOAT, fixed=True),
+    result=distribution_rule("random_gamma", FLOAT, fixed=True),
     gradients={"alpha": _gamma_gradient},
 )
 
-# Poisson and binomial: below a mean of 10 by counting up the probabilities; above by W. Hoermann's
-# transformed rejection ("The transformed rejection method for generating Poisson random variables"
-# and "The generation of binomial random variates", both 1993).
+# Poisson and binomial: below a mean of 10 by waiting times, which are exponential or geometric; above by W.
+# Hoermann's transformed rejection ("The transformed rejection method for generating Poisson random variables" and
+# "The generation of binomial random variates", both 1993).
 
 FEW = 10.0
 
 
-def _counted(u: np.ndarray, first: np.ndarray, factor: Callable[..., Any]) -> np.ndarray:
-    """How many probabilities fit under `u`: the first is given, each next is `factor(k)` times the last."""
-    k = np.zeros_like(u)
-    probability, total = first, first
-    for step in range(1, 200):
-        above = u > total
-        if not above.any():
-            break
-        k += above
-        probability = probability * factor(step)
-        total = total + probability
-    return k
+def _counted(state: Any, first: np.ndarray, wait: Callable[..., np.ndarray]) -> np.ndarray:
+    """How many waiting times there is room for: `wait` gets uniform numbers, and says where there was none any more."""
+    out = np.zeros(first.size)
+    at, number = np.arange(first.size), 0
+    while at.size:
+        one, two = _pair(state, first[at] + np.uint64(number))
+        left = ~wait(at, one)
+        at = at[left]
+        out[at] += 1
+        at = at[~wait(at, two[left])]
+        out[at] += 1
+        number += 1
+    return out
 
 
 def _poisson_kernel(state: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
-    _refuse("bcO", lam)
-    _check_shape("random_poisson", shape, lam)
-    mean = _spread(lam, shape)
-    few = (mean > 0) & (mean < FEW)
-    many = (mean >= FEW) & np.isfinite(mean)
-    m = np.where(many, mean, FEW)
+    refuse("bcO", lam)
+    check_shape("random_poisson", shape, lam)
+    means = spread_to(lam, shape)
+    places = places_of(shape, lam)
+    out = np.where(np.isnan(means) | np.isposinf(means), means, 0.0)
+
+    def part(where: slice) -> None:
+        mean, mine, drawn = means[where], places[where], out[where]
+        for which, draw in (
+            ((mean > 0) & (mean < FEW), _few_events),
+            ((mean >= FEW) & (mean < np.inf), _many_events),
+        ):
+            at = np.flatnonzero(which)
+            if at.size:
+                drawn[at] = draw(state, mine[at] * np.uint64(PER_NUMBER), mean[at])
+
+    _in_parts(out.size, part)
+    return out.reshape(shape).astype(dtype.np_dtype)
+
+
+def _few_events(state: Any, first: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    product, least = np.ones(mean.size), np.exp(-mean)
+
+    def wait(at: np.ndarray, u: np.ndarray) -> np.ndarray:
+        product[at] *= u
+        return product[at] <= least[at]
+
+    return _counted(state, first, wait)
+
+
+def _many_events(state: Any, first: np.ndarray, m: np.ndarray) -> np.ndarray:
     b = 0.931 + 2.53 * np.sqrt(m)
     a = -0.059 + 0.02483 * b
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
@@ -180,180 +296,114 @@ def _poisson_kernel(state: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
         u = u - 0.5
         us = 0.5 - np.abs(u)
         k = np.floor((2 * a[at] / us + b[at]) * u + m[at] + 0.43)
-        squeeze = (us >= 0.07) & (v <= enough[at])
-        left = np.log(v * inverse_alpha[at] / (a[at] / (us * us) + b[at]))
-        right = k * np.log(m[at]) - m[at] - special._lgamma(np.maximum(k, 0.0) + 1)
-        usual = (k >= 0) & ~((us < 0.013) & (v > us)) & (left <= right)
-        return k, squeeze | usual
+        accepted = (us >= 0.07) & (v <= enough[at])  # surely
+        maybe = np.flatnonzero(~accepted & (k >= 0) & ~((us < 0.013) & (v > us)))
+        at, us, some = at[maybe], us[maybe], k[maybe]
+        left = np.log(v[maybe] * inverse_alpha[at] / (a[at] / (us * us) + b[at]))
+        accepted[maybe] = left <= some * np.log(m[at]) - m[at] - special._lgamma(some + 1)
+        return k, accepted
 
-    out = _rounds(state, 2, many, attempt)
-    if few.any():
-        rate = mean[few]
-        u = _unit(state, 0, 2, mean.size)[0][few]
-        out[few] = _counted(u, np.exp(-rate), lambda k: rate / k)
-    out = np.where(np.isnan(mean), np.nan, np.where(np.isposinf(mean), np.inf, out))
-    return out.reshape(shape).astype(dtype.np_dtype)
+    return _by_pairs(state, first, attempt)
 
 
 poisson = primitive(
     "random_poisson",
     "state lam",
     _poisson_kernel,
-    result=_rule("random_poisson", REAL, fixed=False),
+    result=distribution_rule("random_poisson", REAL, fixed=False),
 )
+
+FEW_SPACING = 42  # of the blocks of a binomial number of few events
 
 
 def _binomial_kernel(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype: DType) -> Any:
-    _refuse("bcO", counts, probs)
-    _check_shape("random_binomial", shape, counts, probs)
-    n = np.maximum(np.floor(_spread(counts, shape)), 0.0)
-    p = np.clip(_spread(probs, shape), 0.0, 1.0)
+    refuse("bcO", counts, probs)
+    check_shape("random_binomial", shape, counts, probs)
+    places = places_of(shape, counts, probs)
+    n, p = spread_to(counts, shape), spread_to(probs, shape)
     flipped = p > 0.5
-    q = np.where(flipped, 1 - p, p)
-    few = (n * q > 0) & (n * q < FEW)
-    many = n * q >= FEW
-    size, rate = np.where(many, n, 4 * FEW), np.where(many, q, 0.5)
-    spread = np.sqrt(size * rate * (1 - rate))
+    # As the parameters are rounded, so is what is left of 1 and the mean.
+    q = np.where(flipped, spread_to(1 - probs, shape) if probs.dtype.kind not in "iu" else 1 - p, p)
+    mean = (n.astype(probs.dtype) * q.astype(probs.dtype)).astype(np.float64)
+    some = (n > 0) & (q > 0) & (p < 1)
+    out = np.where(np.isnan(p), np.nan, np.where((n > 0) & (p >= 1), n, 0.0))
+
+    def part(where: slice) -> None:
+        few, many = some[where] & (mean[where] < FEW), some[where] & (mean[where] >= FEW)
+        for which, draw, spacing in (
+            (few, _few_successes, FEW_SPACING),
+            (many, _many_successes, PER_NUMBER),
+        ):
+            at = np.flatnonzero(which)
+            if at.size:
+                size = n[where][at]
+                first = places[where][at] * np.uint64(spacing)
+                found = draw(state, first, size, q[where][at])
+                out[where][at] = np.where(flipped[where][at], size - found, found)
+
+    _in_parts(out.size, part)
+    return out.reshape(shape).astype(dtype.np_dtype)
+
+
+def _few_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.ndarray:
+    tried, scale = np.zeros(n.size), np.log1p(-q)
+
+    def wait(at: np.ndarray, u: np.ndarray) -> np.ndarray:
+        tried[at] += np.ceil(np.log(u) / scale[at])
+        return tried[at] > n[at]
+
+    return _counted(state, first, wait)
+
+
+def _many_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.ndarray:
+    spread = np.sqrt(n * q * (1 - q))
     b = 1.15 + 2.53 * spread
-    a = -0.0873 + 0.0248 * b + 0.01 * rate
+    a = -0.0873 + 0.0248 * b + 0.01 * q
     alpha = (2.83 + 5.1 / b) * spread
     enough = 0.92 - 4.2 / b
-    mode = np.floor((size + 1) * rate)
-
-    def log_ways(n: Any, k: Any) -> Any:
-        return -special._lgamma(k + 1) - special._lgamma(n - k + 1)
+    mode = np.floor((n + 1) * q)
+    odds = q / (1 - q)
 
     def attempt(at: np.ndarray, u: Any, v: Any) -> tuple[Any, Any]:
         u = u - 0.5
         us = 0.5 - np.abs(u)
-        k = np.floor((2 * a[at] / us + b[at]) * u + size[at] * rate[at] + 0.5)
-        squeeze = (us >= 0.07) & (v <= enough[at])
-        inside = (k >= 0) & (k <= size[at])
-        safe = np.clip(k, 0.0, size[at])
-        odds = np.log(rate[at] / (1 - rate[at]))
-        right = log_ways(size[at], safe) - log_ways(size[at], mode[at]) + (safe - mode[at]) * odds
-        left = np.log(v * alpha[at] / (a[at] / (us * us) + b[at]))
-        return k, inside & (squeeze | (left <= right))
-
-    out = _rounds(state, 2, many, attempt)
-    if few.any():
-        u, trials, chance = _unit(state, 0, 2, n.size)[0][few], n[few], q[few]
-        odds = chance / (1 - chance)
-        out[few] = _counted(
-            u, np.exp(trials * np.log1p(-chance)), lambda k: odds * (trials - k + 1) / k
+        k = np.floor((2 * a[at] / us + b[at]) * u + (n[at] * q[at] + 0.5))
+        accepted = (us >= 0.07) & (v <= enough[at])  # surely
+        maybe = np.flatnonzero(~accepted & (k >= 0) & (k <= n[at]))
+        at, us, some = at[maybe], us[maybe], k[maybe]
+        size, m, r = n[at], mode[at], odds[at]
+        right = (
+            (m + 0.5) * np.log((m + 1) / (r * (size - m + 1)))
+            + (size + 1) * np.log((size - m + 1) / (size - some + 1))
+            + (some + 0.5) * np.log(r * (size - some + 1) / (some + 1))
+            + _stirling(m)
+            + _stirling(size - m)
+            - _stirling(some)
+            - _stirling(size - some)
         )
-    out = np.where(flipped, n - out, out)
-    return out.reshape(shape).astype(dtype.np_dtype)
+        left = np.log(v[maybe] * alpha[at] / (a[at] / (us * us) + b[at]))
+        accepted[maybe] = left <= right
+        return k, accepted
+
+    return _by_pairs(state, first, attempt)
+
+
+# What Stirling's formula leaves of log k!, for the first numbers.
+_FIRST = np.arange(1.0, 11.0)
+REMAINDERS = special._lgamma(_FIRST) - ((_FIRST - 0.5) * np.log(_FIRST) - _FIRST)
+REMAINDERS -= 0.5 * math.log(math.tau)
+
+
+def _stirling(k: np.ndarray) -> np.ndarray:
+    """The remainder of Stirling's formula."""
+    square = (k + 1) * (k + 1)
+    series = (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
+    return np.where(k <= 9, REMAINDERS[np.clip(k, 0, 9).astype(np.intp)], series)
 
 
 binomial = primitive(
     "random_binomial",
     "state counts probs",
     _binomial_kernel,
-    result=_rule("random_binomial", REAL, fixed=False),
-)
-
-# A standard normal in an interval, by the quantile function.
-
-
-def _bounded_kernel(state: Any, low: Any, high: Any, *, shape: Shape) -> Any:
-    _refuse("iubcO", low, high)
-    _check_shape("random_bounded_normal", shape, low, high)
-    a, b = _spread(low, shape), _spread(high, shape)
-    if not (a < b).all():
-        raise invalid(
-            "random_bounded_normal: each lower bound must be below its upper bound, counted in "
-            "standard deviations from the mean, which must be positive"
-        )
-    u = _unit(state, 0, 1, a.size)[0]
-    # The side away from zero is measured by erfc, which is precise where it is tiny.
-    mirrored = a <= 0
-    near, far = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
-    top, bottom = special._erfc(near / ROOT_TWO), special._erfc(far / ROOT_TWO)
-    z = ROOT_TWO * erfcinv_kernel(top - u * (top - bottom))
-    # So far out that erfc is 0, the density falls like an exponential.
-    rate = np.maximum(near, 1.0)
-    tail = near - np.log1p(-u * -np.expm1(-rate * (far - near))) / rate
-    z = np.where(near > 25, tail, z)
-    z = np.where(mirrored, -z, z)
-    return np.clip(z, a, b).reshape(shape).astype(low.dtype)
-
-
-def _mass(a: Tensor, b: Tensor) -> Tensor:
-    """Twice the probability of [a, b]."""
-    positive = a > 0.0
-    one = moving.select(positive, a, -b)
-    other = moving.select(positive, b, -a)
-    return special.erfc(one / ROOT_TWO) - special.erfc(other / ROOT_TWO)
-
-
-def _bound_gradient(upper: bool) -> Callable[..., Tensor]:
-    def gradient(g: Tensor, low: Tensor, high: Tensor, y: Tensor) -> Tensor:
-        bound = high if upper else low
-        a, b, z = (moving.cast(t, dtype=dtypes.float64) for t in (low, high, y))
-        a, b = (moving.broadcast_to(t, shape=y._array.shape) for t in (a, b))
-        edge, share = (b, _mass(a, z)) if upper else (a, _mass(z, b))
-        derivative = unary.exp((z * z - edge * edge) * 0.5) * share / _mass(a, b)
-        return sum_to(g * moving.cast(derivative, dtype=y.dtype), bound._array.shape)
-
-    return gradient
-
-
-bounded_normal = primitive(
-    "random_bounded_normal",
-    "state low high",
-    _bounded_kernel,
-    result=_rule("random_bounded_normal", FLOAT, fixed=True),
-    gradients={"low": _bound_gradient(False), "high": _bound_gradient(True)},
-)
-
-# The state of a `tf.random.Generator`: counters, then the key, as signed words.
-
-_GENERATOR = 0x9E6A8F3C5D1B7E24  # the second key, which keeps generators away from stateless ops
-
-
-def _words(state: Any) -> list[int]:
-    if state.shape not in ((2,), (3,)) or state.dtype != np.int64:
-        raise ValueError("not a state")
-    return [int(w) % 2**64 for w in state]
-
-
-def _generator_kernel(state: Any) -> Any:
-    *counters, key = _words(state)
-    call, stream = (*counters, 0)[:2]
-    return np.array([key, _GENERATOR, call, stream], np.uint64)
-
-
-def _skip_kernel(state: Any, delta: Any) -> Any:
-    *counters, key = _words(state)
-    carry = int(delta)
-    moved = []
-    for word in counters:
-        carry, word = divmod(word + carry, 2**64)
-        moved.append(word)
-    return np.array([*moved, key], np.uint64).view(np.int64)
-
-
-def _check_state(state: ArraySpec) -> None:
-    if state.shape not in ((2,), (3,)) or state.dtype is not dtypes.int64:
-        raise invalid(
-            f"random_generator: a state has dtype int64 and shape [2] or [3], got {state}"
-        )
-
-
-def _generator_result(state: ArraySpec) -> ArraySpec:
-    _check_state(state)
-    return ArraySpec((4,), dtypes.uint64)
-
-
-def _skip_result(state: ArraySpec, delta: ArraySpec) -> ArraySpec:
-    _check_state(state)
-    return state
-
-
-generator_state = primitive(
-    "random_generator_state", "state", _generator_kernel, result=_generator_result
-)
-generator_skip = primitive(
-    "random_generator_skip", "state delta", _skip_kernel, result=_skip_result
+    result=distribution_rule("random_binomial", REAL, fixed=False),
 )

@@ -13,7 +13,6 @@ from tapeflow._src.ops.nn.activations import (
     batch_normalization as batch_normalization,
     bias_add as bias_add,
     crelu as crelu,
-    dropout as dropout,
     elu as elu,
     embedding_lookup as embedding_lookup,
     gelu as gelu,
@@ -58,6 +57,7 @@ from tapeflow._src.ops.nn.conv_transpose import (
     conv_transpose as conv_transpose,
 )
 from tapeflow._src.ops.nn.ctc import ctc_loss as ctc_loss
+from tapeflow._src.ops.nn.dropout import dropout as dropout
 from tapeflow._src.ops.nn.losses import (
     l2_loss as l2_loss,
     log_poisson_loss as log_poisson_loss,
@@ -96,5 +96,6 @@ from tapeflow._src.ops.nn.statistics import (
     sufficient_statistics as sufficient_statistics,
     weighted_moments as weighted_moments,
 )
+from tapeflow.nn import experimental as experimental
 
 __getattr__ = _Missing("tf.nn")
