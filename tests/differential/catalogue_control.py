@@ -182,6 +182,14 @@ op(
     _bad=False,
 )
 op(
+    "random.experimental.index_shuffle",
+    index=one_of(0, 3, 7),
+    seed=code("tf.constant([1, 2])"),
+    max_index=one_of(7, 100),
+    _gradients=False,
+    _bad=False,
+)
+op(
     "random.experimental.stateless_shuffle",
     value=floats(shape=shapes(1, 2)),
     seed=[1, 2],

@@ -108,6 +108,13 @@ op(
     _values=False,
     _second=False,
 )
+op(
+    "nn.experimental.stateless_dropout",
+    x=floats(shape=shapes(1, 3), dtypes=WIDE, edges=0.0),
+    rate=one_of(0.0, 0.5),
+    seed=[1, 2],
+    _second=False,
+)
 
 # Matrices
 

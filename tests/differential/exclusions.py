@@ -37,6 +37,8 @@ EXCLUDED: dict[str, str] = {
     "tf.image.encode_png": KIT,
     "tf.image.is_jpeg": KIT,
     "tf.executing_eagerly": STATE,
+    "tf.experimental.dlpack.from_dlpack": KIT,
+    "tf.experimental.dlpack.to_dlpack": KIT,
     "tf.autograph.experimental.do_not_convert": GRAPHS,
     "tf.autograph.experimental.set_loop_options": GRAPHS,
     "tf.autograph.set_verbosity": STATE,

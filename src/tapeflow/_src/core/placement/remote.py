@@ -315,7 +315,7 @@ def beside(*tensors: Any) -> AbstractContextManager[None]:
 
 
 def made_beside(dims: Sequence[Any], dtype: DType, *tensors: Any) -> AbstractContextManager[None]:
-    """The same for what is made of nothing but these, such as random numbers; or where an array of that size belongs."""
+    """The same for what is made of nothing else, such as random numbers; or where an array of that size belongs."""
     found = beside(*tensors)
     if found is not _WHEREVER or devices.in_use is False or context.place is not None:
         return found

@@ -114,12 +114,13 @@ def _borrowed(buffer: Any) -> Any:
 
 # What CuPy lends.
 
+_ALIGNMENT = 16  # bytes: XLA reads nothing that begins elsewhere
 _lent: deque[tuple[Any, Any]] = deque()
 
 
 def _seen_by_jax(array: Any) -> Any:
-    if not array.flags.c_contiguous:
-        array = cupy.ascontiguousarray(array)
+    if not array.flags.c_contiguous or array.data.ptr % _ALIGNMENT:
+        array = array.copy("C")
     with x64_enabled():
         return jax.dlpack.from_dlpack(array)
 
