@@ -157,7 +157,6 @@ op(
     seed=[1, 2],
     counts=one_of(5.0, [3.0, 4.0]),
     probs=one_of(0.5, [0.2, 0.8]),
-    _values=False,
     _bad=False,
 )
 op(
@@ -171,14 +170,12 @@ op(
     "random.experimental.stateless_fold_in",
     seed=code("tf.constant([1, 2])"),
     data=one_of(1, 5),
-    _values=False,
     _bad=False,
 )
 op(
     "random.experimental.stateless_split",
     seed=code("tf.constant([1, 2])"),
     num=one_of(2, 3),
-    _values=False,
     _bad=False,
 )
 op(
@@ -193,7 +190,6 @@ op(
     "random.experimental.stateless_shuffle",
     value=floats(shape=shapes(1, 2)),
     seed=[1, 2],
-    _values=False,
     _gradients=False,
     _bad=False,
 )

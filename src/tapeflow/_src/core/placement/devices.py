@@ -54,6 +54,7 @@ class Devices:
 
     def __init__(self) -> None:
         self._accelerators: dict[PhysicalDevice, Any] | None = None
+        self._engine: Any = None
         self.hidden: set[PhysicalDevice] = set()
         # The logical devices that one was divided into.
         self.parts: dict[PhysicalDevice, list[Any]] = {}
@@ -65,7 +66,9 @@ class Devices:
     @property
     def engine(self) -> Any:
         """What runs primitives on devices. It lies far above this layer, and is found by its name."""
-        return loaded("tapeflow._src.engines.xla.engine").XLA
+        if self._engine is None:
+            self._engine = loaded("tapeflow._src.engines.xla.engine").XLA
+        return self._engine
 
     def accelerators(self) -> dict[PhysicalDevice, Any]:
         """What is faster than the CPU, each with jax's device."""

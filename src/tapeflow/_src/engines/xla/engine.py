@@ -78,9 +78,15 @@ class XlaEngine(Engine):
         return _eager().take(array)
 
 
+_found: Any = None
+
+
 def _eager() -> Any:
-    jax_loading.load()
-    return loaded("tapeflow._src.engines.xla.eager")
+    global _found
+    if _found is None:
+        jax_loading.load()
+        _found = loaded("tapeflow._src.engines.xla.eager")
+    return _found
 
 
 XLA = XlaEngine()

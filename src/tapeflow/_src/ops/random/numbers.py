@@ -16,7 +16,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.placement.devices import on_this_computer
+from tapeflow._src.core.placement.devices import elsewhere_now, on_this_computer
 from tapeflow._src.core.placement.remote import beside, device_of, is_known, made_beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
@@ -158,13 +158,15 @@ def uniform(
 def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Tensor:
     """What all uniform ops share; `state()` gives the state to draw from."""
     low, high = _like(minval, dtype), _like(1 if maxval is None else maxval, dtype)
-    with made_beside(_shape(shape), dtype, low, high, shape):
+    dims = _shape(shape)
+    with made_beside(dims, dtype, low, high, shape):
         if dtype.is_integer:
             # On a device nobody looks at the bounds, but these are mostly known here.
-            if is_known(low) and is_known(high) and not low._array.ndim and not high._array.ndim:
-                numbers.check_bounds(low._array, high._array)
-            return numbers.uniform_integers(state(), low, high, shape=_shape(shape), dtype=dtype)
-        unit = numbers.uniform(state(), shape=_shape(shape), dtype=dtype)
+            scalars = not low._array.shape and not high._array.shape
+            if elsewhere_now() and scalars and is_known(low) and is_known(high):
+                numbers.check_bounds(low._array, high._array, dims)
+            return numbers.uniform_integers(state(), low, high, shape=dims, dtype=dtype)
+        unit = numbers.uniform(state(), shape=dims, dtype=dtype)
         return between(unit, low, high)
 
 

@@ -177,16 +177,18 @@ normal = _float_draw("random_normal", functools.partial(_drawn, _normal))
 truncated_normal = _float_draw("random_truncated_normal", _truncated)
 
 
-def check_bounds(low: Any, high: Any) -> None:
-    """Raises if there is no integer from `low` up to `high`, which is left out."""
-    if not int(low) < int(high):
+def check_bounds(low: Any, high: Any, shape: Shape) -> None:
+    """Raises if there is no integer from `low` up to `high`, which is left out, and any are wanted."""
+    if 0 not in shape and not int(low) < int(high):
         raise invalid(f"random.uniform: Need minval < maxval, got {int(low)} >= {int(high)}")
 
 
 def _integers_kernel(state: Any, low: Any, high: Any, *, shape: Shape, dtype: DType) -> Any:
     if low.ndim or high.ndim:
         raise ValueError("bounds are not scalars")
-    check_bounds(low, high)
+    check_bounds(low, high, shape)
+    if 0 in shape:
+        return np.empty(shape, dtype.np_dtype)
     words = _integers(state, _size(shape), int(low), int(high), dtype.np_dtype)
     return words.reshape(shape)
 
