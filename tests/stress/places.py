@@ -163,12 +163,16 @@ else:  # from then on a trace function is not told of the instructions of a func
     _TOOL = 4  # one that has no meaning to others
     _EVENTS = _monitoring.events
     _listener: Places | None = None
+    _heard_of: set[CodeType] = set()
 
     def _listen(places: Places | None) -> None:
         global _listener
         _listener = places
         if places is None:
             _monitoring.set_events(_TOOL, 0)
+            # Else a real signal could arrive in a callback, and so before any instruction.
+            while _heard_of:
+                _monitoring.set_local_events(_TOOL, _heard_of.pop(), 0)
             return
         if _monitoring.get_tool(_TOOL) is None:
             _monitoring.use_tool_id(_TOOL, "stress")
@@ -187,6 +191,7 @@ else:  # from then on a trace function is not told of the instructions of a func
     def _begun(code: CodeType, offset: int) -> None:
         heard = _heard()
         if heard is not None:
+            _heard_of.add(code)
             _monitoring.set_local_events(_TOOL, code, _EVENTS.INSTRUCTION)
             heard[0].begin(heard[1])
 

@@ -26,9 +26,10 @@ cupy_products.allow_tensor_cores()
 Inputs = tuple[Tensor, ...]
 Attrs = dict[str, Any]
 
-_SCALARS = frozenset("?efdbBhHiIlLqQ")
+_SCALARS = frozenset("?efdEbBhHiIlLqQ")
 _current = cupy.cuda.runtime.getDevice
-_REFUSALS = (ValueError, TypeError, IndexError, OverflowError, cupy.cuda.compiler.CompileException)
+_REFUSALS = (ValueError, TypeError, IndexError, OverflowError)
+_failing: set[tuple[str, str]] = set()  # primitives and dtypes that CuPy has no kernel for
 
 
 def quickly(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
@@ -77,9 +78,14 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> 
 def _run(kernel: Any, primitive: Primitive, given: list[Any], attrs: Attrs, device: Any) -> Any:
     if device.local_hardware_id != _current():
         return NotImplemented
+    if _failing and (primitive.name, given[0].dtype.char) in _failing:
+        return NotImplemented
     try:
         found = kernel(*given, **attrs)
     except _REFUSALS:
+        return NotImplemented
+    except cupy.cuda.compiler.CompileException:
+        _failing.add((primitive.name, given[0].dtype.char))
         return NotImplemented
     except MemoryError as error:
         raise exhausted(primitive.name, error) from None

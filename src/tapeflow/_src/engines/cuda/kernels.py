@@ -19,8 +19,10 @@ from tapeflow._src.engines.cuda import rows
 Kernel = Callable[..., Any]
 Axes = tuple[int, ...] | None
 
+# As `dtype.char` has them; E is bfloat16. Kernels of several steps leave it to XLA, which rounds once, at the end.
 _FLOATS = frozenset("efd")
-_NUMBERS = frozenset("efdbBhHiIlLqQ")
+_ROUNDED_ONCE = _FLOATS | {"E"}
+_NUMBERS = _ROUNDED_ONCE | frozenset("bBhHiIlLqQ")
 
 
 def _for_dtypes(kernel: Kernel, chars: frozenset[str]) -> Kernel:
@@ -49,13 +51,13 @@ def _binary(name: str, code: str) -> Kernel:
 
 _ELEMENTWISE: dict[str, Kernel] = {
     **{
-        name: _for_dtypes(getattr(cupy, name), _FLOATS)
+        name: _for_dtypes(getattr(cupy, name), _ROUNDED_ONCE)
         for name in (
             *("square", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan"),
             *("sinh", "cosh", "tanh", "negative", "floor", "ceil", "rint"),
         )
     },
-    "abs": _for_dtypes(cupy.abs, _FLOATS),
+    "abs": _for_dtypes(cupy.abs, _ROUNDED_ONCE),
     "rsqrt": _unary("rsqrt", "rsqrt(x)"),
     "reciprocal": _unary("reciprocal", "T(1) / x"),
     "sigmoid": _unary("sigmoid", "T(1) / (T(1) + exp(-x))"),
@@ -69,7 +71,7 @@ _ELEMENTWISE: dict[str, Kernel] = {
     **{
         name: _for_dtypes(getattr(cupy, name), _NUMBERS) for name in ("add", "subtract", "multiply")
     },
-    "divide": _for_dtypes(cupy.divide, _FLOATS),
+    "divide": _for_dtypes(cupy.divide, _ROUNDED_ONCE),
     "maximum": _for_dtypes(cupy.maximum, _NUMBERS),
     "minimum": _for_dtypes(cupy.minimum, _NUMBERS),
     "squared_difference": _binary("squared_difference", "(a - b) * (a - b)"),
@@ -121,7 +123,7 @@ def _cast(x: Any, *, dtype: DType) -> Any:
     target = dtype.np_dtype
     if x.dtype.char not in _NUMBERS | {"?"} or target.char not in _NUMBERS | {"?"}:
         return NotImplemented
-    if x.dtype.kind == "f" and target.kind in "iu":
+    if x.dtype.char in _ROUNDED_ONCE and target.kind in "iu":
         return NotImplemented  # what is no integer becomes what XLA makes of it
     return x.astype(target)
 
@@ -192,7 +194,7 @@ _rows = cupy.ElementwiseKernel(
 def _take_rows(x: Any, indices: Any, *, axis: int, batch_dims: int) -> Any:
     if batch_dims or axis or x.ndim != 2 or not x.size or not indices.ndim:
         return NotImplemented
-    if indices.dtype.char not in "ilq" or x.dtype.char not in _FLOATS:
+    if indices.dtype.char not in "ilq" or x.dtype.char not in _ROUNDED_ONCE:
         return NotImplemented
     out = cupy.empty((*indices.shape, x.shape[1]), x.dtype)
     _rows(cupy.ascontiguousarray(x), indices[..., None], x.shape[1], x.shape[0], out)
@@ -215,9 +217,12 @@ def _scatter_rows(
 
 
 def _sum(x: Any, *, axis: Axes, keepdims: bool) -> Any:
-    if x.dtype.char not in "fd":
+    if x.dtype.char in "fd":
+        return cupy.add.reduce(x, axis=axis, keepdims=keepdims)
+    if x.dtype.char not in "eE":
         return NotImplemented
-    return cupy.add.reduce(x, axis=axis, keepdims=keepdims)
+    # A thousand terms would already lose what is added.
+    return cupy.add.reduce(x, axis=axis, keepdims=keepdims, dtype=np.float32).astype(x.dtype)
 
 
 def _sum_like(x: Any, *, shape: tuple[int, ...]) -> Any:
@@ -270,7 +275,7 @@ def _extreme(ufunc: Any) -> Kernel:
 
 
 def _matmul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
-    if a.dtype != b.dtype or a.dtype.char not in _FLOATS or a.ndim < 2 or b.ndim < 2:
+    if a.dtype != b.dtype or a.dtype.char not in _ROUNDED_ONCE or a.ndim < 2 or b.ndim < 2:
         return NotImplemented
     if transpose_a:
         a = a.swapaxes(-1, -2)

@@ -163,6 +163,9 @@ def _cupy() -> Any:
 
 
 _CUDA = _cupy()
+# XLA records what it has launched as a graph of CUDA's, and runs that again with other addresses. CUDA refuses those of
+# memory that was not taken from the system in the same way, as that of CuPy's is.
+WITHOUT_GRAPHS = None if _CUDA is None else {"xla_gpu_graph_min_graph_size": 2**30}
 _ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
 HOST = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
 """The device of jax's for programs of this computer, where jax would choose another one by itself."""
@@ -211,7 +214,7 @@ def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) ->
 
     program.__name__ = primitive.name
     sharding = jax.sharding.SingleDeviceSharding(device)
-    compiled = jax.jit(program, out_shardings=sharding)
+    compiled = jax.jit(program, out_shardings=sharding, compiler_options=WITHOUT_GRAPHS)
     if len(_programs) >= _MOST:
         _programs.clear()
     _programs[key] = compiled

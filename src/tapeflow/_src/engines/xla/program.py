@@ -23,7 +23,14 @@ from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
-from tapeflow._src.engines.xla.eager import HOST, back, is_in_this_computer, note_lent, placed
+from tapeflow._src.engines.xla.eager import (
+    HOST,
+    WITHOUT_GRAPHS,
+    back,
+    is_in_this_computer,
+    note_lent,
+    placed,
+)
 from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
@@ -201,7 +208,7 @@ class XlaProgram:
             outputs,
             watch,
             donated,
-            options=exact_options() if self._checked else None,
+            options=_options(self._checked),
             known_sizes=not any(is_dynamic(v.shape) for v in inputs),
             cold=with_multi_output_fusion if stage.in_one_pass else None,
         )
@@ -233,6 +240,11 @@ def buffer_of(x: Tensor) -> Any:
     if type(x) is DeviceTensor or type(x) is RemoteTensor:
         return x._buffer
     return x._array
+
+
+def _options(checked: bool) -> dict[str, Any] | None:
+    exact = exact_options() if checked else None
+    return {**(exact or {}), **WITHOUT_GRAPHS} if WITHOUT_GRAPHS else exact
 
 
 def is_seen_by_others(x: Tensor) -> bool:
