@@ -325,8 +325,8 @@ def _binomial_kernel(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype
     # As the parameters are rounded, so is what is left of 1 and the mean.
     q = np.where(flipped, spread_to(1 - probs, shape) if probs.dtype.kind not in "iu" else 1 - p, p)
     mean = (n.astype(probs.dtype) * q.astype(probs.dtype)).astype(np.float64)
-    some = (n > 0) & (q > 0) & (p < 1)
-    out = np.where(np.isnan(p), np.nan, np.where((n > 0) & (p >= 1), n, 0.0))
+    some = (n > 0) & (n < np.inf) & (q > 0) & (p < 1)
+    out = np.where(np.isnan(p), np.nan, np.where((n > 0) & ((p >= 1) | (q > 0)), n, 0.0))
 
     def part(where: slice) -> None:
         few, many = some[where] & (mean[where] < FEW), some[where] & (mean[where] >= FEW)

@@ -177,7 +177,7 @@ def _binomial(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype: DType
     flipped = p > 0.5
     q = jnp.where(flipped, _spread(1 - probs, shape), p)
     mean = (n.astype(probs.dtype) * q.astype(probs.dtype)).astype(jnp.float64)
-    some = (n > 0) & (q > 0) & (p < 1)
+    some = (n > 0) & (n < jnp.inf) & (q > 0) & (p < 1)
     few, many = some & (mean < FEW), some & (mean >= FEW)
     size, rate = jnp.where(many, n, 4 * FEW), jnp.where(many, q, 0.5)
     spread = jnp.sqrt(size * rate * (1 - rate))
@@ -217,7 +217,7 @@ def _binomial(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype: DType
     first = _first(shape, FEW_SPACING, counts, probs)
     out = jnp.where(few, _counted(state, first, few, 0.0, wait), out)
     out = jnp.where(flipped, n - out, out)
-    out = jnp.where(some, out, jnp.where((n > 0) & (p >= 1), n, 0.0))
+    out = jnp.where(some, out, jnp.where((n > 0) & ((p >= 1) | (q > 0)), n, 0.0))
     return jnp.where(jnp.isnan(p), jnp.nan, out).reshape(shape).astype(dtype.np_dtype)
 
 
