@@ -1,4 +1,4 @@
-"""What XLA is told when it compiles a program that must mean what eager mode means."""
+"""What XLA is told when it compiles: to mean what eager mode means, and to share a GPU with CuPy."""
 
 from __future__ import annotations
 
@@ -24,12 +24,32 @@ def exact_options() -> dict[str, Any] | None:
         "xla_disable_hlo_passes": "algsimp",
         "xla_cpu_experimental_ynn_fusion_type": "",
     }
+    return _taken(
+        options,
+        "that keep its answers exact",
+        "where infinities and NaN meet, tf.function may answer as with jit_compile=True",
+    )
+
+
+@functools.cache
+def without_graphs() -> dict[str, Any] | None:
+    """The option by which XLA records no graphs of CUDA's.
+
+    It plays one again with other addresses, and CUDA refuses those of memory that was not taken from the system in the
+    same way, as that of CuPy's is. (The number is how many operations a graph must have at least.)
+    """
+    return _taken(
+        {"xla_gpu_graph_min_graph_size": 2**30},
+        "by which it shares memory with CuPy",
+        "a program on a GPU may fail with an internal error, if an eager op has made one of its inputs",
+    )
+
+
+def _taken(options: dict[str, Any], which: str, instead: str) -> dict[str, Any] | None:
+    """The options, if this version of XLA knows them."""
     try:
         jax.jit(lambda x: x + 1, compiler_options=options)(np.float32(0))
     except Exception as error:  # another version of jax, in whatever way it differs
-        lacking(
-            f"XLA does not take the options that keep its answers exact ({type(error).__name__})",
-            "where infinities and NaN meet, tf.function may answer as with jit_compile=True",
-        )
+        lacking(f"XLA does not take the options {which} ({type(error).__name__})", instead)
         return None
     return options

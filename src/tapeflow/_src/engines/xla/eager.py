@@ -38,6 +38,7 @@ from tapeflow._src.engines.xla.failures import checked, translating_xla_errors
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST
 from tapeflow._src.graph.passes.common_subexpressions import key_of
 from tapeflow._src.insides.jax_state import x64_enabled
+from tapeflow._src.insides.xla_options import without_graphs
 from tapeflow._src.primitives import dispatch
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import Primitive
@@ -163,9 +164,8 @@ def _cupy() -> Any:
 
 
 _CUDA = _cupy()
-# XLA records what it has launched as a graph of CUDA's, and runs that again with other addresses. CUDA refuses those of
-# memory that was not taken from the system in the same way, as that of CuPy's is.
-WITHOUT_GRAPHS = None if _CUDA is None else {"xla_gpu_graph_min_graph_size": 2**30}
+SHARING = None if _CUDA is None else without_graphs()
+"""Options for programs that may read memory of CuPy's."""
 _ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
 HOST = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
 """The device of jax's for programs of this computer, where jax would choose another one by itself."""
@@ -214,7 +214,7 @@ def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) ->
 
     program.__name__ = primitive.name
     sharding = jax.sharding.SingleDeviceSharding(device)
-    compiled = jax.jit(program, out_shardings=sharding, compiler_options=WITHOUT_GRAPHS)
+    compiled = jax.jit(program, out_shardings=sharding, compiler_options=SHARING)
     if len(_programs) >= _MOST:
         _programs.clear()
     _programs[key] = compiled

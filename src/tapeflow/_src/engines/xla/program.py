@@ -25,7 +25,7 @@ from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
 from tapeflow._src.engines.xla.eager import (
     HOST,
-    WITHOUT_GRAPHS,
+    SHARING,
     back,
     is_in_this_computer,
     note_lent,
@@ -244,7 +244,7 @@ def buffer_of(x: Tensor) -> Any:
 
 def _options(checked: bool) -> dict[str, Any] | None:
     exact = exact_options() if checked else None
-    return {**(exact or {}), **WITHOUT_GRAPHS} if WITHOUT_GRAPHS else exact
+    return {**(exact or {}), **SHARING} if SHARING else exact
 
 
 def is_seen_by_others(x: Tensor) -> bool:
