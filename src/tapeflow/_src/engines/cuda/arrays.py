@@ -9,6 +9,7 @@ still be reading it. So whoever lends an array keeps it until the borrower is do
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import cupy  # pyright: ignore[reportMissingImports]
@@ -79,6 +80,12 @@ def _devices() -> dict[int, Any]:
     return _found
 
 
+def _let_go(queue: deque[Any], entry: Any) -> None:
+    """Takes an entry from a queue, by one operation: threads come here at the same time, and interruptions."""
+    with suppress(ValueError):  # another thread was faster
+        queue.remove(entry)
+
+
 # What jax lends.
 
 
@@ -90,16 +97,26 @@ class _Loan:
 
     def __del__(self) -> None:
         try:
-            done = cupy.cuda.Event(block=False, disable_timing=True)
-            done.record()
-            _returning.append((done, self._buffer))
-            while _returning and _returning[0][0].done:
-                _returning.popleft()
+            _returning.append(_Returning(self._buffer))
+            # CuPy does things in the order in which they were begun.
+            for loan in _returning.copy():
+                if not loan.used.done:
+                    break
+                _let_go(_returning, loan)
         except Exception:  # at the end of the process, when modules are half gone
             return
 
 
-_returning: deque[tuple[Any, Any]] = deque()
+class _Returning:
+    """A buffer that CuPy has no array of any more, and the event after which it does not read it either."""
+
+    def __init__(self, buffer: Any) -> None:
+        self.buffer = buffer
+        self.used = cupy.cuda.Event(block=False, disable_timing=True)
+        self.used.record()
+
+
+_returning: deque[_Returning] = deque()
 
 
 def _borrowed(buffer: Any) -> Any:
@@ -115,7 +132,7 @@ def _borrowed(buffer: Any) -> Any:
 # What CuPy lends.
 
 _ALIGNMENT = 16  # bytes: XLA reads nothing that begins elsewhere
-_lent: deque[tuple[Any, Any]] = deque()
+_MOST = 64  # programs that arrays are kept for, before somebody waits for the last
 
 
 def _seen_by_jax(array: Any) -> Any:
@@ -125,15 +142,33 @@ def _seen_by_jax(array: Any) -> Any:
         return jax.dlpack.from_dlpack(array)
 
 
+class _Lent:
+    """Arrays that a program of jax's reads, and its results."""
+
+    def __init__(self, arrays: list[Any], results: list[Any]) -> None:
+        self.arrays, self.results = arrays, results
+
+    def is_given_away(self) -> bool:
+        """Whether another program was given the memory of a result: then it does not tell any more when it is there."""
+        return any(x.is_deleted() for x in self.results)
+
+    def is_ready(self) -> bool:
+        """Whether the results are there."""
+        return not self.is_given_away() and all(x.is_ready() for x in self.results)
+
+
+_lent: deque[_Lent] = deque()
+
+
 def keep_until_ready(arrays: list[Any], results: list[Any]) -> None:
     """Keeps arrays that a program of jax's reads until it has computed its results."""
-    _lent.append((results, arrays))
-    # Programs run one after the other. So what a later one has computed is computed, if it was given away since, too.
-    while _lent and _is_ready(_lent[0][0]):
-        _lent.popleft()
-    while len(_lent) > 1 and _is_ready(_lent[1][0]):
-        _lent.popleft()
-
-
-def _is_ready(results: list[Any]) -> bool:
-    return all(not x.is_deleted() and x.is_ready() for x in results)
+    _lent.append(_Lent(arrays, results))
+    if len(_lent) > _MOST:
+        jax.block_until_ready(results)
+    later_is_ready = False
+    for lent in reversed(_lent.copy()):
+        # Programs run one after the other: what a later one has computed came after.
+        ready = lent.is_ready()
+        if ready or (later_is_ready and lent.is_given_away()):
+            _let_go(_lent, lent)
+        later_is_ready |= ready

@@ -45,6 +45,8 @@ def quickly(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     for x in inputs:
         array = x._array
         if type(array) is CudaArray:
+            if device is not None and array.device is not device:
+                return NotImplemented
             device = array.device
             given.append(array.array)
         elif type(x) is Tensor and not array.ndim and array.dtype.char in _SCALARS:
