@@ -1,6 +1,6 @@
 """Times one training step of a GPT with 124 million parameters on a GPU.
 
-    python benchmarks/gpu/gpt.py tapeflow            # or jax, torch, torch-compile
+    python benchmarks/gpu/gpt.py tapeflow            # or tapeflow-eager, jax, torch, torch-compile
     GPT_SMALL=1 python benchmarks/gpu/gpt.py jax     # a tiny one, to try it on a CPU
 
 Prints the milliseconds of a step (median), the first call, and the losses of the first steps, which agree between the
@@ -18,10 +18,10 @@ import gpt_config
 
 def main(library: str, steps: int = 40) -> None:
     c = gpt_config.config()
-    if library == "tapeflow":
+    if library.startswith("tapeflow"):
         import gpt_tapeflow
 
-        step = gpt_tapeflow.make(c)
+        step = gpt_tapeflow.make(c, compiled=library == "tapeflow")
     elif library == "jax":
         import gpt_jax
 

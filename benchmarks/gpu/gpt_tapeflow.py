@@ -1,4 +1,4 @@
-"""A GPT written with `tf.GradientTape` inside `tf.function`: bfloat16 compute, float32 master weights, AdamW."""
+"""A GPT written with `tf.GradientTape`, eager or in `tf.function`: bfloat16 compute, float32 master weights, AdamW."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import gpt_config
 import tapeflow as tf
 
 
-def make(c: gpt_config.Config):
-    """A function that does one training step and returns the loss."""
+def make(c: gpt_config.Config, compiled: bool = True):
+    """A function that does one training step and returns the loss. Eagerly, everything is on the GPU."""
+    if not compiled:
+        tf.config.set_default_placement("all")
     weights = {k: tf.Variable(v, name=k) for k, v in gpt_config.parameters(c).items()}
     names = list(weights)
     first = {k: tf.Variable(tf.zeros_like(v)) for k, v in weights.items()}
@@ -52,7 +54,6 @@ def make(c: gpt_config.Config):
         )
         return tf.reduce_mean(losses)
 
-    @tf.function(jit_compile=True)
     def step():
         with tf.GradientTape() as tape:
             loss = forward(weights)
@@ -68,4 +69,4 @@ def make(c: gpt_config.Config):
             w.assign(w - rate * m / (tf.sqrt(v) + c.epsilon) - decay * w)
         return loss
 
-    return step
+    return tf.function(step, jit_compile=True) if compiled else step
