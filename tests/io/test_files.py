@@ -13,7 +13,8 @@ import pytest
 import tapeflow as tf
 import tapeflow.io
 from tapeflow._src.io import wire
-from tapeflow._src.io.records import crc32c, framed, records
+from tapeflow._src.io.crc32c import crc32c
+from tapeflow._src.io.records import framed, records
 from tapeflow._src.io.tensor_proto import parsed_tensor_proto, tensor_proto
 
 # Serialized tensors.

@@ -16,6 +16,11 @@ from tapeflow._src.data.experimental import (
 )
 from tapeflow._src.data.iterator import NumpyIterator as NumpyIterator, OwnedIterator as Iterator
 from tapeflow._src.data.options import Options as Options, ThreadingOptions as ThreadingOptions
+from tapeflow._src.data.readers import (
+    FixedLengthRecordDataset as FixedLengthRecordDataset,
+    TextLineDataset as TextLineDataset,
+    TFRecordDataset as TFRecordDataset,
+)
 from tapeflow._src.data.specs import DatasetSpec as DatasetSpec
 from tapeflow._src.data.transformations import AUTOTUNE as AUTOTUNE
 from tapeflow.data import experimental as experimental

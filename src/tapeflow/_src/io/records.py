@@ -2,123 +2,108 @@
 
 from __future__ import annotations
 
-import functools
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import Any, BinaryIO
-
-import numpy as np
+from typing import Any, BinaryIO, Protocol
 
 from tapeflow._src.core.errors import DataLossError, FailedPreconditionError, invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.system.files import checked_path, translating_os_errors
+from tapeflow._src.io.crc32c import are_whole, masked
 
-_POLYNOMIAL = 0x82F63B78  # Castagnoli's, with the lowest bit first
-# A long record is cut into stretches of this many bytes, which are summed side by side.
-_STRETCH = 32
-_PIECE = 2**24
-
-
-@functools.cache
-def _table() -> np.ndarray:
-    """What each byte does to a checksum of zero."""
-    table = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        table = np.where(table & 1, table >> 1 ^ np.uint32(_POLYNOMIAL), table >> 1)
-    return table
-
-
-@functools.cache
-def _small_table() -> list[int]:
-    return _table().tolist()
-
-
-@functools.cache
-def _zeros(count: int) -> np.ndarray:
-    """What `count` bytes of zero, a power of two, do to each of the four bytes of a checksum, as four tables.
-
-    Checksums are linear: what follows a stretch of bytes adds to what the stretch became by then.
-    """
-    if count == 1:
-        table = _table()
-        own = np.arange(256, dtype=np.uint32)
-        return np.stack([table, own, own << np.uint32(8), own << np.uint32(16)])
-    half = _zeros(count // 2)
-    return _after(half, half)
-
-
-def _after(tables: np.ndarray, sums: Any) -> Any:
-    """Checksums after the zeros that the tables stand for."""
-    return (
-        tables[0][sums & 255]
-        ^ tables[1][sums >> 8 & 255]
-        ^ tables[2][sums >> 16 & 255]
-        ^ tables[3][sums >> 24]
-    )
-
-
-def crc32c(data: bytes) -> int:
-    """The CRC-32C checksum of bytes.
-
-    >>> hex(crc32c(b"123456789"))
-    '0xe3069283'
-    """
-    if len(data) < 32 * _STRETCH:
-        crc, table = 0xFFFFFFFF, _small_table()
-        for byte in data:
-            crc = table[(crc ^ byte) & 255] ^ (crc >> 8)
-        return crc ^ 0xFFFFFFFF
-    # The first four bytes carry what the sum begins with. Zeros in front change nothing then.
-    width = _STRETCH
-    padded = np.zeros(-(-len(data) // width) * width, np.uint8)
-    used = padded[-len(data) :]
-    used[:] = np.frombuffer(data, np.uint8)
-    used[:4] ^= 0xFF
-    table = _table()
-    sums = np.zeros(len(padded) // width, np.uint32)
-    for column in np.ascontiguousarray(padded.reshape(-1, width).T):
-        sums = table[sums.astype(np.uint8) ^ column] ^ (sums >> np.uint32(8))
-    while len(sums) > 1:  # neighbours become one stretch, twice as wide
-        if len(sums) % 2:
-            sums = np.concatenate([np.zeros(1, np.uint32), sums])
-        sums = _after(_zeros(width), sums[::2]) ^ sums[1::2]
-        width *= 2
-    return int(sums[0]) ^ 0xFFFFFFFF
-
-
-def _masked(data: bytes) -> bytes:
-    """The checksum as it is stored: changed, because sums of data that contains its sum are poor."""
-    crc = crc32c(data)
-    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+_LENGTH = struct.Struct("<Q")
+_PIECE = 2**24  # bytes that are read of a record at once
+_BLOCK = 2**19  # bytes that are read and checked at once
 
 
 def framed(record: bytes) -> bytes:
     """A record as it stands in a file."""
     length = struct.pack("<Q", len(record))
-    return b"".join((length, _masked(length), record, _masked(record)))
+    return b"".join((length, masked(length), record, masked(record)))
 
 
-def records(file: BinaryIO, name: str = "the file") -> Iterator[bytes]:
+class Readable(Protocol):
+    """A file that is read from its beginning to its end."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes, and none at the end."""
+        ...
+
+
+def records(file: Readable, name: str = "the file") -> Iterator[bytes]:
     """The records of a file, with their checksums verified.
 
     >>> import io
     >>> list(records(io.BytesIO(framed(b"one") + framed(b"two"))))
     [b'one', b'two']
     """
-    at = 0
-    while header := file.read(12):
-        if len(header) < 12 or _masked(header[:8]) != header[8:]:
-            raise _lost(name, at)
-        (size,) = struct.unpack("<Q", header[:8])
-        record, check = _exactly(file, size), file.read(4)
-        if len(record) < size or _masked(record) != check:
-            raise _lost(name, at)
-        yield record
-        at += size + 16
+    for block in blocks(file, name):
+        yield from block
 
 
-def _exactly(file: BinaryIO, size: int) -> bytes:
+def blocks(file: Readable, name: str) -> Iterator[list[bytes]]:
+    """The records of a file, as many at a time as fit into a block that is read and checked at once."""
+    at, rest = 0, b""  # where in the file, and what has been read from there on
+    while True:
+        data = file.read(_BLOCK)
+        if rest:
+            data = rest + data
+        if not data:
+            return
+        starts, lengths, end = _frames(data)
+        if not starts:
+            data = _one_frame(file, data, name, at)
+            starts, lengths, end = _frames(data)
+        whole = data if end == len(data) else data[:end]
+        if not are_whole(whole, starts, lengths):
+            sound = _sound(whole, starts, lengths)
+            if sound:
+                yield [
+                    data[s + 12 : s + 12 + n] for s, n in zip(starts[:sound], lengths, strict=False)
+                ]
+            raise _lost(name, at + starts[sound])
+        yield [data[s + 12 : s + 12 + n] for s, n in zip(starts, lengths, strict=True)]
+        at, rest = at + end, data[end:]
+
+
+def _frames(data: bytes) -> tuple[list[int], list[int], int]:
+    """Where the frames begin that are complete, how long their records are, and where the last one ends."""
+    starts: list[int] = []
+    lengths: list[int] = []
+    at, size, unpack = 0, len(data), _LENGTH.unpack_from
+    while at + 16 <= size:
+        (length,) = unpack(data, at)
+        end = at + length + 16
+        if end > size:
+            break
+        starts.append(at)
+        lengths.append(length)
+        at = end
+    return starts, lengths, at
+
+
+def _one_frame(file: Readable, data: bytes, name: str, at: int) -> bytes:
+    """A frame that is longer than a block. Its length is trusted when its checksum has been."""
+    if len(data) < 16 or masked(data[:8]) != data[8:12]:
+        raise _lost(name, at)
+    missing = _LENGTH.unpack_from(data)[0] + 16 - len(data)
+    data += _exactly(file, missing)
+    if len(data) < _LENGTH.unpack_from(data)[0] + 16:
+        raise _lost(name, at)
+    return data
+
+
+def _sound(data: bytes, starts: list[int], lengths: list[int]) -> int:
+    """How many frames are as they were written, up to the first that is not."""
+    for number, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+        head, end = data[start : start + 12], start + 12 + length
+        if masked(head[:8]) != head[8:] or masked(data[start + 12 : end]) != data[end : end + 4]:
+            return number
+    return len(starts)
+
+
+def _exactly(file: Readable, size: int) -> bytes:
     """As many bytes, or all there are: no memory is taken for what a file only claims to have."""
     parts = []
     while size > 0 and (part := file.read(min(size, _PIECE))):

@@ -13,7 +13,7 @@ from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.data.runtime import background
 from tapeflow._src.data.runtime.functions import ElementFunction, arguments, sample
 from tapeflow._src.data.runtime.node import UNKNOWN, Alike, Node, Run
-from tapeflow._src.data.runtime.rows import Row, Rows
+from tapeflow._src.data.runtime.rows import Row, Rows, gathered
 from tapeflow._src.data.specs import DatasetSpec, common, for_pipeline, spec_of
 
 AUTOTUNE = -1
@@ -312,35 +312,69 @@ class FlatMap(Node):
 
     def rows(self, run: Run) -> Rows:
         """Those of the datasets in turn."""
-        return InterleavedRows(self.inputs[0].rows(run), self, run)
+
+        def opened(element: Row) -> Rows:
+            (inner,) = self.function(element)
+            rows = inner.rows(run)
+            if self.threads:
+                return background.PrefetchRows(rows, min(2 * self.block, _READ_AHEAD))
+            return rows
+
+        return InterleavedRows(self.inputs[0].rows(run), opened, self.cycle, self.block)
 
 
 class InterleavedRows(Rows):
-    """Rows of several datasets in turn, `block` of each at a time."""
+    """Rows of several passes in turn.
 
-    def __init__(self, source: Rows, node: FlatMap, run: Run) -> None:
-        self._source, self._node, self._run = source, node, run
-        # Up to the length of the cycle, as far as there are datasets.
+    Args:
+      source: the elements that passes are made of.
+      opened: makes a pass of an element.
+      cycle: how many passes are read in turn.
+      block: how many rows of each at a time.
+    """
+
+    def __init__(self, source: Rows, opened: Callable[[Row], Rows], cycle: int, block: int) -> None:
+        self._source, self._opened = source, opened
+        self._cycle, self._block = cycle, block
+        # Up to the length of the cycle, as far as there are passes.
         self._open: list[Rows | None] = []
         self._place = self._taken = 0
         self._more = True
 
     def __next__(self) -> Row:
         while True:
+            rows = self._current()
+            try:
+                row = next(rows)
+            except StopIteration:
+                self._open[self._place] = None
+                self._on()
+                continue
+            self._taken += 1
+            if self._taken == self._block:
+                self._on()
+            return row
+
+    def chunk(self, n: int) -> list[Any]:
+        """As long as there is one pass after the other, chunks of them."""
+        return gathered(n, self._part) if self._cycle == 1 else super().chunk(n)
+
+    def _part(self, n: int) -> list[Any]:
+        while True:
+            rows = self._current()
+            try:
+                return rows.chunk(n)
+            except StopIteration:
+                self._open[self._place] = None
+
+    def _current(self) -> Rows:
+        """The pass whose turn it is."""
+        while True:
             if self._place == len(self._open):
                 self._open.append(None)
             rows = self._open[self._place]
             if rows is not None:
-                try:
-                    row = next(rows)
-                except StopIteration:
-                    self._open[self._place] = None
-                    self._on()
-                    continue
-                self._taken += 1
-                if self._taken == self._node.block:
-                    self._on()
-                return row
+                return rows
             if self._more:
                 self._begin()
             elif any(r is not None for r in self._open):
@@ -350,7 +384,7 @@ class InterleavedRows(Rows):
 
     def _on(self) -> None:
         self._place += 1
-        if self._place == (self._node.cycle if self._more else len(self._open)):
+        if self._place == (self._cycle if self._more else len(self._open)):
             self._place = 0
         self._taken = 0
 
@@ -360,8 +394,4 @@ class InterleavedRows(Rows):
         except StopIteration:
             self._more = False
             return
-        (inner,) = self._node.function(element)
-        rows = inner.rows(self._run)
-        if self._node.threads:
-            rows = background.PrefetchRows(rows, min(2 * self._node.block, _READ_AHEAD))
-        self._open[self._place] = rows
+        self._open[self._place] = self._opened(element)

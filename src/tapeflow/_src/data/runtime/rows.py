@@ -239,6 +239,13 @@ def text(value: bytes) -> np.ndarray:
     return out
 
 
+def texts(values: Sequence[bytes]) -> np.ndarray:
+    """A vector of dtype string."""
+    out = np.empty(len(values), object)
+    out[:] = values
+    return out
+
+
 def stacked(rows: Sequence[Row]) -> list[Any]:
     """Rows as one array for each component.
 
