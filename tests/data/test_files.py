@@ -131,7 +131,9 @@ def test_pieces(tmp_path):
     data = tf.data.FixedLengthRecordDataset(path, 100, footer_bytes=1, compression_type="ZLIB")
     assert values(data) == [bytes(100)] * 3000
     assert values(data.batch(1000).map(tf.size)) == [1000] * 3
-    with pytest.raises(tf.errors.InvalidArgumentError, match="not a whole number of records of 1000000"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="not a whole number of records of 1000000"
+    ):
         values(tf.data.FixedLengthRecordDataset(path, 10**6))
 
 
