@@ -3,6 +3,17 @@
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
 from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.io.example import (
+    BytesList as BytesList,
+    Example as Example,
+    Feature as Feature,
+    FeatureList as FeatureList,
+    FeatureLists as FeatureLists,
+    Features as Features,
+    FloatList as FloatList,
+    Int64List as Int64List,
+    SequenceExample as SequenceExample,
+)
 from tapeflow._src.train.checkpoint import (
     Checkpoint as Checkpoint,
     CheckpointOptions as CheckpointOptions,
