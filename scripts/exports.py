@@ -34,6 +34,13 @@ class Namespace(NamedTuple):
 
 MADE_BY = "# Written by scripts/exports.py, from the lines in _src that export these names."
 
+# Modules and folders whose names are imported when one of them is first asked for, wherever they are public: what few
+# programs use costs the others nothing.
+LATE = (
+    "ops.image.boxes",
+    "ops.image.suppression",
+)
+
 KERAS = ("initializers", "losses", "metrics", "optimizers")
 
 NAMESPACES = {
@@ -52,8 +59,8 @@ NAMESPACES = {
             *("nest", "nn", "random", "signal"),
         ),
         later=(
-            *("autograph", "data", "experimental", "io", "saved_model", "summary", "sysconfig"),
-            *("test", "train", "version"),
+            *("autograph", "bitwise", "data", "experimental", "io", "quantization", "saved_model"),
+            *("summary", "sysconfig", "test", "train", "version"),
         ),
         elsewhere=(("keras", "tapeflow.keras"), *((n, f"tapeflow.keras.{n}") for n in KERAS)),
         setup=("ops.methods", "keras.hook"),
@@ -65,6 +72,7 @@ NAMESPACES = {
         "`tf.autograph`: Python's control flow inside `tf.function`.", inside=("experimental",)
     ),
     "autograph.experimental": Namespace("`tf.autograph.experimental`: what to convert, and how."),
+    "bitwise": Namespace("`tf.bitwise`: logic and shifts on the bits of integers."),
     "config": Namespace(
         "`tf.config`: settings for the whole program.",
         inside=("experimental", "optimizer", "threading"),
@@ -89,7 +97,10 @@ NAMESPACES = {
         "`tf.data.experimental`: older names of what `tf.data.Dataset` offers as methods."
     ),
     "debugging": Namespace("`tf.debugging`: assertions, and the search for NaN."),
-    "dtypes": Namespace("`tf.dtypes`: the types of elements, and converting between them."),
+    "dtypes": Namespace(
+        "`tf.dtypes`: the types of elements, and converting between them.", inside=("experimental",)
+    ),
+    "dtypes.experimental": Namespace("`tf.dtypes.experimental`: numbers of a few bits."),
     "errors": Namespace("`tf.errors`: the exceptions ops raise."),
     "experimental": Namespace(
         "`tf.experimental`: the exchange of values with other libraries.", inside=("dlpack",)
@@ -112,6 +123,9 @@ NAMESPACES = {
     "nest": Namespace("`tf.nest`: nested structures of lists, tuples and dictionaries."),
     "nn": Namespace("`tf.nn`: activations, losses and simple layers.", inside=("experimental",)),
     "nn.experimental": Namespace("`tf.nn.experimental`: dropout that a seed decides."),
+    "quantization": Namespace(
+        "`tf.quantization`: numbers rounded to a few levels, and training that knows of it."
+    ),
     "random": Namespace("`tf.random`: random numbers.", inside=("experimental",)),
     "random.experimental": Namespace(
         "`tf.random.experimental`: other names for what is in `tf.random`, and shuffles that a seed decides."
@@ -144,6 +158,11 @@ class Export(NamedTuple):
     public: str
     module: str
     name: str
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it is imported when it is first asked for."""
+        return f"{self.module}.".startswith(tuple(f"tapeflow._src.{place}." for place in LATE))
 
 
 def main() -> int:
@@ -228,7 +247,9 @@ def text_of(place: str, names: list[Export]) -> str:
         # Else ruff takes names that are given to others for unused.
         lines.append("# ruff: noqa: F401")
     lines.append("")
-    lines += ["import typing as _typing"] if later else []
+    late = [each for each in names if each.is_late]
+    names = [each for each in names if not each.is_late]
+    lines += ["import typing as _typing"] if later or late else []
     lines += [f"from {here} import {name} as {name}" for name in inside]
     lines += ["from tapeflow._src.core.missing import Missing as _Missing"]
     for module in setup:
@@ -236,18 +257,28 @@ def text_of(place: str, names: list[Export]) -> str:
         lines.append(f"from {folder} import {name} as _{name}")
     for public, module, name in names:
         lines.append(f"from {module} import {name} as {public.rpartition('.')[2]}")
-    if later:
+    if later or late:
         lines += [
             "",
             "# For editors and type checkers: these are imported when they are first asked for.",
+            "if _typing.TYPE_CHECKING:",
         ]
-        lines += ["if _typing.TYPE_CHECKING:", "    import keras as keras"]
+        lines += ["    import keras as keras"] if elsewhere else []
         lines += [f"    from keras import {n} as {n}" for n, _ in elsewhere if n != "keras"]
         lines += [f"    from {here} import {name} as {name}" for name in later]
+        lines += [f"    from {m} import {n} as {p.rpartition('.')[2]}" for p, m, n in late]
     arguments: list[Any] = [repr(f"tf.{place}".rstrip("."))]
     arguments += [f"later={later!r}"] if later else []
     arguments += [f"elsewhere={dict(elsewhere)!r}"] if elsewhere else []
+    found: dict[str, str] = {}
+    for public, module, name in late:
+        here = public.rpartition(".")[2]
+        place = module.removeprefix("tapeflow._src.")
+        found[here] = place if here == name else f"{place}:{name}"
+    arguments += [f"names={found!r}"] if late else []
     lines += ["", f"__getattr__ = _Missing({', '.join(arguments)})", ""]
+    if late:
+        lines += ["def __dir__() -> list[str]:", "    return __getattr__.offered(globals())", ""]
     return "\n".join(lines)
 
 

@@ -34,7 +34,7 @@ NOT_CALLED = {"tf.Tensor", "tf.DType", "tf.dtypes.DType"}  # users get these, an
 def _public() -> Iterator[tuple[str, Any]]:
     for place, module in namespaces():
         for name in public_names(module):
-            value = vars(module)[name]
+            value = getattr(module, name)
             if inspect.isfunction(value) or inspect.isclass(value):
                 yield f"{place}.{name}", value
 

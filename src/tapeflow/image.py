@@ -2,6 +2,8 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
+import typing as _typing
+
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.io.images import (
     decode_bmp as decode_bmp,
@@ -72,4 +74,37 @@ from tapeflow._src.ops.image.shape import (
     transpose as transpose,
 )
 
-__getattr__ = _Missing("tf.image")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.ops.image.boxes import (
+        draw_bounding_boxes as draw_bounding_boxes,
+        extract_glimpse as extract_glimpse,
+        sample_distorted_bounding_box as sample_distorted_bounding_box,
+        stateless_sample_distorted_bounding_box as stateless_sample_distorted_bounding_box,
+    )
+    from tapeflow._src.ops.image.suppression import (
+        combined_non_max_suppression as combined_non_max_suppression,
+        non_max_suppression as non_max_suppression,
+        non_max_suppression_overlaps as non_max_suppression_overlaps,
+        non_max_suppression_padded as non_max_suppression_padded,
+        non_max_suppression_with_scores as non_max_suppression_with_scores,
+    )
+
+__getattr__ = _Missing(
+    "tf.image",
+    names={
+        "draw_bounding_boxes": "ops.image.boxes",
+        "sample_distorted_bounding_box": "ops.image.boxes",
+        "stateless_sample_distorted_bounding_box": "ops.image.boxes",
+        "extract_glimpse": "ops.image.boxes",
+        "non_max_suppression": "ops.image.suppression",
+        "non_max_suppression_with_scores": "ops.image.suppression",
+        "non_max_suppression_overlaps": "ops.image.suppression",
+        "non_max_suppression_padded": "ops.image.suppression",
+        "combined_non_max_suppression": "ops.image.suppression",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

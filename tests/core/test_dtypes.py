@@ -23,6 +23,19 @@ EXPECTED = {
     "float64": (np.float64, 2, True, False, False, True, 8),
     "float8_e4m3fn": (ml_dtypes.float8_e4m3fn, 25, True, False, False, False, 1),
     "float8_e5m2": (ml_dtypes.float8_e5m2, 24, True, False, False, False, 1),
+    "float8_e4m3fnuz": (ml_dtypes.float8_e4m3fnuz, 26, True, False, False, False, 1),
+    "float8_e4m3b11fnuz": (ml_dtypes.float8_e4m3b11fnuz, 27, True, False, False, False, 1),
+    "float8_e5m2fnuz": (ml_dtypes.float8_e5m2fnuz, 28, True, False, False, False, 1),
+    "float4_e2m1fn": (ml_dtypes.float4_e2m1fn, 33, True, False, False, False, 1),
+    "int4": (ml_dtypes.int4, 29, False, True, False, False, 1),
+    "uint4": (ml_dtypes.uint4, 30, False, True, True, False, 1),
+    "int2": (ml_dtypes.int2, 31, False, True, False, False, 1),
+    "uint2": (ml_dtypes.uint2, 32, False, True, True, False, 1),
+    "qint8": (np.int8, 11, False, False, False, True, 1),
+    "qint16": (np.int16, 15, False, False, False, True, 2),
+    "qint32": (np.int32, 13, False, False, False, True, 4),
+    "quint8": (np.uint8, 12, False, False, False, True, 1),
+    "quint16": (np.uint16, 16, False, False, False, True, 2),
     "int8": (np.int8, 6, False, True, False, True, 1),
     "int16": (np.int16, 5, False, True, False, True, 2),
     "int32": (np.int32, 3, False, True, False, True, 4),
@@ -60,7 +73,8 @@ def test_attributes(name):
     assert dtype.is_bool is (name == "bool")
     assert dtype.is_complex is name.startswith("complex")
     assert dtype.is_differentiable is (dtype.is_floating or dtype.is_complex)
-    assert dtype.is_numpy_compatible and not dtype.is_quantized
+    assert dtype.is_numpy_compatible
+    assert dtype.is_quantized is name.startswith("q") is (dtype in dtypes.QUANTIZED_DTYPES)
     assert dtype.base_dtype is dtype
     assert repr(dtype) == f"tf.{name}"
     assert str(dtype) == f"{dtype}" == f"<dtype: '{name}'>"
@@ -72,10 +86,15 @@ def test_copies_and_numbers_lead_to_the_same_object(dtype):
     assert copy.copy(dtype) is dtype
     assert copy.deepcopy([dtype])[0] is dtype
     assert DType(dtype.as_datatype_enum) is dtype
-    assert as_dtype(dtype) is as_dtype(dtype.np_dtype) is as_dtype(dtype.as_numpy_dtype) is dtype
-    assert from_numpy(dtype.np_dtype) is dtype
-    assert dtype == dtype.name and dtype == dtype.np_dtype and dtype == dtype.as_numpy_dtype
+    assert as_dtype(dtype) is dtype and dtype == dtype.name
     assert {dtype: 1}[as_dtype(dtype.name)] == 1
+
+
+@pytest.mark.parametrize("dtype", [d for d in UNIQUE if not d.is_quantized], ids=repr)
+def test_arrays_have_one_type(dtype):
+    assert as_dtype(dtype.np_dtype) is as_dtype(dtype.as_numpy_dtype) is dtype
+    assert from_numpy(dtype.np_dtype) is dtype
+    assert dtype == dtype.np_dtype and dtype == dtype.as_numpy_dtype
 
 
 def test_infinity_is_no_number_of_a_dtype():

@@ -169,3 +169,71 @@ for prefix, seed in (("", {}), ("stateless_", {"seed": [1, 2]})):
     )
     for name in ("flip_left_right", "flip_up_down"):
         op(f"image.{prefix}random_{name}", image=PICTURES, **seed, **ANY)
+
+# Boxes.
+
+BOXES = floats(0.0, 1.0, shape=(5, 4), dtypes=("float32",), edges=0.0)
+CHOICE = {
+    "boxes": BOXES,
+    "scores": floats(0.0, 1.0, shape=(5,), dtypes=("float32",), edges=0.0),
+    "max_output_size": one_of(0, 2, 5),
+    "iou_threshold": one_of(0.1, 0.5, 1.0),
+    "score_threshold": one_of(float("-inf"), 0.4),
+    "_gradients": False,
+    "_bad": False,
+}
+op("image.non_max_suppression", **CHOICE)
+op("image.non_max_suppression_with_scores", **CHOICE, soft_nms_sigma=one_of(0.0, 0.4))
+op("image.non_max_suppression_padded", **CHOICE, pad_to_max_output_size=bools())
+op(
+    "image.non_max_suppression_overlaps",
+    overlaps=floats(0.0, 1.0, shape=(4, 4), dtypes=("float32",), edges=0.0),
+    scores=floats(0.0, 1.0, shape=(4,), dtypes=("float32",), edges=0.0),
+    max_output_size=one_of(1, 4),
+    _gradients=False,
+    _bad=False,
+)
+op(
+    "image.combined_non_max_suppression",
+    boxes=floats(
+        0.0, 1.2, shape=one_of((2, 4, 1, 4), (2, 4, 2, 4)), dtypes=("float32",), edges=0.0
+    ),
+    scores=floats(0.0, 1.0, shape=(2, 4, 2), dtypes=("float32",), edges=0.0),
+    max_output_size_per_class=one_of(1, 3),
+    max_total_size=one_of(2, 6),
+    pad_per_class=bools(),
+    clip_boxes=bools(),
+    _gradients=False,
+    _bad=False,
+)
+op(
+    "image.draw_bounding_boxes",
+    images=floats(shape=one_of((2, 5, 6, 3), (2, 4, 4, 1)), dtypes=("float32",), edges=0.0),
+    boxes=floats(-0.5, 1.5, shape=(2, 3, 4), dtypes=("float32",), edges=0.0),
+    colors=None,
+    _gradients=False,
+    _bad=False,
+)
+op(
+    "image.extract_glimpse",
+    input=floats(shape=(2, 5, 4, 2), dtypes=("float32",), edges=0.0),
+    size=one_of([2, 3], [6, 6]),
+    offsets=floats(-1.0, 1.0, shape=(2, 2), dtypes=("float32",), edges=0.0),
+    centered=bools(),
+    normalized=bools(),
+    noise="zero",
+    _gradients=False,
+    _bad=False,
+)
+DISTORTED = {
+    "image_size": [40, 60, 3],
+    "bounding_boxes": [[[0.1, 0.2, 0.8, 0.7]]],
+    "min_object_covered": one_of(0.1, 0.8),
+}
+op(
+    "image.stateless_sample_distorted_bounding_box",
+    **DISTORTED,
+    seed=one_of([1, 2], [3, 4]),
+    _bad=False,
+)
+op("image.sample_distorted_bounding_box", **DISTORTED, seed=1, **ANY)

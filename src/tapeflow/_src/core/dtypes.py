@@ -69,7 +69,7 @@ class DType:
         is_numeric: whether arithmetic is defined on it (not so for the 8-bit floats).
         is_differentiable: whether gradients flow through it: floating or complex.
         is_numpy_compatible: whether NumPy can hold it, which is true of every type here.
-        is_quantized: always false: quantized types are not supported.
+        is_quantized: whether it is one of `tf.qint8` and its like. Tensors of it hold, and say so, plain integers.
         size: the bytes of one element; 0 for strings, which have no fixed size.
     """
 
@@ -220,6 +220,21 @@ _BY_KEY: dict[Any, DType] = {}
 _BY_NUMPY: dict[np.dtype[Any], DType] = {}
 
 
+# Numbers of a few bits, to be stored and cast, not computed with.
+_NARROW = {
+    "float8_e5m2": 24,
+    "float8_e4m3fn": 25,
+    "float8_e4m3fnuz": 26,
+    "float8_e4m3b11fnuz": 27,
+    "float8_e5m2fnuz": 28,
+    "float4_e2m1fn": 33,
+    "int4": 29,
+    "uint4": 30,
+    "int2": 31,
+    "uint2": 32,
+}
+
+
 def _define(name: str, scalar: type[Any], enum: int) -> DType:
     self = object.__new__(DType)
     self.name = name
@@ -227,17 +242,18 @@ def _define(name: str, scalar: type[Any], enum: int) -> DType:
     self.as_numpy_dtype = scalar
     self.as_datatype_enum = enum
     self.is_floating = "float" in name
-    self.is_integer = "int" in name
+    self.is_integer = "int" in name and not name.startswith("q")
     self.is_unsigned = name.startswith("uint")
     self.is_complex = name.startswith("complex")
     self.is_bool = name == "bool"
-    self.is_numeric = not (self.is_bool or name == "string" or name.startswith("float8"))
+    self.is_numeric = not (self.is_bool or name == "string" or name in _NARROW)
     self.is_differentiable = self.is_floating or self.is_complex
     self.is_numpy_compatible = True
-    self.is_quantized = False
+    self.is_quantized = name.startswith("q")
     self.size = 0 if name == "string" else self.np_dtype.itemsize
-    _BY_KEY[name] = _BY_KEY[scalar] = _BY_KEY[self.np_dtype] = _BY_KEY[enum] = self
-    _BY_NUMPY[self.np_dtype] = self
+    _BY_KEY[name] = _BY_KEY[enum] = self
+    if not self.is_quantized:  # their arrays are those of other integers
+        _BY_KEY[scalar] = _BY_KEY[self.np_dtype] = _BY_NUMPY[self.np_dtype] = self
     return self
 
 
@@ -245,8 +261,9 @@ float16 = half = _define("float16", np.float16, 19)
 bfloat16 = _define("bfloat16", ml_dtypes.bfloat16, 14)
 float32 = _define("float32", np.float32, 1)
 float64 = double = _define("float64", np.float64, 2)
-float8_e4m3fn = _define("float8_e4m3fn", ml_dtypes.float8_e4m3fn, 25)
-float8_e5m2 = _define("float8_e5m2", ml_dtypes.float8_e5m2, 24)
+_narrow = [_define(name, getattr(ml_dtypes, name), enum) for name, enum in _NARROW.items()]
+float8_e5m2, float8_e4m3fn, float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz = _narrow[:5]
+float4_e2m1fn, int4, uint4, int2, uint2 = _narrow[5:]
 int8 = _define("int8", np.int8, 6)
 int16 = _define("int16", np.int16, 5)
 int32 = _define("int32", np.int32, 3)
@@ -258,6 +275,13 @@ uint64 = _define("uint64", np.uint64, 23)
 bool_ = _define("bool", np.bool_, 10)
 complex64 = _define("complex64", np.complex64, 8)
 complex128 = _define("complex128", np.complex128, 18)
+# Integers that stand for floats, by a range that is kept apart: see `tf.quantization`.
+qint8 = _define("qint8", np.int8, 11)
+qint16 = _define("qint16", np.int16, 15)
+qint32 = _define("qint32", np.int32, 13)
+quint8 = _define("quint8", np.uint8, 12)
+quint16 = _define("quint16", np.uint16, 16)
+QUANTIZED_DTYPES = frozenset((qint8, qint16, qint32, quint8, quint16))
 # Strings are `bytes` in an array of objects: NumPy's own string types have a fixed width.
 string = _define("string", object, 7)
 
@@ -376,3 +400,27 @@ export_value("uint64", "uint64", "dtypes.uint64")
 export_value("uint8", "uint8", "dtypes.uint8")
 export_value("float8_e4m3fn", "dtypes.float8_e4m3fn")
 export_value("float8_e5m2", "dtypes.float8_e5m2")
+export_value("float8_e5m2", "dtypes.experimental.float8_e5m2", "experimental.float8_e5m2")
+export_value("float8_e4m3fn", "dtypes.experimental.float8_e4m3fn", "experimental.float8_e4m3fn")
+export_value(
+    "float8_e4m3fnuz", "dtypes.experimental.float8_e4m3fnuz", "experimental.float8_e4m3fnuz"
+)
+export_value(
+    "float8_e4m3b11fnuz",
+    "dtypes.experimental.float8_e4m3b11fnuz",
+    "experimental.float8_e4m3b11fnuz",
+)
+export_value(
+    "float8_e5m2fnuz", "dtypes.experimental.float8_e5m2fnuz", "experimental.float8_e5m2fnuz"
+)
+export_value("float4_e2m1fn", "dtypes.experimental.float4_e2m1fn", "experimental.float4_e2m1fn")
+export_value("int4", "dtypes.experimental.int4", "experimental.int4")
+export_value("uint4", "dtypes.experimental.uint4", "experimental.uint4")
+export_value("int2", "dtypes.experimental.int2", "experimental.int2")
+export_value("uint2", "dtypes.experimental.uint2", "experimental.uint2")
+export_value("qint8", "qint8", "dtypes.qint8")
+export_value("qint16", "qint16", "dtypes.qint16")
+export_value("qint32", "qint32", "dtypes.qint32")
+export_value("quint8", "quint8", "dtypes.quint8")
+export_value("quint16", "quint16", "dtypes.quint16")
+export_value("QUANTIZED_DTYPES", "dtypes.QUANTIZED_DTYPES")

@@ -34,18 +34,36 @@ class Missing:
         namespace: str,
         later: tuple[str, ...] = (),
         elsewhere: Mapping[str, str] | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         self.namespace = namespace
-        # What is inside of it and is imported when it is first asked for: namespaces of ours, and modules of Keras.
+        # What is inside of it and is imported when it is first asked for: namespaces of ours, modules of Keras, and
+        # names with the place in `_src` where each is defined, as in "ops.image.boxes", or "ops.array.creation:range_"
+        # where it has another name there.
         self.later = later
         self.elsewhere = elsewhere or {}
+        self.names = names or {}
+
+    @property
+    def module(self) -> str:
+        """The name of the module that it belongs to."""
+        return self.namespace.replace("tf", "tapeflow", 1)
+
+    def offered(self, held: Mapping[str, Any]) -> list[str]:
+        """What `dir` shows: what the module holds, and what it would import."""
+        return sorted({*held, *self.names})
 
     def __call__(self, name: str) -> Any:
         """Raises the error that says what is missing."""
         if name in self.elsewhere:
             return importlib.import_module(self.elsewhere[name])
+        if name in self.names:
+            module, _, own = self.names[name].partition(":")
+            value = getattr(importlib.import_module(f"tapeflow._src.{module}"), own or name)
+            setattr(sys.modules[self.module], name, value)  # not to be asked again
+            return value
         if name in self.later:
-            return importlib.import_module(self.namespace.replace("tf", "tapeflow", 1) + f".{name}")
+            return importlib.import_module(f"{self.module}.{name}")
         # Python and its tools look for __path__, _mock_name and the like all the time, and expect none.
         if name.startswith("_"):
             raise AttributeError(f"module {self.namespace!r} has no attribute {name!r}", name=name)
@@ -117,7 +135,10 @@ def namespace_of(module: ModuleType) -> str | None:
 def public_names(module: ModuleType) -> list[str]:
     """The names that a namespace offers: not what it imported for its own use."""
     held = vars(module)
-    return [name for name in held.get("__all__", held) if _is_public(name, held[name])]
+    names = [name for name in held.get("__all__", held) if _is_public(name, held[name])]
+    answer = held.get("__getattr__")
+    late = answer.names if isinstance(answer, Missing) else {}
+    return names + [name for name in late if name not in held]
 
 
 def _is_public(name: str, value: Any) -> bool:

@@ -18,8 +18,8 @@ from tapeflow._src.core.system.files import replacing
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.io import gfile
-from tapeflow._src.io.host import bytes_array, each, on_host
 from tapeflow._src.ops.arguments import integer
+from tapeflow._src.ops.effects.host import bytes_array, each, on_host
 from tapeflow._src.primitives.specs import ArraySpec
 
 _SCALAR = [ArraySpec((), string)]

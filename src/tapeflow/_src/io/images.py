@@ -16,9 +16,9 @@ from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.io.decoding import opened, pillow
-from tapeflow._src.io.host import bytes_array, on_host
 from tapeflow._src.io.png import png
 from tapeflow._src.ops.arguments import integer
+from tapeflow._src.ops.effects.host import bytes_array, on_host
 from tapeflow._src.primitives.specs import ArraySpec
 
 # Reading.

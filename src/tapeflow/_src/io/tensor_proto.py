@@ -16,7 +16,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.io import wire
-from tapeflow._src.io.host import bytes_array, on_host
+from tapeflow._src.ops.effects.host import bytes_array, on_host
 from tapeflow._src.primitives.specs import ArraySpec
 
 _DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8  # numbers of fields

@@ -13,9 +13,9 @@ from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.errors import UnimplementedError, invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.io.host import bytes_array
 from tapeflow._src.io.png import png
 from tapeflow._src.ops.arguments import integer
+from tapeflow._src.ops.effects.host import bytes_array
 from tapeflow._src.summary.event_file import metadata_of, summary_of
 from tapeflow._src.summary.state import state
 from tapeflow._src.summary.writing import recorded, tag_of

@@ -107,6 +107,26 @@ def is_integer(x: Any) -> bool:
     return jnp.issubdtype(x.dtype, jnp.integer)
 
 
+def _on_unsigned(function: Any) -> Any:
+    """Runs a function of bits on unsigned integers.
+
+    XLA's compiler for processors ends the process where it meets `and` or `or` of two signed integers that were both
+    cast from wider ones.
+    """
+
+    def lowered(a: Any, b: Any) -> Any:
+        if not jnp.issubdtype(a.dtype, jnp.signedinteger):
+            return function(a, b)
+        bits = f"uint{8 * a.dtype.itemsize}"
+        found = function(*[jax.lax.bitcast_convert_type(x, bits) for x in (a, b)])
+        return jax.lax.bitcast_convert_type(found, a.dtype)
+
+    return lowered
+
+
+LOWERINGS.update(bitwise_and=_on_unsigned(jnp.bitwise_and), bitwise_or=_on_unsigned(jnp.bitwise_or))
+
+
 @lowering("abs")
 def _abs(x: Any) -> Any:
     """Infinite where a part is, whatever the other one is, as in C."""

@@ -4,6 +4,7 @@
 # ruff: noqa: F401
 
 from tapeflow._src.core.dtypes import (
+    QUANTIZED_DTYPES as QUANTIZED_DTYPES,
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
@@ -21,6 +22,11 @@ from tapeflow._src.core.dtypes import (
     int16 as int16,
     int32 as int32,
     int64 as int64,
+    qint8 as qint8,
+    qint16 as qint16,
+    qint32 as qint32,
+    quint8 as quint8,
+    quint16 as quint16,
     string as string,
     uint8 as uint8,
     uint16 as uint16,
@@ -31,5 +37,6 @@ from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.ops.array.shaping import cast as cast
 from tapeflow._src.ops.elementwise.arithmetic import complex as complex
 from tapeflow._src.ops.elementwise.saturation import saturate_cast as saturate_cast
+from tapeflow.dtypes import experimental as experimental
 
 __getattr__ = _Missing("tf.dtypes")

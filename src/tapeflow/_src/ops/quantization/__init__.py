@@ -1,0 +1,1 @@
+"""Numbers rounded to a few levels."""
