@@ -22,7 +22,7 @@ for kind, x, ends in (
 ):
     op(f"{PREFIX}_{kind}", inputs=x, **ends, **BITS)
     given = TABLE if x is TABLE else floats(-4.0, 4.0, shape=(3,), dtypes=("float32",), edges=0.0)
-    op(f"{PREFIX}_{kind}_gradient", gradients=given, inputs=given, **ends, **BITS)
+    op(f"{PREFIX}_{kind}_gradient", gradients=given, inputs=given, _gradients=False, **ends, **BITS)
 for name in ("quantize_and_dequantize", "quantize_and_dequantize_v2"):
     op(
         f"quantization.{name}",
@@ -37,7 +37,7 @@ QUANTIZED = "tf.quantization.quantize(x, -3.0, 2.0, tf.quint8)"
 for text in (
     f"tf.cast({QUANTIZED}.output, tf.int32)",
     f"tf.quantization.dequantize(*{QUANTIZED})",
-    f"tf.cast(tf.quantization.quantized_concat(0, [{QUANTIZED}.output], [-3.0], [2.0]).output, tf.int32)",
+    f"tf.cast(tf.quantization.quantized_concat(0, [{QUANTIZED}.output] * 2, [-3.0] * 2, [2.0] * 2).output, tf.int32)",
 ):
     expression(
         text, x=floats(-4.0, 4.0, shape=(3,), dtypes=("float32",), edges=0.0), _gradients=False

@@ -98,7 +98,9 @@ def _outline(image: np.ndarray, box: np.ndarray, colour: np.ndarray) -> None:
     height, width, _ = image.shape
     if not np.isfinite(box).all():
         raise invalid("draw_bounding_boxes: a box has a coordinate that is not finite")
-    top, left, bottom, right = (int(x) for x in box * np.float32([height - 1, width - 1] * 2))
+    top, left, bottom, right = (
+        int(x) for x in box * np.array([height - 1, width - 1] * 2, np.float32)
+    )
     if top > bottom or left > right or top >= height or left >= width or bottom < 0 or right < 0:
         return
     rows = slice(max(top, 0), min(bottom, height - 1) + 1)
@@ -276,7 +278,7 @@ def _interval(
 def _pixels(op: str, boxes: np.ndarray, height: int, width: int) -> list[tuple[int, ...]]:
     if ((boxes < 0) | (boxes > 1)).any():
         raise invalid(f"{op}: the coordinates of bounding boxes must be from 0 to 1")
-    scaled = boxes * np.float32([height, width, height, width])
+    scaled = boxes * np.array([height, width, height, width], np.float32)
     return [tuple(int(x) for x in box) for box in scaled]
 
 
@@ -385,9 +387,9 @@ def extract_glimpse(
       input: `[images, height, width, channels]`.
       size: height and width of the window.
       offsets: `[images, 2]`, `y, x`: where each window is.
-      centered: whether offsets are those of the middle of the window, from the middle of the image, where 1 is half of
-        its height or width; otherwise those of the corner.
-      normalized: whether offsets of the corner count heights and widths, and not pixels.
+      centered: whether offsets count from the middle of the image; otherwise from its corner, to that of the window.
+      normalized: whether offsets count heights and widths, and not pixels. If `centered`, too, they are those of the
+        middle of the window, and 1 is half of a height or width.
       noise: "uniform" or "gaussian" for numbers like those of the image, "zero".
       name: accepted for compatibility.
     """
@@ -411,8 +413,10 @@ def extract_glimpse(
     for axis, count in ((1, high), (2, wide)):
         pixels = cast(shape_of(image)[axis], dtypes.float32)
         place = offsets[:, axis - 1]
-        if centered:
+        if centered and normalized:
             place = (place + 1.0) * pixels / 2.0 - count / 2.0
+        elif centered:
+            place = place + pixels / 2.0
         elif normalized:
             place = place * pixels
         with beside(image):

@@ -75,7 +75,7 @@ def non_max_suppression_with_scores(
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [0.0, 2.0, 1.0, 3.0]]
     >>> found, scores = tf.image.non_max_suppression_with_scores(boxes, [0.6, 0.9, 0.7], 3, soft_nms_sigma=0.5)
     >>> found.numpy(), scores.numpy().round(2)
-    (array([1, 2, 0], dtype=int32), array([0.9, 0.7, 0. ], dtype=float32))
+    (array([1, 2, 0], dtype=int32), array([0.9 , 0.7 , 0.31], dtype=float32))
 
     Args:
       boxes: as in `tf.image.non_max_suppression`, and so the next four.
@@ -83,8 +83,8 @@ def non_max_suppression_with_scores(
       max_output_size: how many boxes there may be in the result.
       iou_threshold: the largest overlap.
       score_threshold: what a score must exceed.
-      soft_nms_sigma: if it is positive, the score of a box is multiplied by `exp(-overlap ** 2 / (2 sigma))` for each
-        better one ("Soft-NMS", Bodla et al., 2017).
+      soft_nms_sigma: if it is positive, no box is dropped for an overlap: its score is multiplied by
+        `exp(-overlap ** 2 / (2 sigma))` for each better one ("Soft-NMS", Bodla et al., 2017).
       name: accepted for compatibility.
     """
     op = "non_max_suppression_with_scores"
@@ -100,7 +100,7 @@ def non_max_suppression_with_scores(
             raise invalid(f"{op}: soft_nms_sigma must not be negative, got {sigma}")
         overlap = _overlap_of(boxes)
         if sigma > 0:
-            return _softly(overlap, scores, int(size), iou, least, sigma)
+            return _softly(overlap, scores, int(size), least, sigma)
         found = _suppressed(overlap, scores, int(size), iou, least)
         return found, scores[found]
 
@@ -199,8 +199,13 @@ def non_max_suppression_padded(
 
     def chosen(boxes: Any, scores: Any, size: Any, iou: Any, least: Any) -> tuple[Any, Any]:
         rows = [
-            _suppressed(_overlap_of(b), s, int(size), iou, least, _as_much)
-            for b, s in zip(boxes.reshape(-1, *boxes.shape[-2:]), _rows(scores), strict=True)
+            # A box of zeros stands for none.
+            _suppressed(
+                _overlap_in_order(b),
+                np.where((b > 0).any(axis=1), s, -np.inf),
+                *(int(size), iou, least, _as_much),
+            )
+            for b, s in zip(_in_order(boxes, canonicalized_coordinates), _rows(scores), strict=True)
         ]
         counts = np.array([len(row) for row in rows], np.int32).reshape(boxes.shape[:-2])
         if not pad_to_max_output_size:
@@ -373,6 +378,30 @@ def _overlap_of(boxes: np.ndarray) -> Overlap:
     return overlap
 
 
+def _in_order(boxes: np.ndarray, known: bool) -> np.ndarray:
+    """Boxes with the smaller coordinates first; that of the first box says, as in TensorFlow, how all of them are."""
+    boxes = boxes.reshape(-1, *boxes.shape[-2:])
+    if known or not boxes.size:
+        return boxes
+    first = boxes[0, 0]
+    order = [0 if first[0] <= first[2] else 2, 1 if first[1] <= first[3] else 3]
+    return boxes[..., [*order, 2 - order[0], 4 - order[1]]]
+
+
+def _overlap_in_order(boxes: np.ndarray) -> Overlap:
+    """The same for boxes in order; where they are not, as TensorFlow computes it."""
+    low, high = boxes[:, :2], boxes[:, 2:]
+    area = np.prod(high - low, axis=1)
+
+    def overlap(i: np.ndarray, j: int) -> np.ndarray:
+        sides = np.maximum(np.minimum(high[i], high[j]) - np.maximum(low[i], low[j]), 0)
+        shared = sides[:, 0] * sides[:, 1]
+        both = area[i] + area[j] - shared + boxes.dtype.type(1e-8)
+        return np.where(both <= 0, 0, shared / np.where(both <= 0, 1, both)).astype(boxes.dtype)
+
+    return overlap
+
+
 def _more(a: Any, b: Any) -> Any:
     return a > b
 
@@ -396,7 +425,7 @@ def _suppressed(
 
 
 def _softly(
-    overlap: Overlap, scores: Any, size: int, most: Any, least: Any, sigma: Any
+    overlap: Overlap, scores: Any, size: int, least: Any, sigma: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same, where an overlap lowers a score, which may then still be the best."""
     waiting = [(-score, i, 0) for i, score in enumerate(scores) if score > least]
@@ -408,7 +437,7 @@ def _softly(
         score = -before
         for j in reversed(found[begin:]):
             shared = overlap(np.array([i]), j)[0]
-            score = score * (np.exp(shared * shared * (-0.5 / sigma)) if shared <= most else 0)
+            score = score * np.exp(shared * shared * (-0.5 / sigma))
             if score <= least:
                 break
         if score == -before:
