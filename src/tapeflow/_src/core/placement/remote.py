@@ -38,7 +38,7 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.shape: tuple[int, ...] = source.shape
         self.dtype: np.dtype = source.dtype
         self.ndim = len(self.shape)
-        self.device = device if buffer is None else buffer.device
+        self.device = source.device if device is None else device  # to ask jax takes time
         self._host: Any = known
         self.is_of_sizes = False  # whether it follows from shapes
         self.view: Any = None  # the same memory as another library sees it, once it does
@@ -49,6 +49,11 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
         if self._buffer is None:
             self._buffer = devices.engine.put(self._host, self.device)
         return self._buffer
+
+    @property
+    def buffer_of_jax(self) -> Any:
+        """The memory on the device, as a function takes it that jax has compiled: memory that jax itself has taken."""
+        return self.buffer
 
     @property
     def is_known(self) -> bool:
@@ -96,7 +101,7 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
             found = RemoteArray(None, self._host, self.device)
             found.is_of_sizes = self.is_of_sizes
             return found
-        return RemoteArray(self._buffer)
+        return RemoteArray(self._buffer, device=self.device)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.on_host(), dtype) if copy else np.asarray(self.on_host(), dtype)
@@ -385,11 +390,11 @@ def placed(tensor: Tensor) -> Tensor:
 
 
 def to_buffer(tensor: Tensor, device: Any, line: Any = None) -> Any:
-    """The value of a tensor as a buffer on a device."""
+    """The value of a tensor as a buffer on a device, in memory of jax's own."""
     if type(tensor) is RemoteTensor:
         array = tensor._array
         if array.device == device:
-            return array.buffer
+            return array.buffer_of_jax
         source = array.on_host() if array.is_only_here else array.buffer
     elif type(tensor) is DeviceTensor:
         source = tensor._buffer

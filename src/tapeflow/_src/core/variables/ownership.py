@@ -16,15 +16,18 @@ from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.remote import RemoteTensor
 from tapeflow._src.core.tensor import Tensor
 
-_WITH_BUFFERS = frozenset({DeviceTensor, RemoteTensor})
-
 
 def references(values: list[Tensor], positions: Sequence[int]) -> list[int]:
     """How many references Python counts to some tensors of a list, and to their memory."""
     found = []
     for i in positions:
         tensor = values[i]
-        memory: Any = tensor._buffer if tensor.__class__ in _WITH_BUFFERS else tensor._array  # type: ignore[attr-defined]
+        memory: Any
+        if tensor.__class__ is RemoteTensor:
+            # None, to which there are many references, if jax does not have the memory.
+            memory = tensor._array._buffer
+        else:
+            memory = tensor._buffer if tensor.__class__ is DeviceTensor else tensor._array  # type: ignore[attr-defined]
         found.append(getrefcount(tensor) + getrefcount(memory))
     return found
 

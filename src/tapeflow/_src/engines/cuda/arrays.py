@@ -14,6 +14,7 @@ from typing import Any
 
 import cupy  # pyright: ignore[reportMissingImports]
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from tapeflow._src.core.placement.remote import RemoteArray
@@ -23,10 +24,11 @@ from tapeflow._src.insides.jax_state import x64_enabled
 class CudaArray(RemoteArray):
     """The array of a tensor that CuPy has computed."""
 
-    __slots__ = ("array",)
+    __slots__ = ("array", "is_of_jax")
 
     def __init__(self, array: Any) -> None:
         self.array = array
+        self.is_of_jax = False  # whether jax has taken the memory
         self.shape = array.shape
         self.dtype = array.dtype
         self.ndim = array.ndim
@@ -41,6 +43,22 @@ class CudaArray(RemoteArray):
         """The same as an array of jax's."""
         if self._buffer is None:
             self._buffer = _seen_by_jax(self.array)
+        return self._buffer
+
+    @property
+    def buffer_of_jax(self) -> Any:
+        """The same in memory that jax has taken, where it is moved to.
+
+        XLA plays graphs of CUDA's, and CUDA refuses to play one again with memory that was taken in another way.
+        """
+        if not self.is_of_jax:
+            lent = self.array
+            with x64_enabled():
+                copied = jnp.array(self.buffer, copy=True)
+            keep_until_ready([lent], [copied])
+            self.array = _borrowed(copied)
+            self._buffer = copied
+            self.is_of_jax = True
         return self._buffer
 
     @property

@@ -105,18 +105,12 @@ def _argument(x: Tensor, device: Any, along: bool) -> Any:
     # A scalar goes along with the call, and so does a random state. They are no copies that anybody needs to know of.
     if (along or not array.ndim) and (array.is_only_here if remote else type(x) is Tensor):
         return np.asarray(array)
-    return array.buffer if remote and array.device == device else to_buffer(x, device)
+    return array.buffer if remote and array.device is device else to_buffer(x, device)
 
 
 def _draws(primitive: Primitive, inputs: Inputs) -> bool:
     """Whether its first input is a random state of the program: this computer keeps them, for whoever draws."""
     return primitive.inputs[:1] == ("state",) and type(inputs[0]) is Tensor
-
-
-def note_lent(inputs: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-    """Keeps what CuPy has lent to a program until it has its results."""
-    if _CUDA is not None:
-        _CUDA.keep_until_ready(inputs, [x._buffer for x in results if type(x) is RemoteTensor])
 
 
 # Where.
@@ -126,6 +120,10 @@ def _device_of(op: str, inputs: Sequence[Tensor]) -> Any:
     place = context.place
     if place is not None and not place.gentle:
         return place.buffers
+    if place is None and devices.soft_placement:
+        found = _only_device(inputs)
+        if found is not None:
+            return found
     largest: Tensor | None = None
     for x in inputs:
         if largest is None or _weight(x) > _weight(largest):
@@ -136,6 +134,18 @@ def _device_of(op: str, inputs: Sequence[Tensor]) -> Any:
     if not devices.soft_placement:
         _check_unmixed(op, inputs)
     return device
+
+
+def _only_device(inputs: Sequence[Tensor]) -> Any:
+    """The device that all inputs with dimensions are on, as the variables of a model are; None if there are several."""
+    found = None
+    for x in inputs:
+        array = x._array
+        if array.ndim:
+            if type(x) is not RemoteTensor or (found is not None and found is not array.device):
+                return None
+            found = array.device
+    return found
 
 
 def _weight(x: Tensor) -> tuple[int, bool]:
@@ -164,8 +174,9 @@ def _cupy() -> Any:
 
 
 _CUDA = _cupy()
-SHARING = None if _CUDA is None else without_graphs()
-"""Options for programs that may read memory of CuPy's."""
+_SHARING = (
+    None if _CUDA is None else without_graphs()
+)  # for programs that may read memory of CuPy's
 _ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
 HOST = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
 """The device of jax's for programs of this computer, where jax would choose another one by itself."""
@@ -187,7 +198,14 @@ def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
     if device is None:
         hosts = [to_host(x) for x in inputs]
         return [x._buffer if type(x) is DeviceTensor else x._array for x in hosts], None
-    return [to_buffer(x, device) if _has_numbers(x) else x._array for x in inputs], device
+    return [_placed(x, device) for x in inputs], device
+
+
+def _placed(x: Tensor, device: Any) -> Any:
+    array = x._array
+    if type(x) is RemoteTensor and array.device is device:
+        return array.buffer_of_jax
+    return to_buffer(x, device) if _has_numbers(x) else array
 
 
 # How.
@@ -214,7 +232,7 @@ def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) ->
 
     program.__name__ = primitive.name
     sharding = jax.sharding.SingleDeviceSharding(device)
-    compiled = jax.jit(program, out_shardings=sharding, compiler_options=SHARING)
+    compiled = jax.jit(program, out_shardings=sharding, compiler_options=_SHARING)
     if len(_programs) >= _MOST:
         _programs.clear()
     _programs[key] = compiled

@@ -25,10 +25,8 @@ from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
 from tapeflow._src.engines.xla.eager import (
     HOST,
-    SHARING,
     back,
     is_in_this_computer,
-    note_lent,
     placed,
 )
 from tapeflow._src.engines.xla.failures import translating_xla_errors
@@ -87,10 +85,10 @@ class XlaProgram:
         )
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
-        self._overwritten = self._find_overwritten()
+        self._donated = self._find_donated()
         self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
 
-    def _find_overwritten(self) -> list[tuple[int, int]]:
+    def _find_donated(self) -> list[tuple[int, int]]:
         """The variables that give their memory to their new values: places among inputs and among assigned ones."""
         assigned = self._graph.assigned
         if len(self._stages) == 1:
@@ -116,42 +114,48 @@ class XlaProgram:
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
         with self._translating, x64_enabled():
-            arrays, device = [buffer_of(x) for x in tensors], None
+            device = None
             if self._leads or context.place is not None or RemoteTensor in map(type, tensors):
                 arrays, device = placed(self._graph.name, tensors)
+            else:
+                arrays = [buffer_of(x) for x in tensors]
             # Arrays that are there tell jax where to compute. Those of NumPy's do not, nor does the lack of any.
             default = HOST if device is None else None if arrays else device
             if default is None:
-                results = self._run(tensors, arrays, step)
+                results = self._run(tensors, arrays, step, device)
             else:
                 with jax.default_device(default):
-                    results = self._run(tensors, arrays, step)
+                    results = self._run(tensors, arrays, step, device)
             if device is None:
                 return results
-            note_lent(tensors, results)
             # Constants, and what the host has computed of it, go there as well.
             return [x if type(x) is RemoteTensor else back(x, device) for x in results]
 
-    def _run(self, tensors: Sequence[Tensor], arrays: list[Any], step: Step | None) -> list[Tensor]:
-        for i, position in self._overwritten:
+    def _run(
+        self, tensors: Sequence[Tensor], arrays: list[Any], step: Step | None, device: Any
+    ) -> list[Tensor]:
+        private = () if step is None else step.private
+        for i, position in self._donated:
             x = tensors[i]
-            if arrays[i] is getattr(x, "_buffer", None) and not (
-                step is not None and step.private[position] and not is_seen_by_others(x)
-            ):
+            if private and private[position] and not is_seen_by_others(x):
+                continue
+            if arrays[i] is getattr(x, "_buffer", None):
                 # Somebody else can see the old value of the variable, which is to be overwritten.
                 arrays[i] = jnp.array(arrays[i], copy=True)
         values = dict(zip(self._inputs, arrays, strict=True))
         arrays.clear()
         if step is not None:
-            step.made = self._news_of(values)
+            step.made = self._new_values(values)
         self._run_stages(values)
         constants = self._graph.constants
-        return [_tensor(values[v] if v in values else constants[v]) for v in self._outputs]
+        if len(self._stages) > 1:
+            device = None  # each of them may have its results somewhere else
+        return [_tensor(values[v] if v in values else constants[v], device) for v in self._outputs]
 
-    def _news_of(self, values: Values) -> Callable[[int], Tensor | None]:
+    def _new_values(self, values: Values) -> Callable[[int], Tensor | None]:
         """What gives the new value of a variable whose memory is given away, from the moment on that it is there."""
         assigned = list(self._graph.assigned.values())
-        given = {position for _, position in self._overwritten}
+        given = {position for _, position in self._donated}
 
         def made(i: int) -> Tensor | None:
             found = values.get(assigned[i]) if i in given else None
@@ -192,7 +196,7 @@ class XlaProgram:
         lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
         constants = self._constants_of(stage.nodes, outputs)
         assigned = self._graph.assigned
-        overwritten = {self._inputs[i] for i, _ in self._overwritten}
+        overwritten = {self._inputs[i] for i, _ in self._donated}
         donated = {
             i: outputs.index(assigned[v])
             for i, v in enumerate(inputs)
@@ -243,8 +247,7 @@ def buffer_of(x: Tensor) -> Any:
 
 
 def _options(checked: bool) -> dict[str, Any] | None:
-    exact = exact_options() if checked else None
-    return {**(exact or {}), **SHARING} if SHARING else exact
+    return exact_options() if checked else None
 
 
 def is_seen_by_others(x: Tensor) -> bool:
@@ -259,9 +262,12 @@ def on_host(array: Any) -> Any:
     return np.asarray(array) if isinstance(array, jax.Array) else array
 
 
-def _tensor(array: Any) -> Tensor:
+def _tensor(array: Any, device: Any = None) -> Tensor:
+    """A result of a program, which ran on a device; None if that has to be found out."""
     if not isinstance(array, jax.Array):
         return Tensor(array)
+    if device is not None:
+        return RemoteTensor(array, device=device)
     return DeviceTensor(array) if is_in_this_computer(array) else RemoteTensor(array)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,12 @@ import tapeflow as tf
 from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.devices import LARGE, devices
 from tapeflow._src.core.placement.remote import RemoteTensor, to_device
+from tapeflow._src.core.placement.transfers import LIBRARIES
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.user_lines import user_line
+from tapeflow._src.data.runtime.background import PrefetchRows, stop_before_others
+from tapeflow._src.data.runtime.placing import AHEAD
+from tapeflow._src.data.runtime.rows import Rows
 from tapeflow._src.keras.backend.core import convert_to_tensor
 
 
@@ -36,8 +41,8 @@ class Batches(EpochIterator):
     def _get_iterator(self) -> Iterator[Any]:
         self._now: Any = super()._get_iterator()
         if self.device is not None:
-            fresh = isinstance(self.data_adapter, ArrayDataAdapter)
-            self._now = Ahead(self._now, self.device, fresh)
+            arrays = isinstance(self.data_adapter, ArrayDataAdapter)
+            self._now = (AheadInThread if arrays else Ahead)(self._now, self.device)
         return self._now
 
     def __next__(self) -> tuple[int, int, list[Any]]:
@@ -61,13 +66,10 @@ class Ahead:
     Args:
       batches: what is read.
       device: of jax's.
-      fresh: whether arrays that have memory of their own are nobody else's. The copy to the device goes on after it was
-        begun, so that others must be copied before.
     """
 
-    def __init__(self, batches: Any, device: Any, fresh: bool = False) -> None:
+    def __init__(self, batches: Any, device: Any) -> None:
         self._batches = iter(batches)
-        self._fresh = fresh
         self._device = device
         self._ready: deque[Any] = deque()
         self._failure: BaseException | None = None
@@ -92,11 +94,57 @@ class Ahead:
             self._failure = error
 
     def _placed(self, batch: Any) -> Any:
-        return tree.map_structure(self._put, batch, none_is_leaf=False)
+        return _on_device(batch, self._device, convert_to_tensor)
 
-    def _put(self, x: Any) -> Tensor:
-        tensor = Tensor(x) if self._fresh and _is_plain(x) else convert_to_tensor(x)
-        return tensor if tensor._array.dtype.kind == "O" else to_device(tensor, self._device)
+
+class AheadInThread:
+    """The same for slices of arrays, which a thread takes and copies: nobody can tell when they are read.
+
+    It begins when the first batch was given, and is large enough to be worth it.
+    """
+
+    def __init__(self, batches: Any, device: Any) -> None:
+        stop_before_others()
+        self._batches = _Placed(iter(batches), device)
+        self._rest: Rows | None = None
+
+    def __iter__(self) -> AheadInThread:
+        return self
+
+    def __next__(self) -> Any:
+        if self._rest is not None:
+            return next(self._rest)[0]
+        (batch,) = next(self._batches)
+        large = sum(x._array.nbytes for x in tree.flatten(batch) if x is not None) >= LARGE
+        self._rest = PrefetchRows(self._batches, AHEAD) if large else self._batches
+        return batch
+
+
+class _Placed(Rows):
+    """Batches on a device, each as a row of one."""
+
+    def __init__(self, batches: Iterator[Any], device: Any) -> None:
+        self._batches = batches
+        self._device = device
+        self._line = user_line(*LIBRARIES)  # of who reads: the copies are made by a thread
+
+    def __next__(self) -> tuple[Any]:
+        return (_on_device(next(self._batches), self._device, _taken, self._line),)
+
+
+def _taken(x: Any) -> Tensor:
+    """A tensor of an array that is nobody else's, if it has memory of its own: the copy goes on after it was begun."""
+    return Tensor(x) if _is_plain(x) else convert_to_tensor(x)
+
+
+def _on_device(
+    batch: Any, device: Any, as_tensor: Callable[[Any], Tensor], line: Any = None
+) -> Any:
+    def put(x: Any) -> Tensor:
+        tensor = as_tensor(x)
+        return tensor if tensor._array.dtype.kind == "O" else to_device(tensor, device, line)
+
+    return tree.map_structure(put, batch, none_is_leaf=False)
 
 
 def _is_plain(x: Any) -> bool:
