@@ -7,6 +7,7 @@
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
 #   make hostile    make thousands of calls that nobody should make, on each engine
 #   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
+#   make distribute    train on several devices and in several processes, at length
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
 #   make docs     write the lists in docs/compatibility.md
@@ -78,6 +79,10 @@ differential: $(PEERS)/.installed-tapeflow
 stress: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m stress tests/stress
 	$(BIN)/python -m tests.stress $(STRESS_ARGS)
+
+.PHONY: distribute
+distribute: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m distribute tests
 
 keras-suite: $(PEERS)/.installed-tapeflow
 	$(PEERS)/bin/python -m tests.keras_suite $(SUITE_ARGS)

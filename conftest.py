@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 # Two processes that write one file of jax's cache of programs at once leave a warning, and warnings are errors here.
 os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "false")
-# So that tests can divide the CPU: see `three_devices`.
-os.environ.setdefault("JAX_NUM_CPU_DEVICES", "3")
+# So that tests can divide the CPU: see `three_devices` and `four_devices`.
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
@@ -37,6 +37,17 @@ def three_devices():
     yield
     tf.config.set_logical_device_configuration(cpu, None)
     tf.config.set_soft_device_placement(True)
+    devices.in_use = None
+
+
+@pytest.fixture
+def four_devices():
+    """Four logical CPU devices that compute together, in the place of four GPUs: jax's devices."""
+    jax = pytest.importorskip("jax")
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 4)
+    yield jax.devices("cpu")
+    tf.config.set_logical_device_configuration(cpu, None)
     devices.in_use = None
 
 

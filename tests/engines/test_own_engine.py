@@ -60,6 +60,9 @@ class WideProgram:
 
     run_arrays = None
 
+    def details(self):
+        return []
+
     def __init__(self, engine: WideEngine, graph: Any) -> None:
         self.engine = engine
         self.graph = graph

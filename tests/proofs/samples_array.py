@@ -27,6 +27,7 @@ SAMPLES: dict[str, list[Sample]] = {
         name: [*everywhere(real), Sample((ints(2),)), Sample((bools(2),))]
         for name in ["identity", "barrier", "stop_gradient", "zeros_like", "ones_like"]
     },
+    "laid_out": [Sample((real(2, 3),), {"layout": None}), Sample((ints(2),), {"layout": None})],
     "shape": [
         Sample((real(*shape),), {"dtype": dtype})
         for shape in [(), (3,), (2, 3), (0, 2)]
@@ -217,6 +218,7 @@ def _mirror_fold(x: np.ndarray, *, paddings: tuple[tuple[int, int], ...], edge: 
 REFERENCES: dict[str, Reference] = {
     "identity": lambda x: x,
     "barrier": lambda x: x,
+    "laid_out": lambda x, layout: x,
     "stop_gradient": lambda x: x,
     "zeros_like": lambda x: x * 0 if x.dtype.kind != "b" else x & False,
     "ones_like": lambda x: x * 0 + 1 if x.dtype.kind != "b" else x | True,

@@ -39,7 +39,9 @@ _ANYTHING = "takes anything"
 _OUR_OWN = "is called by gradients alone, which give it what fits"
 NO_MISTAKES = {
     **dict.fromkeys(("identity", "barrier", "stop_gradient", "zeros_like", "ones_like"), _ANYTHING),
-    **dict.fromkeys(("shape", "size", "count_nonzero", "nonzero", "unstack"), _ANYTHING),
+    **dict.fromkeys(
+        ("laid_out", "shape", "size", "count_nonzero", "nonzero", "unstack"), _ANYTHING
+    ),
     **dict.fromkeys(("reverse", "roll", "random_shuffle", "random_any_integers"), _ANYTHING),
     **dict.fromkeys(("random_next_state", "random_keep"), "is called by ops that check"),
     **dict.fromkeys(

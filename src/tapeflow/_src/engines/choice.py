@@ -276,6 +276,8 @@ class Executor:
             if candidate.times:
                 shown += f", first call {candidate.times[0] * 1e3:.0f} ms"
             lines.append(f"  {candidate.name:7} {shown} {chosen}".rstrip())
+            if candidate.program is not None:
+                lines += [f"          {line}" for line in candidate.program.details()]
         lines += [
             f"  {candidate.name:7} given up: {candidate.failed}" for candidate in self._failed
         ]

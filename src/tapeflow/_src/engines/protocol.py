@@ -43,6 +43,10 @@ class Program(Protocol):
         """Waits until the results are there."""
         ...
 
+    def details(self) -> list[str]:
+        """Lines that a report has about it besides how long it takes."""
+        ...
+
     @property
     def run_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """The same from arrays of NumPy's to arrays of NumPy's, if it is quicker so than with tensors."""

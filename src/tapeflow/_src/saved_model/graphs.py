@@ -51,6 +51,9 @@ def _node(node: Node, arrays: Arrays, number: Any) -> list[Any]:
             f"tf.saved_model.save: {name}{_where(node)} calls Python when the function runs, and a saved model has to "
             "run without it. Write it with TensorFlow's ops, or leave it out of the function that is saved."
         )
+    taken, given = [number(v) for v in node.inputs], [_value(v, number) for v in node.outputs]
+    if name == "laid_out":  # a saved model runs on the devices that are there when it is loaded
+        return [["identity", taken, {}, given]]
     attrs: dict[str, Any] = {}
     for key, value in node.attrs.items():
         try:
@@ -59,8 +62,7 @@ def _node(node: Node, arrays: Arrays, number: Any) -> list[Any]:
             raise ValueError(
                 f"tf.saved_model.save: the attribute {key!r} of {name}{_where(node)} cannot be saved: it is {error}"
             ) from None
-    taken = [number(v) for v in node.inputs]
-    return [[name, taken, attrs, [_value(v, number) for v in node.outputs]]]
+    return [[name, taken, attrs, given]]
 
 
 def _attribute(value: Any, arrays: Arrays, number: Any) -> Any:

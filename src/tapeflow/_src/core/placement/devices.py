@@ -131,10 +131,12 @@ class Devices:
         return cpu(part) if part else None
 
     def name_of(self, device: Any) -> str:
-        """What `tf.device` calls a device of jax's."""
+        """What `tf.device` calls a device of jax's; of a layout, all devices of its mesh."""
+        if hasattr(device, "mesh"):
+            return ",".join(map(self.name_of, device.mesh.devices.flat))
         for logical, (physical, part) in self._places().items():
             if physical is CPU:
-                if device.platform == "cpu" and device.id == part:
+                if device.platform == "cpu" and device == cpu(part):
                     return logical.name.removeprefix("/device:")
             elif self.accelerators()[physical] == device:
                 return logical.name.removeprefix("/device:")

@@ -131,10 +131,15 @@ def dlpack_device(tensor: Tensor) -> tuple[int, int]:
     """The kind and the number of the device that holds the value, as DLPack counts: (1, 0) is the host."""
     if tensor.symbolic:
         raise _refused(_SYMBOLIC)
-    if type(tensor) is RemoteTensor and tensor._buffer.device.platform != "cpu":
+    if type(tensor) is RemoteTensor and _is_on_gpu(tensor):
         kind, number = tensor._buffer.__dlpack_device__()
         return int(kind), int(number)
     return _CPU, 0
+
+
+def _is_on_gpu(tensor: RemoteTensor) -> bool:
+    """Whether the memory is one piece on a device that is not the CPU."""
+    return getattr(tensor._buffer.device, "platform", "cpu") != "cpu"
 
 
 _SYMBOLIC = (
@@ -154,7 +159,7 @@ def _check_dtype(tensor: Tensor) -> None:
 
 def cuda_array_interface(tensor: Tensor) -> dict[str, Any]:
     """How libraries for CUDA read a tensor that lives there. It is not there otherwise."""
-    if type(tensor) is not RemoteTensor or tensor._buffer.device.platform == "cpu":
+    if type(tensor) is not RemoteTensor or not _is_on_gpu(tensor):
         raise AttributeError(f"__cuda_array_interface__: the tensor is on {tensor.device}")
     tensor._note_escape("__cuda_array_interface__")
     buffer = tensor._buffer.block_until_ready()  # the interface names no stream to wait for

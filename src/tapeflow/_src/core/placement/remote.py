@@ -1,4 +1,4 @@
-"""Tensors that live on a device: a GPU, or a second logical CPU.
+"""Tensors that live on a device: a GPU, or a second logical CPU; or on several at once (`layouts`).
 
 Their memory is an array of jax's, called a buffer. What ops ask of it, its shape and dtype, is known without looking;
 who looks at its values gets a copy in this computer's memory, which is made once and counted (`transfers`).
@@ -21,6 +21,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import DeviceScope, Place, devices
+from tapeflow._src.core.placement.layouts import home_of, is_laid_out, mesh_of
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import failed_on_device
@@ -48,6 +49,7 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
         """The memory on the device."""
         if self._buffer is None:
             self._buffer = devices.engine.put(self._host, self.device)
+            self.device = self._buffer.device  # what does not fit a layout has another one
         return self._buffer
 
     @property
@@ -93,6 +95,8 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._host
 
     def _copied(self) -> Any:
+        if mesh_of(self.device) is not None:
+            return devices.engine.whole(self.buffer)
         return np.asarray(self.buffer)
 
     def again(self) -> RemoteArray:
@@ -242,7 +246,7 @@ def to_device(tensor: Tensor, device: Any, line: Any = None) -> Tensor:
         return to_host(tensor)
     if type(tensor) is RemoteTensor:
         array = tensor._array
-        if array.device == device:
+        if is_laid_out(array, device):
             return tensor
         if array.is_only_here:
             return known(array.on_host(), device, array.is_of_sizes)
@@ -278,7 +282,7 @@ def known(array: Any, device: Any, of_sizes: bool = False) -> Tensor:
 
 
 def moved_beside(tensor: Tensor, other: Tensor) -> Tensor:
-    """A tensor on the device where another one is."""
+    """A tensor on the device where another one is, or in its layout."""
     if type(other) is RemoteTensor:
         return to_device(tensor, other._array.device)
     return to_host(tensor)
@@ -292,6 +296,8 @@ def is_known(tensor: Tensor) -> bool:
 def device_of(tensor: Any) -> Any:
     """The device of jax's where a tensor is, or the batch that it is an example of; None is this computer.
 
+    Where it has a layout, that is the whole mesh.
+
     A list, such as a shape with one size that is a tensor, is where the first of its tensors is on a device.
     """
     if isinstance(tensor, (list, tuple)):
@@ -302,7 +308,7 @@ def device_of(tensor: Any) -> Any:
         tensor = getattr(tensor, "_full", None)
         if tensor is None:
             return None
-    return tensor._array.device
+    return home_of(tensor._array.device)
 
 
 def beside(*tensors: Any) -> AbstractContextManager[None]:
@@ -342,6 +348,7 @@ def beside_variables(
     if any(type(x) is not RemoteTensor and x._array.ndim for x in arguments):
         device = next((x._array.device for x in variables if type(x) is RemoteTensor), None)
         if device is not None:
+            device = home_of(device)
             return DeviceScope(Place(devices.name_of(device), device))
     return _WHEREVER
 
@@ -393,7 +400,7 @@ def to_buffer(tensor: Tensor, device: Any, line: Any = None) -> Any:
     """The value of a tensor as a buffer on a device, in memory of jax's own."""
     if type(tensor) is RemoteTensor:
         array = tensor._array
-        if array.device == device:
+        if is_laid_out(array, device):
             return array.buffer_of_jax
         source = array.on_host() if array.is_only_here else array.buffer
     elif type(tensor) is DeviceTensor:

@@ -51,13 +51,45 @@ def load() -> ModuleType:
 def _begin(jax: Any) -> None:
     global _used
     watch_forks()
+    _prepare(jax)
+    jax.local_devices()
+    _used = True
+
+
+def _prepare(jax: Any) -> None:
+    """Tells jax how many devices to make of the CPU, and gives XLA threads for them."""
     if _cpus > jax.config.jax_num_cpu_devices:
         with contextlib.suppress(
             RuntimeError
         ):  # the user's own program has begun with it: see `cpu`
             jax.config.update("jax_num_cpu_devices", _cpus)
-    jax.local_devices()
-    _used = True
+    count = jax.config.jax_num_cpu_devices
+    if count > 1:
+        # A device holds a thread while it waits for the others. With no more threads than devices, what they wait for
+        # may find none.
+        os.environ.setdefault("PJRT_NPROC", str(max(2 * count, os.cpu_count() or 1)))
+
+
+def join(address: str | None, count: int | None, number: int | None, **options: Any) -> None:
+    """Joins other processes: their devices are then those of this one, too. It has to come before XLA begins.
+
+    Args:
+      address: where the first of the processes waits for the others; None if the surroundings tell.
+      count: how many processes there are.
+      number: of this one.
+      options: further ones of `jax.distributed.initialize`.
+    """
+    global joined
+    jax: Any = loaded("jax")
+    _prepare(jax)
+    jax.distributed.initialize(
+        coordinator_address=address, num_processes=count, process_id=number, **options
+    )
+    joined = True
+
+
+joined = False
+"""Whether there may be other processes."""
 
 
 def want_cpus(count: int) -> None:
@@ -70,7 +102,8 @@ def want_cpus(count: int) -> None:
 
 def cpu(number: int) -> Any:
     """One of the devices that jax makes of the CPU."""
-    there = load().devices("cpu")
+    jax: Any = load()
+    there = jax.local_devices(backend="cpu")
     if number >= len(there):
         raise RuntimeError(
             f"Virtual devices cannot be modified after being initialized: XLA has begun with {len(there)} logical CPU "

@@ -20,6 +20,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import concrete
 from tapeflow._src.core.placement.remote import (
+    RemoteTensor,
     deep_copy,
     fresh,
     moved_beside,
@@ -230,7 +231,7 @@ class Variable(RowUpdates, Operators):
         if context.tracer is not None:
             return self._assign_traced("assign", value, read_value)
         new = self._operand("assign", value)
-        new = Tensor(new._array) if type(new) is Tensor else fresh(new)
+        new = Tensor(new._array) if type(new) is Tensor else self._in_place(new)
         if context.hot[1]:
             self._store_recorded(new, value)
         else:
@@ -285,6 +286,11 @@ class Variable(RowUpdates, Operators):
             value = concrete(self._converted(value))
         self._check_fits(op, value)
         return value
+
+    def _in_place(self, value: Tensor) -> Tensor:
+        """A value that is on a device, or made by a program, where the variable is, or in its layout."""
+        held = steps.settled(self._value)
+        return moved_beside(fresh(value), held) if type(held) is RemoteTensor else fresh(value)
 
     def _check_fits(self, op: str, value: Tensor) -> None:
         array = value._array

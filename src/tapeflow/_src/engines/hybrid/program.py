@@ -21,9 +21,9 @@ class HybridProgram(XlaProgram):
         views = _views(graph)
         super().__init__(graph, lambda node: is_large(node) or id(node) in views, checked)
 
-    def _run_stages(self, values: Values) -> None:
+    def _run_stages(self, values: Values, steps: list[StageRun]) -> None:
         with one_blas_thread():
-            super()._run_stages(values)
+            super()._run_stages(values, steps)
 
     def _host_step(self, stage: Stage) -> StageRun:
         steps = [self._wave(wave) for wave in _waves(stage.nodes)]

@@ -88,6 +88,10 @@ class NumpyProgram:
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there: they are."""
 
+    def details(self) -> list[str]:
+        """Nothing."""
+        return []
+
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The same on arrays."""
         if self._has_effects and context.outside is None:  # it may call the user's Python code

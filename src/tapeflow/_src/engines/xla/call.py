@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch
+from tapeflow._src.engines.xla.sharding import turn
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.primitives.array.stack import Stack
 
@@ -41,6 +42,7 @@ class Call:
       options: for the compiler.
       known_sizes: whether only the types of arguments can differ from call to call.
       cold: wraps the compiled function for the calls in which jax compiles.
+      layouts: on a mesh, for each output how it lies, or None where XLA decides.
     """
 
     def __init__(
@@ -54,18 +56,26 @@ class Call:
         options: dict[str, Any] | None,
         known_sizes: bool,
         cold: Callable[[Callable[..., Any]], Callable[..., Any]] | None,
+        layouts: tuple[Any, ...] | None = None,
     ) -> None:
         self._inputs = inputs
         self._outputs = [*outputs, _OK] if watch.inside else outputs
         self._watch = watch
         self._donated = donated
         self._known_sizes = known_sizes
-        self._program = jax.jit(function, donate_argnums=list(donated), compiler_options=options)
+        self._is_on_mesh = layouts is not None
+        if layouts is not None and watch.inside:
+            layouts = (*layouts, None)
+        self._program = jax.jit(
+            function, donate_argnums=list(donated), compiler_options=options, out_shardings=layouts
+        )
         self._cold = self._program if cold is None else cold(self._program)
         self._warm: set[Any] = set()
         # Where memory is given away, and the device counts it: the device, and the bytes that a call takes.
         self._needs: dict[Any, tuple[Any, int]] = {}
         self._compiling: set[int] = set()  # the threads that are at it
+        # On a mesh: what it was called with.
+        self._described: dict[Any, list[Any]] = {}
 
     def run(self, values: dict[Value, Any]) -> Any:
         """Adds the outputs to the values; or gives `REFUSED`, and the inputs are there as they were."""
@@ -92,6 +102,9 @@ class Call:
         kind: Any = tuple(map(type, arrays))
         if not self._known_sizes:
             kind = (kind, tuple([a.shape for a in arrays]))
+        if self._is_on_mesh:
+            kind = (kind, tuple([getattr(a, "sharding", None) for a in arrays]))
+            self._described.setdefault(kind, [_description(a) for a in arrays])
         if kind in self._warm and (not self._needs or self._fits(kind)):
             return starmap(self._program, (arrays,))
         given = list(arrays)
@@ -128,12 +141,29 @@ class Call:
         told = device.memory_stats()
         return need <= told["bytes_limit"] - told["bytes_in_use"]
 
+    def texts(self) -> list[tuple[str, str]]:
+        """The programs that XLA has made of it on meshes, each with a word about the mesh, as XLA writes them."""
+        found = []
+        for told in self._described.values():
+            layout = next(x.sharding for x in told if x.sharding is not None)
+            axes = ", ".join(f"{name} {size}" for name, size in layout.mesh.shape.items())
+            with turn(layout):
+                text = self._program.lower(*told).compile().as_text()
+            found.append((f"on {layout.mesh.size} devices ({axes})", text))
+        return found
+
     def _take_back(self, values: dict[Value, Any], arrays: Sequence[Any]) -> None:
         """Makes the inputs again what they were: those that were given away came out as they went in."""
         inputs = dict(zip(self._inputs, arrays, strict=True))
         for i, o in self._donated.items():
             inputs[self._inputs[i]] = values[self._outputs[o]]
         values.update(inputs)
+
+
+def _description(array: Any) -> Any:
+    """What jax has to know of an array to compile for it."""
+    layout = getattr(array, "sharding", None)
+    return jax.ShapeDtypeStruct(np.shape(array), array.dtype, sharding=layout)
 
 
 def _counting_device(arrays: Sequence[Any]) -> Any:

@@ -22,6 +22,7 @@ from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import LARGE, devices
+from tapeflow._src.core.placement.layouts import home_of, is_at, mesh_of
 from tapeflow._src.core.placement.remote import (
     RemoteTensor,
     fresh,
@@ -34,6 +35,7 @@ from tapeflow._src.core.placement.remote import (
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.system.jax_loading import has_cupy
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.engines.xla import sharding
 from tapeflow._src.engines.xla.failures import checked, translating_xla_errors
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST
 from tapeflow._src.graph.passes.common_subexpressions import key_of
@@ -48,8 +50,10 @@ Attrs = dict[str, Any]
 
 
 def put(array: Any, device: Any) -> Any:
-    """A copy of an array as a buffer on a device."""
+    """A copy of an array as a buffer on a device, or in a layout."""
     with translating_xla_errors("copy to a device"), x64_enabled():
+        if mesh_of(device) is not None:
+            return sharding.put(array, device)
         # Without memory of NumPy's in it: a program may be given the buffer to write its result there.
         return jax.device_put(array, device, may_alias=False)
 
@@ -76,36 +80,44 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
         return _on_host(primitive, inputs, attrs)
     if primitive.name in _OF_SIZES or _are_sizes(inputs):
         return _sizes(primitive, inputs, attrs, device)
+    if primitive.name == "laid_out":
+        return fresh(to_device(inputs[0], attrs["layout"] or inputs[0]._array.device))
     if primitive.name in _CHECKS:
         return _passed_on(primitive, inputs, attrs, device)
     if primitive.name not in LOWERINGS or any(x._array.dtype.kind == "O" for x in inputs):
         return _on_host_and_back(primitive, inputs, attrs, device)
-    if _CUDA is not None and not draws:
+    mesh = mesh_of(device)
+    if _CUDA is not None and not draws and mesh is None:
         found = _CUDA.execute(primitive, inputs, attrs, device)
         if found is not NotImplemented:
             return found
     program = _program(primitive, inputs, attrs, device)
     if program is None:
         return _on_host_and_back(primitive, inputs, attrs, device)
-    arguments = [_argument(x, device, along=draws and not i) for i, x in enumerate(inputs)]
+    arguments = [_argument(x, device, draws and not i) for i, x in enumerate(inputs)]
     with translating_xla_errors(primitive.name), x64_enabled():
         try:
-            found = program(*arguments)
+            found = (
+                program(*arguments)
+                if mesh is None
+                else sharding.in_turn(device, program, arguments)
+            )
         except (TypeError, ValueError, IndexError, OverflowError):  # of a lowering, in jax's words
             _on_host(primitive, inputs, attrs)  # which fails in ours
             raise
-    if _CUDA is not None:
+    if _CUDA is not None and mesh is None:
         _CUDA.keep_until_ready(inputs, [found] if primitive.outputs == 1 else found)
     return RemoteTensor(found) if primitive.outputs == 1 else tuple(map(RemoteTensor, found))
 
 
-def _argument(x: Tensor, device: Any, along: bool) -> Any:
+def _argument(x: Tensor, device: Any, along: bool = False) -> Any:
     array = x._array
     remote = type(x) is RemoteTensor
     # A scalar goes along with the call, and so does a random state. They are no copies that anybody needs to know of.
     if (along or not array.ndim) and (array.is_only_here if remote else type(x) is Tensor):
         return np.asarray(array)
-    return array.buffer if remote and array.device is device else to_buffer(x, device)
+    there = remote and (array.device is device or is_at(array.device, device))
+    return array.buffer if there else to_buffer(x, device)
 
 
 def _draws(primitive: Primitive, inputs: Inputs) -> bool:
@@ -130,7 +142,7 @@ def _device_of(op: str, inputs: Sequence[Tensor]) -> Any:
             largest = x
     if largest is None or (place is not None and not largest._array.ndim):
         return None if place is None else place.buffers
-    device = largest._array.device if type(largest) is RemoteTensor else None
+    device = home_of(largest._array.device) if type(largest) is RemoteTensor else None
     if not devices.soft_placement:
         _check_unmixed(op, inputs)
     return device
@@ -145,7 +157,7 @@ def _only_device(inputs: Sequence[Tensor]) -> Any:
             if type(x) is not RemoteTensor or (found is not None and found is not array.device):
                 return None
             found = array.device
-    return found
+    return home_of(found)
 
 
 def _weight(x: Tensor) -> tuple[int, bool]:
@@ -178,16 +190,16 @@ _SHARING = (
     None if _CUDA is None else without_graphs()
 )  # for programs that may read memory of CuPy's
 _ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
-HOST = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
+_FIRST = jax.local_devices(backend="cpu")[0]
+HOST = None if jax.default_backend() == "cpu" else _FIRST
 """The device of jax's for programs of this computer, where jax would choose another one by itself."""
 
 
 def is_in_this_computer(array: Any) -> bool:
-    """Whether a buffer is in memory that NumPy can use: that of the first logical CPU, or shared out to several."""
+    """Whether a buffer is in memory that NumPy can use: that of the first logical CPU."""
     if _ALONE:
         return True
-    found = array.sharding.device_set
-    return len(found) > 1 or all(d.platform == "cpu" and d.id == 0 for d in found)
+    return array.device is _FIRST or array.device == _FIRST
 
 
 def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
@@ -205,7 +217,9 @@ def _placed(x: Tensor, device: Any) -> Any:
     array = x._array
     if type(x) is RemoteTensor and array.device is device:
         return array.buffer_of_jax
-    return to_buffer(x, device) if _has_numbers(x) else array
+    if not _has_numbers(x):
+        return array
+    return to_buffer(x, device) if mesh_of(device) is None else _argument(x, device)
 
 
 # How.
@@ -217,7 +231,9 @@ _MOST = 4096  # programs that are kept: a loop in which sizes change would fill 
 def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> Any:
     """The compiled program; None if XLA cannot compile one."""
     shapes = tuple([(x._array.shape, x._array.dtype) for x in inputs])
-    key = (primitive.name, key_of(attrs) if attrs else None, shapes, device)
+    # On a mesh, XLA decides how a result lies by how its inputs lie, if there are any.
+    home = device if mesh_of(device) is None or not any(map(_is_on_mesh, inputs)) else None
+    key = (primitive.name, key_of(attrs) if attrs else None, shapes, device, home)
     try:
         return _programs[key]
     except KeyError:
@@ -231,12 +247,25 @@ def _program(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) ->
         return checked(primitive.name, found)
 
     program.__name__ = primitive.name
-    sharding = jax.sharding.SingleDeviceSharding(device)
-    compiled = jax.jit(program, out_shardings=sharding, compiler_options=_SHARING)
+    alone = mesh_of(device) is None
+    if alone:
+        home = jax.sharding.SingleDeviceSharding(device)
+    # What is not used tells all the same where the others are.
+    compiled = jax.jit(
+        program, out_shardings=home, compiler_options=_SHARING, keep_unused=not alone
+    )
     if len(_programs) >= _MOST:
         _programs.clear()
     _programs[key] = compiled
     return compiled
+
+
+def _is_on_mesh(x: Tensor) -> bool:
+    return (
+        type(x) is RemoteTensor
+        and not x._array.is_only_here
+        and mesh_of(x._array.device) is not None
+    )
 
 
 def _depends_on_values(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> bool:
@@ -288,16 +317,20 @@ def _passed_on(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) 
     """Who asks for NaN to be looked for gets an answer of one bit from the device; bounds are those of an index."""
     (x,) = inputs
     primitive.result(_spec(x), **attrs)
-    there = to_device(x, device)
+    there = (
+        x if type(x) is RemoteTensor and is_at(x._array.device, device) else to_device(x, device)
+    )
     looks = primitive.name == "check_numerics"
-    if is_known(x) or (looks and not _all_finite(to_buffer(there, device))):
+    if is_known(x) or (looks and not _all_finite(to_buffer(there, there._array.device), device)):  # type: ignore[attr-defined]
         _on_host(primitive, inputs, attrs)
     return fresh(there)
 
 
-def _all_finite(buffer: Any) -> bool:
+def _all_finite(buffer: Any, device: Any) -> bool:
     with x64_enabled():
-        answer = RemoteTensor(_finite(buffer))
+        alone = mesh_of(device) is None
+        answer = _finite(buffer) if alone else sharding.in_turn(device, _finite, (buffer,))
+        answer = RemoteTensor(answer)
     return bool(answer)
 
 

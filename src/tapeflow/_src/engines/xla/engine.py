@@ -70,8 +70,17 @@ class XlaEngine(Engine):
         return _eager().execute(primitive, inputs, attrs)
 
     def put(self, array: Any, device: Any) -> Any:
-        """A copy of an array as a buffer on a device of jax's."""
+        """A copy of an array as a buffer on a device of jax's, or in a layout."""
         return _eager().put(array, device)
+
+    def everywhere(self, layout: Any) -> Any:
+        """The layout of what each device of the same mesh has the whole of."""
+        return _sharding().everywhere(layout.mesh)
+
+    def whole(self, buffer: Any) -> Any:
+        """A buffer in a layout as an array of NumPy's. If no process has all of it, all of them must ask for it."""
+        with _eager().x64_enabled():
+            return _sharding().whole(buffer)
 
     def take(self, array: Any) -> Any:
         """A copy, as a buffer, of an array of another library that is on a device and speaks DLPack."""
@@ -87,6 +96,11 @@ def _eager() -> Any:
         jax_loading.load()
         _found = loaded("tapeflow._src.engines.xla.eager")
     return _found
+
+
+def _sharding() -> Any:
+    _eager()
+    return loaded("tapeflow._src.engines.xla.sharding")
 
 
 XLA = XlaEngine()

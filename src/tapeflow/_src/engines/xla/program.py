@@ -8,13 +8,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
 from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import devices
-from tapeflow._src.core.placement.remote import RemoteTensor
+from tapeflow._src.core.placement.layouts import is_at, mesh_of
+from tapeflow._src.core.placement.remote import RemoteTensor, to_device
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Tensor
@@ -23,6 +23,7 @@ from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
+from tapeflow._src.engines.xla.collectives import told
 from tapeflow._src.engines.xla.eager import (
     HOST,
     back,
@@ -33,6 +34,7 @@ from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
 from tapeflow._src.engines.xla.partition import Stage, stages
+from tapeflow._src.engines.xla.sharding import turn, whole
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides.jax_state import x64_enabled
 from tapeflow._src.insides.multi_output_fusion import with_multi_output_fusion
@@ -86,7 +88,10 @@ class XlaProgram:
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
         self._donated = self._find_donated()
-        self._steps = [self._step(stage, i) for i, stage in enumerate(self._stages)]
+        # What runs the stages, by how the variables lie that they assign; off a mesh, None.
+        self._steps: dict[Any, list[StageRun]] = {}
+        self._calls: list[Call] = []
+        self._steps_for(None)
 
     def _find_donated(self) -> list[tuple[int, int]]:
         """The variables that give their memory to their new values: places among inputs and among assigned ones."""
@@ -121,6 +126,8 @@ class XlaProgram:
                 arrays = [buffer_of(x) for x in tensors]
             # Arrays that are there tell jax where to compute. Those of NumPy's do not, nor does the lack of any.
             default = HOST if device is None else None if arrays else device
+            if mesh_of(device) is not None:
+                return self._run_on_mesh(tensors, arrays, step, device)
             if default is None:
                 results = self._run(tensors, arrays, step, device)
             else:
@@ -131,8 +138,28 @@ class XlaProgram:
             # Constants, and what the host has computed of it, go there as well.
             return [x if type(x) is RemoteTensor else back(x, device) for x in results]
 
+    def _run_on_mesh(
+        self, tensors: Sequence[Tensor], arrays: list[Any], step: Step | None, home: Any
+    ) -> list[Tensor]:
+        """The same on several devices. What is assigned to a variable lies as the variable does."""
+        assigned = self._graph.assigned
+        held = dict(zip(self._inputs, tensors, strict=True))
+        layouts = tuple([_layout(held[v], home) for v in assigned])
+        with turn(home) as waits:
+            results = self._run(tensors, arrays, step, None, layouts)
+            if waits:
+                self.finish(results)
+        count = len(results) - len(layouts)
+        wanted = [*(_layout(x, home) for x in results[:count]), *layouts]
+        return [to_device(x, layout) for x, layout in zip(results, wanted, strict=True)]
+
     def _run(
-        self, tensors: Sequence[Tensor], arrays: list[Any], step: Step | None, device: Any
+        self,
+        tensors: Sequence[Tensor],
+        arrays: list[Any],
+        step: Step | None,
+        device: Any,
+        layouts: tuple[Any, ...] | None = None,
     ) -> list[Tensor]:
         private = () if step is None else step.private
         for i, position in self._donated:
@@ -146,7 +173,7 @@ class XlaProgram:
         arrays.clear()
         if step is not None:
             step.made = self._new_values(values)
-        self._run_stages(values)
+        self._run_stages(values, self._steps_for(layouts))
         constants = self._graph.constants
         if len(self._stages) > 1:
             device = None  # each of them may have its results somewhere else
@@ -168,10 +195,25 @@ class XlaProgram:
         with self._translating:
             jax.block_until_ready([buffer_of(x) for x in results if type(x) is not Tensor])
 
+    def details(self) -> list[str]:
+        """On a mesh, what its devices tell one another."""
+        with x64_enabled():
+            return [f"{mesh}: {told(text)}" for call in self._calls for mesh, text in call.texts()]
+
     # Stages.
 
-    def _run_stages(self, values: Values) -> None:
-        for number, (stage, step) in enumerate(zip(self._stages, self._steps, strict=True)):
+    def _steps_for(self, layouts: tuple[Any, ...] | None) -> list[StageRun]:
+        found = self._steps.get(layouts)
+        if found is None:
+            wanted = None
+            if layouts is not None:
+                wanted = dict(zip(self._graph.assigned.values(), layouts, strict=True))
+            found = [self._step(stage, i, wanted) for i, stage in enumerate(self._stages)]
+            self._steps[layouts] = found
+        return found
+
+    def _run_stages(self, values: Values, steps: list[StageRun]) -> None:
+        for number, (stage, step) in enumerate(zip(self._stages, steps, strict=True)):
             if step(values) is REFUSED:
                 # NumPy decides about the values that XLA has met, and runs the program from here on.
                 left = [node for stage in self._stages[number:] for node in stage.nodes]
@@ -180,17 +222,25 @@ class XlaProgram:
             for i in stage.last_use:
                 del values[stage.inputs[i]]
 
-    def _step(self, stage: Stage, number: int) -> StageRun:
-        """What takes the inputs of a stage from a table of values, and puts its outputs there."""
+    def _step(self, stage: Stage, number: int, layouts: dict[Value, Any] | None) -> StageRun:
+        """What takes the inputs of a stage from a table of values, and puts its outputs there.
+
+        On a mesh, `layouts` says how some of them must lie.
+        """
         if stage.on_host:
             return self._host_step(stage)
         # Where there is one stage, it gives all outputs, those that are inputs or constants, too.
         outputs = self._outputs if len(self._stages) == 1 else stage.outputs
         inputs = self._inputs if len(self._stages) == 1 else stage.inputs
-        return self._compiled(stage, number, inputs, outputs).run
+        return self._compiled(stage, number, inputs, outputs, layouts).run
 
     def _compiled(
-        self, stage: Stage, number: int, inputs: list[Value], outputs: list[Value]
+        self,
+        stage: Stage,
+        number: int,
+        inputs: list[Value],
+        outputs: list[Value],
+        layouts: dict[Value, Any] | None,
     ) -> Call:
         """A stage as an XLA program."""
         lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
@@ -206,7 +256,7 @@ class XlaProgram:
         function = lower(stage.nodes, inputs, outputs, constants, watch.inside)
         function = watch.flagged(function, donated)
         function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
-        return Call(
+        call = Call(
             function,
             inputs,
             outputs,
@@ -215,7 +265,10 @@ class XlaProgram:
             options=_options(self._checked),
             known_sizes=not any(is_dynamic(v.shape) for v in inputs),
             cold=with_multi_output_fusion if stage.in_one_pass else None,
+            layouts=None if layouts is None else tuple([layouts.get(v) for v in outputs]),
         )
+        self._calls.append(call)
+        return call
 
     def _host_step(self, stage: Stage) -> StageRun:
         part = Graph(self._graph.name)
@@ -259,7 +312,14 @@ def is_seen_by_others(x: Tensor) -> bool:
 
 def on_host(array: Any) -> Any:
     """A value as a NumPy array: without a copy, if it is in this computer's memory."""
-    return np.asarray(array) if isinstance(array, jax.Array) else array
+    return whole(array) if isinstance(array, jax.Array) else array
+
+
+def _layout(x: Tensor, home: Any) -> Any:
+    """How a tensor lies on a mesh; what is not there is to be whole on each device."""
+    if type(x) is RemoteTensor and is_at(x._array.device, home):
+        return x._array.device
+    return home
 
 
 def _tensor(array: Any, device: Any = None) -> Tensor:

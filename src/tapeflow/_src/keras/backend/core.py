@@ -27,6 +27,7 @@ from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable as TapeflowVariable
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
+from tapeflow._src.keras.backend.distribution_lib import current_distribution, distribute_variable
 from tapeflow._src.keras.backend.loops import (
     associative_scan as associative_scan,
     fori_loop as fori_loop,
@@ -63,6 +64,7 @@ class Variable(_KerasVariable):
         # In a trace the value is made outside of it, and the function is traced again: what was built by the first
         # trace, such as the state of an optimizer, is there for the second.
         if not isinstance(value, TapeflowVariable):
+            value = self._laid_out(value)
             value = TapeflowVariable(
                 value, dtype=self._dtype, trainable=self._trainable, name=self._name
             )
@@ -72,9 +74,25 @@ class Variable(_KerasVariable):
             self._when_made = None
 
     def _initialize_with_initializer(self, initializer: Callable[..., Any]) -> None:
-        self._initialize(
-            lambda: convert_to_tensor(initializer(self._shape, dtype=self._dtype), self._dtype)
-        )
+        def made() -> Tensor:
+            if self._layout is None:
+                return convert_to_tensor(initializer(self._shape, dtype=self._dtype), self._dtype)
+            # One device computes it: the same numbers as without a layout, and no program for each shape on a mesh.
+            with tf.device("CPU:0"):
+                return convert_to_tensor(initializer(self._shape, dtype=self._dtype), self._dtype)
+
+        self._initialize(made)
+
+    def _laid_out(self, value: Any) -> Any:
+        """The initial value, or what makes one, where the distribution wants it that is in use."""
+        distribution = current_distribution()
+        if self._layout is None and distribution is not None:
+            if self._shape is None:
+                self._shape = self._validate_shape(value.shape)
+            self._layout = distribution.get_variable_layout(self)
+        if self._layout is None:
+            return value
+        return distribute_variable(self._path, value, self._layout)
 
     def _direct_assign(self, value: Any) -> None:
         self._value.assign(cast(value, self._value.dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from keras.src.trainers.epoch_iterator import EpochIterator
 import tapeflow as tf
 from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.devices import LARGE, devices
+from tapeflow._src.core.placement.layouts import home_of
 from tapeflow._src.core.placement.remote import RemoteTensor, to_device
 from tapeflow._src.core.placement.transfers import LIBRARIES
 from tapeflow._src.core.tensor import Tensor
@@ -25,6 +27,14 @@ from tapeflow._src.data.runtime.background import PrefetchRows, stop_before_othe
 from tapeflow._src.data.runtime.placing import AHEAD
 from tapeflow._src.data.runtime.rows import Rows
 from tapeflow._src.keras.backend.core import convert_to_tensor
+from tapeflow._src.keras.backend.distribution_lib import (
+    current_distribution,
+    distribute_data_input,
+    is_distributed,
+    num_processes,
+)
+
+Put = Callable[[Tensor, Any], Tensor]
 
 
 class Batches(EpochIterator):
@@ -35,14 +45,15 @@ class Batches(EpochIterator):
             x = DatasetAdapter.of(x, y, sample_weight, options)
             y = sample_weight = None
         super().__init__(x=x, y=y, sample_weight=sample_weight, **options)
-        self.device: Any = None
+        self.put: Put | None = None  # brings a part of a batch where the program runs
         self._last = -1  # the number of the batch that was given last
 
     def _get_iterator(self) -> Iterator[Any]:
         self._now: Any = super()._get_iterator()
-        if self.device is not None:
-            arrays = isinstance(self.data_adapter, ArrayDataAdapter)
-            self._now = (AheadInThread if arrays else Ahead)(self._now, self.device)
+        if self.put is not None:
+            # Where processes have to agree on a batch, all of them do so between the same two steps.
+            alone = isinstance(self.data_adapter, ArrayDataAdapter) and num_processes() == 1
+            self._now = (AheadInThread if alone else Ahead)(self._now, self.put)
         return self._now
 
     def __next__(self) -> tuple[int, int, list[Any]]:
@@ -65,12 +76,12 @@ class Ahead:
 
     Args:
       batches: what is read.
-      device: of jax's.
+      put: brings a tensor where it is needed; also given the user's line, if another thread copies.
     """
 
-    def __init__(self, batches: Any, device: Any) -> None:
+    def __init__(self, batches: Any, put: Put) -> None:
         self._batches = iter(batches)
-        self._device = device
+        self._put = put
         self._ready: deque[Any] = deque()
         self._failure: BaseException | None = None
 
@@ -94,7 +105,7 @@ class Ahead:
             self._failure = error
 
     def _placed(self, batch: Any) -> Any:
-        return _on_device(batch, self._device, convert_to_tensor)
+        return _placed(batch, self._put, convert_to_tensor)
 
 
 class AheadInThread:
@@ -103,9 +114,9 @@ class AheadInThread:
     It begins when the first batch was given, and is large enough to be worth it.
     """
 
-    def __init__(self, batches: Any, device: Any) -> None:
+    def __init__(self, batches: Any, put: Put) -> None:
         stop_before_others()
-        self._batches = _Placed(iter(batches), device)
+        self._batches = _Placed(iter(batches), put)
         self._rest: Rows | None = None
 
     def __iter__(self) -> AheadInThread:
@@ -123,13 +134,13 @@ class AheadInThread:
 class _Placed(Rows):
     """Batches on a device, each as a row of one."""
 
-    def __init__(self, batches: Iterator[Any], device: Any) -> None:
+    def __init__(self, batches: Iterator[Any], put: Put) -> None:
         self._batches = batches
-        self._device = device
+        self._put = put
         self._line = user_line(*LIBRARIES)  # of who reads: the copies are made by a thread
 
     def __next__(self) -> tuple[Any]:
-        return (_on_device(next(self._batches), self._device, _taken, self._line),)
+        return (_placed(next(self._batches), self._put, _taken, self._line),)
 
 
 def _taken(x: Any) -> Tensor:
@@ -137,14 +148,12 @@ def _taken(x: Any) -> Tensor:
     return Tensor(x) if _is_plain(x) else convert_to_tensor(x)
 
 
-def _on_device(
-    batch: Any, device: Any, as_tensor: Callable[[Any], Tensor], line: Any = None
-) -> Any:
-    def put(x: Any) -> Tensor:
+def _placed(batch: Any, put: Put, as_tensor: Callable[[Any], Tensor], line: Any = None) -> Any:
+    def placed(x: Any) -> Tensor:
         tensor = as_tensor(x)
-        return tensor if tensor._array.dtype.kind == "O" else to_device(tensor, device, line)
+        return tensor if tensor._array.dtype.kind == "O" else put(tensor, line)
 
-    return tree.map_structure(put, batch, none_is_leaf=False)
+    return tree.map_structure(placed, batch, none_is_leaf=False)
 
 
 def _is_plain(x: Any) -> bool:
@@ -158,8 +167,22 @@ def _is_plain(x: Any) -> bool:
     )
 
 
-def device_of_program(weights: Sequence[Any], compiled: bool) -> Any:
-    """The device of jax's where a step of a model runs; None is this computer."""
+def way_to_program(weights: Sequence[Any], compiled: bool) -> Put | None:
+    """What brings a part of a batch where a step of a model runs; None if that is this computer."""
+    distribution = current_distribution()
+    if distribution is not None:
+        return functools.partial(_divided, distribution)
+    device = _device_of_program(weights, compiled)
+    return None if device is None else lambda tensor, line: to_device(tensor, device, line)
+
+
+def _divided(distribution: Any, tensor: Tensor, line: Any = None) -> Tensor:
+    """A part of a batch on the devices of a mesh, as its distribution divides it."""
+    layout = distribution.get_data_layout(tensor.shape or (1,))
+    return distribute_data_input(tensor, layout, distribution.batch_dim_name)
+
+
+def _device_of_program(weights: Sequence[Any], compiled: bool) -> Any:
     if context.place is not None:
         return context.place.buffers
     if not devices.may_be_used():
@@ -167,7 +190,7 @@ def device_of_program(weights: Sequence[Any], compiled: bool) -> Any:
     values = [v.handle._value for v in weights if v.handle is not None]
     remote = [x for x in values if type(x) is RemoteTensor]
     if remote:
-        return max(remote, key=lambda x: x._array.nbytes)._buffer.device
+        return home_of(max(remote, key=lambda x: x._array.nbytes)._array.device)
     return devices.default_for(LARGE) if compiled and devices.any_accelerator() else None
 
 
@@ -240,4 +263,13 @@ class DatasetAdapter(DataAdapter):
 
 def as_tensors(batch: Any) -> Any:
     """A batch of arrays, tensors or numbers as tensors. Arrays are copied: they may change after the step."""
-    return tree.map_structure(convert_to_tensor, batch, none_is_leaf=False)
+    batch = tree.map_structure(convert_to_tensor, batch, none_is_leaf=False)
+    distribution = current_distribution()
+    if distribution is None:
+        return batch
+
+    def divided(x: Tensor) -> Tensor:
+        there = is_distributed(x) or x._array.dtype.kind == "O"
+        return x if there else _divided(distribution, x)
+
+    return tree.map_structure(divided, batch, none_is_leaf=False)

@@ -1,38 +1,49 @@
-"""Keras's distribution API: devices, meshes and layouts are jax's, and tensors are laid out by it.
+"""Keras's distribution API: devices, meshes and layouts are jax's, and values lie on several devices by them.
 
-A tensor with a layout lies on several devices, and compiled functions (`jit_compile=True`, and everything on a GPU)
-compute with it where it lies. Everything else sees its value, which a layout does not change.
+`core.Variable` lays its value out when it is made, `data` divides the batches. Everything that meets such a value, a
+compiled step or a single op, is computed by all devices of its mesh (`engines.xla.sharding`).
 """
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from typing import Any
 
 import numpy as np
+from keras.src.backend.common.global_state import get_global_attribute
 
 import tapeflow as tf
-from tapeflow._src.core.placement.device_tensor import DeviceTensor
+from tapeflow._src.core.context import recorders
+from tapeflow._src.core.placement.layouts import mesh_of
+from tapeflow._src.core.placement.remote import RemoteTensor, fresh, to_device
+from tapeflow._src.core.system import jax_loading
 from tapeflow._src.core.system.loading import loaded
 from tapeflow._src.core.tensor import Tensor
-
-_joined = False  # whether there may be other processes
+from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.table import TABLE
 
 
 def _jax() -> Any:
-    try:
-        return loaded("jax")
-    except ModuleNotFoundError as error:
-        if error.name != "jax":
-            raise
+    if "jax" not in sys.modules and importlib.util.find_spec("jax") is None:
         raise ModuleNotFoundError(
             "keras.distribution places tensors on devices through jax, which is not installed. Install it with: "
             "pip install 'tapeflow[xla]'",
             name="jax",
-        ) from None
+        )
+    return jax_loading.load()
+
+
+def _sharding() -> Any:
+    _jax()
+    return loaded("tapeflow._src.engines.xla.sharding")
+
+
+# Devices and processes.
 
 
 def list_devices(device_type: str | None = None) -> list[str]:
-    """The devices of a type, such as "cpu:0"; by default of the fastest type there is."""
+    """The devices of a type, such as "cpu:0", of all processes; by default of the fastest type there is."""
     devices = _jax().devices(device_type.lower() if device_type else None)
     return [f"{device.platform}:{device.id}" for device in devices]
 
@@ -46,59 +57,102 @@ def initialize(
     job_addresses: str | None, num_processes: int | None, process_id: int | None
 ) -> None:
     """Joins other processes. The first of the addresses is the one that they meet at."""
-    global _joined
     addresses = job_addresses.split(",") if job_addresses else []
     if len(addresses) > 1 and num_processes not in (None, len(addresses)):
         raise ValueError(
-            f"keras.distribution.initialize: got {len(addresses)} addresses in job_addresses, and num_processes is "
+            f"keras.distribution.initialize: job_addresses has {len(addresses)} jobs, but num_processes is "
             f"{num_processes}"
         )
-    _jax().distributed.initialize(
-        coordinator_address=addresses[0] if addresses else None,
-        num_processes=num_processes,
-        process_id=process_id,
-    )
-    _joined = True
+    jax_loading.join(addresses[0] if addresses else None, num_processes, process_id)
+    _agree_on_seed()
+
+
+def _agree_on_seed() -> None:
+    """Lets all processes draw the same numbers, unless they were told which."""
+    from keras.src.random.seed_generator import make_default_seed
+    from keras.src.utils import rng_utils
+
+    if get_num_processes() > 1 and rng_utils.get_random_seed() is None:
+        mine = np.array([make_default_seed()], np.uint32)
+        rng_utils.set_random_seed(int(_sharding().of_first_process(mine)[0]))
 
 
 def num_processes() -> int:
     """How many processes there are."""
-    return _jax().process_count() if _joined else 1
+    return _jax().process_count() if jax_loading.joined else 1
+
+
+get_num_processes = num_processes  # `initialize` has an argument of that name
 
 
 def process_id() -> int:
     """The number of this process."""
-    return _jax().process_index() if _joined else 0
+    return _jax().process_index() if jax_loading.joined else 0
+
+
+# Values.
 
 
 def distribute_tensor(tensor: Any, layout: Any) -> Tensor:
-    """The same tensor, lying on devices as a layout says. In a traced function the compiler decides where it lies."""
+    """The same tensor, lying on devices as a layout says."""
+    layout = _backend_layout(layout)
     if not isinstance(tensor, Tensor):
         tensor = tf.convert_to_tensor(tensor)
     if tensor.symbolic:
-        return tensor
-    jax, x64_enabled = _jax(), _x64()
-    buffer = tensor._buffer if isinstance(tensor, DeviceTensor) else tensor._array
-    with x64_enabled():
-        return DeviceTensor(jax.device_put(buffer, _sharding(layout)))
+        return moving.laid_out(tensor, layout=layout)
+    wrong = _sharding().misfit(layout, tensor._array.shape)
+    if wrong is not None:
+        raise ValueError(
+            f"keras.distribution.distribute_tensor: {wrong}. Use None in the place of the axis, or another mesh."
+        )
+    found = fresh(_laid_out(tensor, layout))
+    for recorder in recorders():
+        recorder.record(TABLE["identity"], (tensor,), found, {})
+    return found
+
+
+def distribute_variable(path: str, value: Any, layout: Any) -> Any:
+    """The initial value of a variable, or what makes one, in its layout."""
+    if callable(value):
+        return lambda: distribute_variable(path, value(), layout)
+    try:
+        return distribute_tensor(value, layout)
+    except ValueError as error:
+        raise ValueError(f"The variable {path!r} cannot have its layout: {error}") from None
 
 
 def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: Any) -> Tensor:
-    """The batch of all processes, of which this one has a part."""
-    jax, x64_enabled = _jax(), _x64()
-    with x64_enabled():
-        part = np.asarray(per_process_batch)
-        return DeviceTensor(jax.make_array_from_process_local_data(_sharding(layout), part))
+    """The batch of all processes, of which this one has a part. What cannot be divided is whole on each device."""
+    layout = _backend_layout(layout)
+    part = per_process_batch
+    if num_processes() > 1 and not layout.is_fully_addressable:
+        return RemoteTensor(_sharding().put_part(np.asarray(part), layout))
+    return _laid_out(part if isinstance(part, Tensor) else tf.convert_to_tensor(part), layout)
 
 
-def _x64() -> Any:
-    from tapeflow._src.insides.jax_state import x64_enabled
+def _laid_out(tensor: Tensor, layout: Any) -> Tensor:
+    if len(layout.device_set) > 1:
+        return to_device(tensor, layout)
+    (device,) = layout.device_set
+    return to_device(tensor, None if device == jax_loading.cpu(0) else device)
 
-    return x64_enabled
+
+def current_distribution() -> Any:
+    """What `keras.distribution.set_distribution` has set, or None."""
+    return get_global_attribute("distribution")
 
 
-def _sharding(layout: Any) -> Any:
-    return getattr(layout, "backend_layout", layout)
+def is_distributed(tensor: Any) -> bool:
+    """Whether a tensor lies on several devices."""
+    return type(tensor) is RemoteTensor and mesh_of(tensor._array.device) is not None
+
+
+# What Keras calls things, and jax.
+
+
+def _backend_layout(layout: Any) -> Any:
+    found = getattr(layout, "backend_layout", layout)
+    return getattr(found, "sharding", found)  # of jax's `Format`
 
 
 def _to_backend_device(device_name: Any) -> Any:
@@ -111,16 +165,12 @@ def _to_backend_device(device_name: Any) -> Any:
 
 def _to_backend_mesh(device_mesh: Any) -> Any:
     """A Keras mesh as jax's."""
-    devices = np.empty(device_mesh.devices.shape, object)
-    for place, name in np.ndenumerate(device_mesh.devices):
-        devices[place] = _to_backend_device(name)
-    return _jax().sharding.Mesh(devices, tuple(device_mesh.axis_names))
+    over = [_to_backend_device(name) for name in device_mesh.devices.flat]
+    return _sharding().mesh_over(over, device_mesh.devices.shape, device_mesh.axis_names)
 
 
 def _to_backend_layout(tensor_layout: Any) -> Any:
     """A Keras layout as jax's."""
     if tensor_layout.device_mesh is None:
         raise ValueError("Cannot create sharding when device mesh is not set for TensorLayout.")
-    sharding = _jax().sharding
-    spec = sharding.PartitionSpec(*tensor_layout.axes)
-    return sharding.NamedSharding(tensor_layout.device_mesh.backend_mesh, spec)
+    return _sharding().divided(tensor_layout.device_mesh.backend_mesh, *tensor_layout.axes)

@@ -19,7 +19,7 @@ from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import tapeflow as tf
-from tapeflow._src.keras.backend.data import Batches, as_tensors, device_of_program
+from tapeflow._src.keras.backend.data import Batches, as_tensors, way_to_program
 from tapeflow._src.keras.backend.legacy import LegacyTrainer
 
 unpack: Any = data_adapter_utils.unpack_x_y_sample_weight
@@ -99,10 +99,10 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
             autograph=False,
         )
 
-    def _device(self) -> Any:
-        """The device that batches are put on before they are asked for."""
-        device = device_of_program(self.variables, compiled=not self.run_eagerly)
-        return None if device is None or self._looks_up() else device
+    def _way(self) -> Any:
+        """What puts batches on devices before they are asked for."""
+        way = way_to_program(self.variables, compiled=not self.run_eagerly)
+        return None if way is None or self._looks_up() else way
 
     def _looks_up(self) -> bool:
         """Whether a layer looks its inputs up in a table of TensorFlow's, for which it needs their values."""
@@ -202,7 +202,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         before, after = _batch_hooks(callbacks, "train")
         self.stop_training = False
         train = self.make_train_function()
-        batches.device = self._device()
+        batches.put = self._way()
         callbacks.on_train_begin()
         logs: Any = {}
         epoch_logs = None
@@ -277,7 +277,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         callbacks = self._callback_list(callbacks, verbose, 1, batches)
         before, after = _batch_hooks(callbacks, "test")
         test = self.make_test_function()
-        batches.device = self._device()
+        batches.put = self._way()
         self.stop_evaluating = False
         callbacks.on_test_begin()
         logs: Any = {}
@@ -314,7 +314,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         callbacks = self._callback_list(callbacks, verbose, 1, batches)
         before, after = _batch_hooks(callbacks, "predict")
         predict = self.make_predict_function()
-        batches.device = self._device()
+        batches.put = self._way()
         self.stop_predicting = False
         callbacks.on_predict_begin()
         found: list[Any] = []

@@ -123,6 +123,20 @@ identity = primitive("identity", "x", lambda x: x, result=_like, gradients={"x":
 stop_gradient = primitive("stop_gradient", "x", lambda x: x, result=_like)
 # The same to look at, and another tensor to whoever looks for repetitions: what is computed from it is computed again.
 barrier = primitive("barrier", "x", lambda x: x, result=_like, gradients={"x": lambda g: g})
+
+
+def _laid_out_gradient(g: Tensor, layout: Any) -> Tensor:
+    return laid_out(g, layout=layout)
+
+
+# The same value, of which a program that several devices compute has the parts where a layout says (`core.placement`).
+laid_out = primitive(
+    "laid_out",
+    "x",
+    lambda x, *, layout: x,
+    result=lambda x, *, layout: x,
+    gradients={"x": _laid_out_gradient},
+)
 zeros_like = primitive("zeros_like", "x", lambda x: blank(x.shape, x.dtype), result=_like)
 ones_like = primitive(
     "ones_like",

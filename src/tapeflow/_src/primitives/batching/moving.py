@@ -27,6 +27,12 @@ def _transpose(batch: Batch, x: Tensor, *, perm: Shape) -> Tensor:
     return moving.transpose(batch.data(x), perm=(0, *[i + 1 for i in perm]))
 
 
+@rule("laid_out")
+def _laid_out(batch: Batch, x: Tensor, *, layout: Any) -> Tensor:
+    # The layout is that of one example. What lies where is left to the compiler.
+    return moving.identity(batch.full(x))
+
+
 @rule("broadcast_to")
 def _broadcast_to(batch: Batch, x: Tensor, *, shape: Shape) -> Tensor:
     return moving.broadcast_to(batch.lifted(x, len(shape)), shape=(batch.size, *shape))

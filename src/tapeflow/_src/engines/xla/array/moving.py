@@ -16,6 +16,7 @@ from jax import lax
 
 from tapeflow._src.core.dtypes import DType, bool_, from_numpy, uint8
 from tapeflow._src.engines.xla.lowerings import check, lowering
+from tapeflow._src.engines.xla.sharding import constrained
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import TABLE
 
@@ -29,6 +30,7 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
     "identity": lambda x: x,
     "stop_gradient": lambda x: x,
     "barrier": lax.optimization_barrier,
+    "laid_out": lambda x, *, layout: constrained(x, layout),
     "zeros_like": jnp.zeros_like,
     "ones_like": jnp.ones_like,
     "shape": lambda x, *, dtype: jnp.array(x.shape, dtype.np_dtype),
