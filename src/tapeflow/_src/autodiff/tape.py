@@ -10,9 +10,11 @@ from tapeflow._src.autodiff.backprop import Call, JointRule, Record
 from tapeflow._src.autodiff.pausing import Paused
 from tapeflow._src.autodiff.targets_and_sources import (
     UnconnectedGradients,
+    gradients_like,
     seeds_of,
     source_ids,
     target_of,
+    tensors_in,
     variable_of,
 )
 from tapeflow._src.core import nest
@@ -208,7 +210,7 @@ class GradientTape(Scope):
                 "GradientTape.watch: the tape is not recording. Call it inside the tape's `with` block, before the "
                 "computation to differentiate."
             )
-        for t in nest.flatten(tensor):
+        for t in tensors_in(tensor):
             variable = variable_of(t)
             if variable is None and not isinstance(t, Tensor):
                 raise ValueError(
@@ -291,14 +293,14 @@ class GradientTape(Scope):
             and UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         )
         seeds = seeds_of(self, target, output_gradients)
-        flat = nest.flatten(sources)
+        flat = tensors_in(sources)
         found = self._backward(seeds, flat, release=not self._persistent)
         if zero:
             found = [
                 moving.zeros_like(convert_to_tensor(s)) if g is None else g
                 for g, s in zip(found, flat, strict=True)
             ]
-        return nest.pack_sequence_as(sources, found)
+        return gradients_like(sources, found)
 
     def jacobian(
         self,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from tapeflow._src.autodiff import backprop
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import identify
 from tapeflow._src.core.convert import convert_to_tensor, scalar
 from tapeflow._src.core.errors import InvalidArgumentError, shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.log import warn_once
 from tapeflow._src.core.sizes.dims import same_sizes
 from tapeflow._src.core.tensor import Tensor
@@ -45,8 +46,8 @@ def seeds_of(tape: Reader, target: Any, output_gradients: Any) -> backprop.Gradi
         raise TypeError(
             "Argument `target` should be a tensor or variable, or a structure of them, but received None."
         )
-    targets = nest.flatten(target)
-    given = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+    targets = tensors_in(target)
+    given = [None] * len(targets) if output_gradients is None else tensors_in(output_gradients)
     if len(given) != len(targets):
         raise ValueError(f"{len(targets)} targets were given, and {len(given)} output_gradients")
     seeds: backprop.Gradients = {}
@@ -69,13 +70,41 @@ def seeds_of(tape: Reader, target: Any, output_gradients: Any) -> backprop.Gradi
     return seeds
 
 
+def tensors_in(structure: Any) -> list[Any]:
+    """The leaves of targets and sources: of a composite tensor, the tensors that gradients are about."""
+    leaves = nest.flatten(structure)
+    if not any(isinstance(leaf, CompositeTensor) for leaf in leaves):
+        return leaves
+    found = []
+    for x in leaves:
+        found += tensors_in(x._differentiable()) if isinstance(x, CompositeTensor) else [x]
+    return found
+
+
+def gradients_like(sources: Any, gradients: Iterable[Any]) -> Any:
+    """Gradients of `tensors_in(sources)` in the structure of the sources."""
+    rest = iter(gradients)
+    return nest.pack_sequence_as(sources, [_next(leaf, rest) for leaf in nest.flatten(sources)])
+
+
+def _next(source: Any, gradients: Iterator[Any]) -> Any:
+    """The gradient of one source, from the next ones of tensors."""
+    if not isinstance(source, CompositeTensor):
+        return next(gradients)
+    inside = source._differentiable()
+    found = [_next(part, gradients) for part in nest.flatten(inside)]
+    if any(g is None for g in found):
+        return None
+    return source._with_gradients(nest.pack_sequence_as(inside, found))
+
+
 def target_of(tape: Reader, target: Any) -> Tensor:
     """The tensor that is differentiated."""
     variable = variable_of(target)
     if variable is not None:
         return tape.read(variable, variable._now())
-    if isinstance(target, IndexedSlices):
-        return target.values
+    if isinstance(target, CompositeTensor):
+        return target_of(tape, target._differentiable())
     if not isinstance(target, Tensor):
         raise TypeError(
             f"targets must be tensors or variables, or structures of them; got {target!r}"

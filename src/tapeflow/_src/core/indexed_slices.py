@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.dtypes import DType, as_dtype
+from tapeflow._src.core.dtypes import DType, as_dtype, float32, int64
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.late import late
 from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
 
 
 @export("IndexedSlices")
-class IndexedSlices:
+class IndexedSlices(CompositeTensor):
     """Rows `values` that belong at `indices` of a dense tensor of shape `dense_shape`.
 
     The gradient of `tf.gather` (an embedding lookup) with respect to its table is one: only the rows that were looked
@@ -70,6 +72,27 @@ class IndexedSlices:
         """The device that holds the values."""
         return self._values.device
 
+    @property
+    def _type_spec(self) -> IndexedSlicesSpec:
+        shape = self._dense_shape
+        if shape is None:
+            rows = TensorShape([None]).concatenate(self._values.shape[1:])
+            return IndexedSlicesSpec(
+                rows, self.dtype, self._indices.dtype, None, self._indices.shape
+            )
+        shape = convert_to_tensor(shape)
+        dense = TensorShape([None] * shape.shape[0]) if shape.symbolic else self.shape
+        dense = dense.merge_with(TensorShape([None]).concatenate(self._values.shape[1:]))
+        return IndexedSlicesSpec(
+            dense, self.dtype, self._indices.dtype, shape.dtype, self._indices.shape
+        )
+
+    def _differentiable(self) -> Tensor:
+        return self._values
+
+    def _with_gradients(self, gradients: Any) -> IndexedSlices:
+        return IndexedSlices(gradients, self._indices, self._dense_shape)
+
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
@@ -90,3 +113,62 @@ class IndexedSlices:
         parts = {"indices": self._indices, "values": self._values, "dense_shape": self._dense_shape}
         texts = [f"{name}={shown(x, show=str)}" for name, x in parts.items() if x is not None]
         return f"IndexedSlices({', '.join(texts)})"
+
+
+@export("IndexedSlicesSpec")
+class IndexedSlicesSpec(TypeSpec):
+    """What is known of `tf.IndexedSlices`.
+
+    >>> tf.type_spec_from_value(tf.IndexedSlices(tf.ones([1, 3]), tf.constant([2])))
+    IndexedSlicesSpec(TensorShape([None, 3]), tf.float32, tf.int32, None, TensorShape([1]))
+
+    Args:
+      shape: of the dense tensor.
+      dtype: of the values.
+      indices_dtype: of the indices.
+      dense_shape_dtype: of `dense_shape`, or None where there is none.
+      indices_shape: of the indices, and so the number of rows.
+    """
+
+    value_type = IndexedSlices
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = float32,
+        indices_dtype: Any = int64,
+        dense_shape_dtype: Any = None,
+        indices_shape: Any = None,
+    ) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
+        self._indices_dtype = as_dtype(indices_dtype)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
+        self._indices_shape = TensorShape(indices_shape).with_rank(1)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (
+            self._shape,
+            self._dtype,
+            self._indices_dtype,
+            self._dense_shape_dtype,
+            self._indices_shape,
+        )
+
+    @property
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
+        values = self._indices_shape.concatenate(self._shape[1:])
+        specs = (
+            TensorSpec(values, self._dtype),
+            TensorSpec(self._indices_shape, self._indices_dtype),
+        )
+        if self._dense_shape_dtype is None:
+            return specs
+        return (*specs, TensorSpec([self._shape.rank], self._dense_shape_dtype))
+
+    def _to_components(self, value: IndexedSlices) -> tuple[Any, ...]:
+        parts = (value._values, value._indices)
+        return parts if value._dense_shape is None else (*parts, value._dense_shape)
+
+    def _from_components(self, components: Any) -> IndexedSlices:
+        return IndexedSlices(*components)

@@ -1,8 +1,9 @@
 """`tf.nest`: functions on nested structures of lists, tuples, dicts and named tuples.
 
-A structure is a sequence (other than `str` and `bytes`) or a mapping, at any depth. Everything else
-is a leaf: numbers, tensors, arrays, strings, sets and `None`. The leaves of a sequence come in its
-order, those of a mapping in the order of its sorted keys.
+A structure is a sequence (other than `str` and `bytes`) or a mapping, at any depth, or an object that takes itself
+apart with `__tf_flatten__`. Everything else is a leaf: numbers, tensors, arrays, strings, sets and `None`. The leaves
+of a sequence come in its order, those of a mapping in the order of its sorted keys. A composite tensor is a leaf, too,
+unless `expand_composites` asks for its components.
 
 optree walks the containers built into Python. What is a leaf to it but a structure to TensorFlow
 (subclasses of the containers, other mappings and sequences) is walked here, and so is an
@@ -18,6 +19,7 @@ from typing import Any
 import optree
 from optree.utils import total_order_sorted
 
+from tapeflow._src.core.composites.composite import components_of, is_expandable, spec_of
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 
@@ -45,6 +47,9 @@ def is_nested(seq: Any) -> bool:
     if isinstance(seq, (Sequence, Mapping, MappingView)) and not isinstance(seq, (str, bytes)):
         _CONTAINER_TYPES.add(kind)
         return True
+    if _flattens_itself(kind):
+        _CONTAINER_TYPES.add(kind)
+        return True
     _LEAF_TYPES.add(kind)
     return False
 
@@ -61,8 +66,11 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
     Args:
         structure: a structure or a single leaf.
-        expand_composites: accepted as in TensorFlow: no leaf has components.
+        expand_composites: whether the components of composite tensors (of `tf.RaggedTensor`, say) are leaves in
+            their place.
     """
+    if expand_composites:
+        return _expanded(structure)
     kind = type(structure)
     if kind in _LEAF_TYPES:
         return [structure]
@@ -92,7 +100,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     Args:
         structure: a structure or a single leaf.
         flat_sequence: a sequence of the new leaves, which may themselves be structures.
-        expand_composites: accepted as in TensorFlow: no leaf has components.
+        expand_composites: whether composite tensors are made of new components.
 
     Raises:
         TypeError: if `flat_sequence` is not a sequence.
@@ -103,14 +111,15 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
             f"pack_sequence_as: `flat_sequence` must be a sequence such as a list, but got "
             f"{shown(flat_sequence)} of type {type(flat_sequence).__name__}."
         )
-    count = len(flatten(structure))
+    count = len(flatten(structure, expand_composites))
     if count != len(flat_sequence):
         raise ValueError(
             f"pack_sequence_as: `structure` has {count} leaves, but `flat_sequence` has "
             f"{len(flat_sequence)} items.\n"
             f"structure: {shown(structure)}\nflat_sequence: {shown(flat_sequence)}"
         )
-    return _pack(structure, iter(flat_sequence))
+    values = iter(flat_sequence)
+    return _pack_expanded(structure, values) if expand_composites else _pack(structure, values)
 
 
 @export("nest.map_structure")
@@ -137,7 +146,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     if not structure:
         raise ValueError("map_structure: pass at least one structure after `func`.")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
+    expand = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(
             "map_structure: the only keyword arguments are `check_types` and `expand_composites`, "
@@ -145,10 +154,11 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         )
     first = structure[0]
     for other in structure[1:]:
-        assert_same_structure(first, other, check_types=check_types)
+        assert_same_structure(first, other, check_types=check_types, expand_composites=expand)
     # A list, so that all calls are made before anything is built, and in order.
-    results = [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
-    return _pack(first, iter(results))
+    columns = [flatten(each, expand) for each in structure]
+    results = iter([func(*leaves) for leaves in zip(*columns, strict=True)])
+    return _pack_expanded(first, results) if expand else _pack(first, results)
 
 
 @export("nest.assert_same_structure")
@@ -173,7 +183,7 @@ def assert_same_structure(
         nest1: a structure or a single leaf.
         nest2: a structure or a single leaf.
         check_types: whether the types of sequences and the keys of mappings must agree too.
-        expand_composites: accepted as in TensorFlow: no leaf has components.
+        expand_composites: whether composite tensors must have compatible specs.
 
     Raises:
         ValueError: if the forms differ.
@@ -181,6 +191,8 @@ def assert_same_structure(
     """
     try:
         difference = _difference(nest1, nest2, check_types, "")
+        if difference is None and expand_composites:
+            difference = _difference_of_specs(nest1, nest2)
     except RecursionError:
         raise _too_deep() from None
     if difference is not None:
@@ -214,7 +226,39 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
 def _children(structure: Any) -> list[Any]:
     if isinstance(structure, Mapping):
         return [structure[key] for key in _sorted_keys(structure)]
+    if _flattens_itself(type(structure)):
+        return list(structure.__tf_flatten__()[1])
     return list(structure)
+
+
+def _flattens_itself(kind: type) -> bool:
+    """Whether objects of this class say what they are made of, as dataclasses can."""
+    return hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")
+
+
+# Composite tensors.
+
+
+def _expanded(structure: Any) -> list[Any]:
+    leaves = flatten(structure)
+    if not any(map(is_expandable, leaves)):
+        return leaves
+    result = []
+    for leaf in leaves:
+        result += _expanded(components_of(leaf)) if is_expandable(leaf) else [leaf]
+    return result
+
+
+def _pack_expanded(structure: Any, values: Iterator[Any]) -> Any:
+    """Rebuilds `structure` with components taken from `values`."""
+    new = []
+    for leaf in flatten(structure):
+        if is_expandable(leaf):
+            components = _pack_expanded(components_of(leaf), values)
+            new.append(spec_of(leaf)._from_components(components))
+        else:
+            new.append(next(values))
+    return _pack(structure, iter(new))
 
 
 def _pack(structure: Any, values: Iterator[Any]) -> Any:
@@ -234,6 +278,8 @@ def _pack_other(structure: Any, values: Iterator[Any]) -> Any:
     """Rebuilds a structure that optree takes for a leaf."""
     children = [_pack(child, values) for child in _children(structure)]
     kind = type(structure)
+    if _flattens_itself(kind):
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(children))
     if isinstance(structure, Mapping):
         packed = dict(zip(_sorted_keys(structure), children, strict=True))
         pairs = [(key, packed[key]) for key in structure]
@@ -267,13 +313,31 @@ def _difference(a: Any, b: Any, check_types: bool, place: str) -> _Difference | 
             return TypeError, place, f"{shown(a)} is a {names[0]}, but {shown(b)} is a {names[1]}"
         if mappings and a.keys() != b.keys():
             return ValueError, place, f"one has the keys {list(a)}, the other {list(b)}"
-    if len(a) != len(b):
-        return ValueError, place, f"{shown(a)} has {len(a)} elements, but {shown(b)} has {len(b)}"
-    keys = _sorted_keys(a) if isinstance(a, Mapping) else range(len(a))
-    for key, child_a, child_b in zip(keys, _children(a), _children(b), strict=True):
+    inside = _children(a), _children(b)
+    sizes = len(inside[0]), len(inside[1])
+    if sizes[0] != sizes[1]:
+        return (
+            ValueError,
+            place,
+            f"{shown(a)} has {sizes[0]} elements, but {shown(b)} has {sizes[1]}",
+        )
+    keys = _sorted_keys(a) if isinstance(a, Mapping) else range(sizes[0])
+    for key, child_a, child_b in zip(keys, *inside, strict=True):
         found = _difference(child_a, child_b, check_types, f"{place}[{key!r}]")
         if found is not None:
             return found
+    return None
+
+
+def _difference_of_specs(a: Any, b: Any) -> _Difference | None:
+    """The first composite tensor that is none in the other structure, or is of another kind there."""
+    for x, y in zip(flatten(a), flatten(b), strict=True):
+        if is_expandable(x) != is_expandable(y):
+            return ValueError, "", f"only one of {shown(x)} and {shown(y)} is a composite tensor"
+        if is_expandable(x):
+            specs = spec_of(x), spec_of(y)
+            if specs[0].most_specific_common_supertype([specs[1]]) is None:
+                return ValueError, "", f"{specs[0]!r} and {specs[1]!r} have nothing in common"
     return None
 
 

@@ -20,9 +20,129 @@ class TypeSpec:
     >>> import tapeflow as tf
     >>> isinstance(tf.TensorSpec([2]), tf.TypeSpec)
     True
+
+    A value that is made of several tensors has a spec that takes it apart and puts it together again. Such a spec
+    defines `value_type`, `_serialize` (all that tells it from others of its class: hashable values, shapes, specs),
+    `_component_specs`, `_to_components` and `_from_components`.
     """
 
     __slots__ = ()
+
+    _expands = True
+    """Whether its values are made of components: that of a tensor is the end of the matter."""
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        raise NotImplementedError(f"{type(self).__name__}.value_type")
+
+    @property
+    def _component_specs(self) -> Any:
+        """A structure of specs, one for each component."""
+        raise NotImplementedError(f"{type(self).__name__}._component_specs")
+
+    def _to_components(self, value: Any) -> Any:
+        """The components of a value, in the structure of `_component_specs`."""
+        raise NotImplementedError(f"{type(self).__name__}._to_components")
+
+    def _from_components(self, components: Any) -> Any:
+        """The value that has these components."""
+        raise NotImplementedError(f"{type(self).__name__}._from_components")
+
+    def _serialize(self) -> tuple[Any, ...]:
+        """What it takes to make another such spec, in the order of the parameters."""
+        raise NotImplementedError(f"{type(self).__name__}._serialize")
+
+    @classmethod
+    def _deserialize(cls, parts: tuple[Any, ...]) -> Any:
+        """The spec that gave these parts."""
+        return cls(*parts)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether one value could be of this kind and of the other."""
+        other = spec_or_value
+        if not isinstance(other, TypeSpec):
+            if not isinstance(other, self.value_type):
+                return False
+            other = spec_of_composite(other)
+        return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every value that fits this spec also fits `other`."""
+        return type(self) is type(other) and other == self.most_specific_common_supertype([other])
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
+        """The narrowest spec that covers this one and each of `others`, or `None` without one."""
+        parts = self._serialize()
+        for other in others:
+            if type(self) is not type(other):
+                return None
+            try:
+                parts = _widened(parts, other._serialize())
+            except ValueError:
+                return None
+        return self._deserialize(parts)
+
+    def most_specific_compatible_type(self, other: Any) -> Any:
+        """The narrowest spec that covers this one and `other`.
+
+        Raises:
+            ValueError: if there is none.
+        """
+        result = self.most_specific_common_supertype([other])
+        if result is None:
+            raise ValueError(
+                f"No TypeSpec is compatible with both {shown(self)} and {shown(other)}"
+            )
+        return result
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._serialize() == other._serialize()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), repr(self._serialize())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._deserialize, (self._serialize(),)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self._serialize()!r}"
+
+
+def spec_of_composite(value: Any) -> Any:
+    """The spec of a value that is made of several tensors."""
+    return value._type_spec
+
+
+def _compatible(a: Any, b: Any) -> bool:
+    if isinstance(a, (TensorShape, TypeSpec)):
+        return type(a) is type(b) and a.is_compatible_with(b)
+    if isinstance(a, dict):
+        return (
+            isinstance(b, dict) and a.keys() == b.keys() and all(_compatible(a[k], b[k]) for k in a)
+        )
+    if isinstance(a, (list, tuple)):
+        return (
+            type(a) is type(b)
+            and len(a) == len(b)
+            and all(_compatible(x, y) for x, y in zip(a, b, strict=True))
+        )
+    return type(a) is type(b) and a == b
+
+
+def _widened(a: Any, b: Any) -> Any:
+    """What covers two: shapes and specs in them may differ, nothing else."""
+    if isinstance(a, TensorShape) and isinstance(b, TensorShape):
+        return a.most_specific_compatible_shape(b)
+    if isinstance(a, TypeSpec) and type(a) is type(b):
+        return a.most_specific_compatible_type(b)
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        return {key: _widened(a[key], b[key]) for key in a}
+    if isinstance(a, (list, tuple)) and type(a) is type(b) and len(a) == len(b):
+        return type(a)(_widened(x, y) for x, y in zip(a, b, strict=True))
+    if type(a) is not type(b) or a != b:
+        raise ValueError("they differ in more than shapes")
+    return a
 
 
 @export("TensorSpec")
@@ -43,6 +163,8 @@ class TensorSpec(TypeSpec):
     """
 
     __slots__ = ("_dtype", "_name", "_shape")
+
+    _expands = False
 
     _shape: TensorShape
     _dtype: DType

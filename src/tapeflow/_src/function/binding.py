@@ -14,6 +14,7 @@ from tapeflow._src.function import description
 from tapeflow._src.function.signature import (
     ObjectKey,
     Signature,
+    SpecKey,
     TensorKey,
     VariableKey,
     fitted,
@@ -67,10 +68,16 @@ class Binding:
                 "the structure of the arguments differs from the traced one", args, kwargs
             )
         leaves = flattened(structure)
+        if len(leaves) != len(self._keys):
+            raise self._failed(
+                "the kinds of the arguments differ from the traced ones", args, kwargs
+            )
         numbers = list(keys_of(leaves)) if self._takes_variables else None
         for i, key in enumerate(self._keys):
             if type(key) is TensorKey:
                 leaves[i] = self._tensor(key, leaves[i], args, kwargs)
+            elif type(key) is SpecKey and key.covers(key_of(leaves[i])):
+                continue
             elif (key_of(leaves[i]) if numbers is None else numbers[i]) != key:
                 what = flattened(self._arguments)[i]
                 raise self._failed(

@@ -10,9 +10,9 @@ import numpy as np
 
 import tapeflow._src.function.control_flow.statements  # noqa: F401  # what a tracer does with branches and loops
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor, is_expandable
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import atoms_of
 from tapeflow._src.core.sizes.extremes import hint_of
@@ -27,8 +27,10 @@ from tapeflow._src.function.graph_function import GraphFunction, sizes_in, symbo
 from tapeflow._src.function.signature import (
     ObjectKey,
     Signature,
+    SpecKey,
     TensorKey,
     VariableKey,
+    composed,
     flattened,
     form_of,
     packed,
@@ -83,7 +85,7 @@ class ConcreteFunction:
         outside = context.tracer
         tracer.enclosing = outside
         stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
-        given = list(stand_ins)
+        given = [k.spec if type(k) is SpecKey else x for k, x in zip(keys, stand_ins, strict=True)]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
         with tracing_lock, around, tracer.whole():
             for i in self._positions:
@@ -133,6 +135,7 @@ class ConcreteFunction:
                 self.inputs.append(spec)
                 described.append(spec)
             else:
+                leaf = key.spec if type(key) is SpecKey else leaf
                 described.append(key if isinstance(key, (VariableKey, ObjectKey)) else leaf)
         self._arguments = packed(structure, described)
 
@@ -321,8 +324,13 @@ def _names(signature: Signature, structure: tuple[Any, Any]) -> list[str]:
     args, kwargs = structure
     names: list[str] = []
     for name, value in [*zip(signature.names(len(args)), args, strict=True), *kwargs.items()]:
-        count = len(flattened(value))
-        names += [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
+        leaves = flattened(value)
+        number = iter(range(len(leaves)))
+        # The spec of a composite tensor is none of the tensors that names are for.
+        single = len(leaves) == 1
+        names += [
+            name if single or is_expandable(leaf) else f"{name}_{next(number)}" for leaf in leaves
+        ]
     return names
 
 
@@ -400,12 +408,10 @@ def _flat_outputs(result: Any, name: str) -> tuple[Callable[[Sequence[Any]], Any
     for leaf in nest.flatten(result):
         if leaf is None:
             slots.append(lambda new: None)
-        elif isinstance(leaf, IndexedSlices):
-            at = [add(convert_to_tensor(x)) for x in (leaf.values, leaf.indices)]
-            shape = leaf.dense_shape
-            if shape is not None:
-                at.append(add(convert_to_tensor(shape)))
-            slots.append(lambda new, at=at: IndexedSlices(*[new[i] for i in at]))
+        elif isinstance(leaf, CompositeTensor):
+            at = [add(convert_to_tensor(x)) for x in nest.flatten(leaf, expand_composites=True)]
+            spec = leaf._type_spec
+            slots.append(lambda new, at=at, spec=spec: composed(spec, [new[i] for i in at]))
         else:
             i = add(_as_tensor(leaf, name))
             slots.append(lambda new, i=i: new[i])

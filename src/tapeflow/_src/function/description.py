@@ -6,9 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow._src.core.indexed_slices import IndexedSlices
-from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.signature import ObjectKey, Signature, VariableKey
 
@@ -56,9 +54,7 @@ def type_text(value: Any) -> str:
     """What an argument or a result is."""
     if isinstance(value, TensorSpec):
         return repr(TensorSpec(value.shape, value.dtype))
-    if isinstance(value, IndexedSlices):
-        return _slices(value)
-    if isinstance(value, (VariableKey, ObjectKey)):
+    if isinstance(value, (VariableKey, ObjectKey, TypeSpec)):
         return repr(value)
     if isinstance(value, dict):
         return f"Dict[{', '.join(f'[{k!r}, {type_text(v)}]' for k, v in value.items())}]"
@@ -70,13 +66,3 @@ def type_text(value: Any) -> str:
     if isinstance(value, tuple):
         return f"Tuple[{', '.join(map(type_text, value))}]"
     return f"Literal[{value!r}]"
-
-
-def _slices(value: IndexedSlices) -> str:
-    """As in TensorFlow: the dense shape as far as it is known, then dtypes, then the shape of the indices."""
-    values: Any = value.values
-    indices: Any = value.indices
-    shape: Any = value.dense_shape
-    dense = TensorShape([None, *values.shape[1:]])
-    last = "None" if shape is None else repr(shape.dtype)
-    return f"IndexedSlicesSpec({dense!r}, {values.dtype!r}, {indices.dtype!r}, {last}, {indices.shape!r})"

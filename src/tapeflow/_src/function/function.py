@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from tapeflow._src.core import nest, settings
+from tapeflow._src.core import settings
 from tapeflow._src.core.context import new_id
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
@@ -18,7 +18,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.retracing import RetracingWatch, watch_for
-from tapeflow._src.function.signature import Signature, flattened, form_of, key_of, keys_of
+from tapeflow._src.function.signature import Signature, flattened, form_of, keys_of
 from tapeflow._src.function.traces import Traces
 from tapeflow._src.function.tracing.tracer import tracing_lock
 from tapeflow._src.graph import passes
@@ -184,8 +184,8 @@ class Function:
         """The key to trace for: that of the input signature, or one that covers the shapes of earlier calls, too."""
         if self.signature.input_signature is not None:
             keys = list(key[1:])
-            for i, spec in enumerate(nest.flatten(self.signature.input_signature)):
-                keys[i] = key_of(spec)
+            wide = list(keys_of(flattened(self.signature.input_signature)))
+            keys[: len(wide)] = wide
             return (key[0], *keys)
         return self._traces.widened(key) if self._options["reduce_retracing"] else key
 

@@ -30,8 +30,6 @@ def parts_of(g: Any) -> Parts:
     if g is None:
         return Parts([], lambda _: None)
     if isinstance(g, IndexedSlices):
-        parts = [g.values, g.indices]
-        if g.dense_shape is None:
-            return Parts(parts, lambda new: IndexedSlices(*new))
-        return Parts([*parts, convert_to_tensor(g.dense_shape)], lambda new: IndexedSlices(*new))
+        parts = [convert_to_tensor(x) for x in g._type_spec._to_components(g)]
+        return Parts(parts, lambda new: IndexedSlices(*new))
     return Parts([g], lambda new: new[0])

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import is_expandable, spec_of
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.errors import shown
-from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 
@@ -75,6 +75,35 @@ class TensorKey:
 
     def __repr__(self) -> str:
         return repr(self.spec())
+
+
+class SpecKey:
+    """What a composite tensor is like. The keys of its components follow it."""
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: TypeSpec) -> None:
+        self.spec = spec
+
+    def __hash__(self) -> int:
+        return hash(self.spec)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is SpecKey and self.spec == other.spec
+
+    def covers(self, other: Any) -> bool:
+        """Whether a trace made for this one can be used for another."""
+        return type(other) is SpecKey and other.spec.is_subtype_of(self.spec)
+
+    def widened(self, other: Any) -> Any:
+        """What covers both, or None."""
+        if type(other) is not SpecKey:
+            return None
+        common = self.spec.most_specific_common_supertype([other.spec])
+        return None if common is None else SpecKey(common)
+
+    def __repr__(self) -> str:
+        return repr(self.spec)
 
 
 class VariableKey:
@@ -167,58 +196,70 @@ def key_of(leaf: Any) -> Any:
         return leaf
     if isinstance(leaf, TensorShape):
         return (kind, leaf._dims)
+    if is_expandable(leaf):
+        return SpecKey(spec_of(leaf))
     return ObjectKey(leaf)
 
 
 def keys_of(leaves: Sequence[Any]) -> Iterator[Any]:
-    """The keys of all arguments."""
+    """The keys of all arguments, in the order of `flattened`."""
     variables: dict[int, int] = {}
+    components: Iterator[Any] = iter(())
     for leaf in leaves:
-        if isinstance(leaf, Variable):
+        spec = next(
+            components, None
+        )  # a trace depends on no more of a component than its spec says
+        if spec is not None:
+            yield key_of(spec)
+        elif isinstance(leaf, Variable):
             yield VariableKey(leaf, variables.setdefault(id(leaf), len(variables)))
         else:
-            yield key_of(leaf)
+            key = key_of(leaf)
+            if type(key) is SpecKey:
+                components = iter(nest.flatten(key.spec, expand_composites=True))
+            yield key
 
 
 # Structures.
 
 
 def flattened(structure: Any) -> list[Any]:
-    """The leaves as they are traced: arrays are tensors, and the tensors of `tf.IndexedSlices` are laid open."""
+    """The leaves as they are traced: arrays are tensors, and composite tensors their specs before their components."""
     leaves: list[Any] = []
     for leaf in nest.flatten(structure):
-        if isinstance(leaf, IndexedSlices):
-            leaves += [
-                p if isinstance(p, TensorSpec) else convert_to_tensor(p) for p in _parts(leaf)
-            ]
-        elif isinstance(leaf, (np.ndarray, np.generic)):
+        if isinstance(leaf, (np.ndarray, np.generic)):
             leaves.append(convert_to_tensor(leaf))
+        elif is_expandable(leaf):
+            parts = nest.flatten(leaf, expand_composites=True)
+            leaves.append(spec_of(leaf))
+            leaves += [p if isinstance(p, TensorSpec) else convert_to_tensor(p) for p in parts]
         else:
             leaves.append(leaf)
     return leaves
 
 
 def packed(structure: Any, leaves: Sequence[Any]) -> Any:
-    """The structure with other leaves, in the order of `flattened`."""
+    """The structure with other leaves, in the order of `flattened`: specs stay where components are specs."""
     rest = iter(leaves)
     new = []
     for leaf in nest.flatten(structure):
-        if isinstance(leaf, IndexedSlices):
-            new.append(IndexedSlices(*[next(rest) for _ in _parts(leaf)]))
-        else:
-            new.append(next(rest))
+        value = next(rest)
+        if is_expandable(leaf):
+            parts = [next(rest) for _ in nest.flatten(value, expand_composites=True)]
+            value = composed(value, parts)
+        new.append(value)
     return nest.pack_sequence_as(structure, new)
 
 
-def _parts(slices: IndexedSlices) -> list[Any]:
-    parts = [slices.values, slices.indices]
-    return parts if slices.dense_shape is None else [*parts, slices.dense_shape]
+def composed(spec: Any, parts: Sequence[Any]) -> Any:
+    """A composite tensor of its components, or its spec if these are specs."""
+    if any(isinstance(part, TensorSpec) for part in parts):
+        return spec
+    return nest.pack_sequence_as(spec, parts, expand_composites=True)
 
 
 def form_of(structure: Any) -> Any:
     """The form of a structure, as something that can be a key."""
-    if isinstance(structure, IndexedSlices):
-        return (IndexedSlices, len(_parts(structure)))
     if not nest.is_nested(structure):
         return None
     if isinstance(structure, dict):
@@ -226,6 +267,9 @@ def form_of(structure: Any) -> Any:
         return (type(structure), *((_of_dict(key), form_of(structure[key])) for key in keys))
     if isinstance(structure, (list, tuple)):
         return (type(structure), *map(form_of, structure))
+    if hasattr(structure, "__tf_flatten__"):
+        fixed, parts = structure.__tf_flatten__()
+        return (type(structure), *map(key_of, nest.flatten(fixed)), *map(form_of, parts))
     return (type(structure), len(nest.flatten(structure)))
 
 
@@ -263,9 +307,11 @@ class Signature:
                 f"{input_signature!r}"
             )
         for leaf in nest.flatten(input_signature):
-            if not isinstance(leaf, TensorSpec):
+            if not isinstance(leaf, TensorSpec) and not (
+                isinstance(leaf, TypeSpec) and is_expandable(leaf)
+            ):
                 raise TypeError(
-                    f"tf.function: input_signature may only contain tf.TensorSpec, got {leaf!r}"
+                    f"tf.function: input_signature may only contain tf.TensorSpec and other tf.TypeSpecs, got {leaf!r}"
                 )
         parameters = self.parameters.parameters.values()
         positional = [
@@ -334,7 +380,7 @@ class Signature:
         return (*given, *rest)
 
     def _fitted(self, spec: Any, value: Any, args: Any, kwargs: Any) -> Any:
-        if isinstance(spec, TensorSpec):
+        if isinstance(spec, TypeSpec):
             return fitted(spec, value, lambda why: self.failed(why, args, kwargs))
         try:
             nest.assert_same_structure(spec, value)
@@ -351,8 +397,14 @@ class Signature:
         )
 
 
-def fitted(spec: TensorSpec, value: Any, failed: Callable[[str], Exception]) -> Any:
+def fitted(spec: Any, value: Any, failed: Callable[[str], Exception]) -> Any:
     """A value as a tensor that a spec describes."""
+    if is_expandable(spec) or is_expandable(value):
+        if not is_expandable(value) or not spec_of(value).is_subtype_of(spec):
+            raise failed(
+                f"Can not cast {shown(spec_of(value) if is_expandable(value) else value)} to {spec}"
+            )
+        return value
     if isinstance(value, TensorSpec):
         if not spec.is_compatible_with(value):
             raise failed(f"Can not cast {value} to {spec}")

@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tapeflow._src.function.signature import TensorKey
+from tapeflow._src.function.signature import SpecKey, TensorKey
 
 if TYPE_CHECKING:
     from tapeflow._src.function.concrete import ConcreteFunction
@@ -129,13 +129,20 @@ def _is_wide(key: Any) -> bool:
 
 def _besides_shapes(key: Any) -> Any:
     """What two keys have in common if one covers the other."""
-    return tuple([(TensorKey, k.dtype) if type(k) is TensorKey else k for k in key])
+    return tuple([_kind(k) if type(k) in _WITH_SHAPES else k for k in key])
+
+
+_WITH_SHAPES = (TensorKey, SpecKey)
+
+
+def _kind(key: Any) -> Any:
+    return (TensorKey, key.dtype) if type(key) is TensorKey else (SpecKey, type(key.spec))
 
 
 def _covers(wide: Any, key: Any) -> bool:
     """Whether a trace for one key can be used for another."""
     return len(wide) == len(key) and all(
-        mine.covers(theirs) if type(mine) is TensorKey else mine == theirs
+        mine.covers(theirs) if type(mine) in _WITH_SHAPES else mine == theirs
         for mine, theirs in zip(wide, key, strict=True)
     )
 
@@ -145,7 +152,7 @@ def _common(one: Any, other: Any) -> list[Any] | None:
     if len(one) != len(other):
         return None
     found = [
-        (a.widened(b) if type(a) is TensorKey else a if a == b else None)
+        (a.widened(b) if type(a) in _WITH_SHAPES else a if a == b else None)
         for a, b in zip(one, other, strict=True)
     ]
     same = [a is b for a, b in zip(one, other, strict=True)]

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType, as_dtype
-from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
 from tapeflow._src.core.placement.remote import to_host
+from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import Atom, Compound, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import KINDS
 from tapeflow._src.core.spec import TensorSpec
@@ -85,6 +86,10 @@ def encoded(value: Any, arrays: Arrays, size: Callable[[Dim], Any] | None = None
         return {"spec": [shape, value.dtype.name, value.name]}
     if isinstance(value, IndexedSlices):
         return {"slices": inside((value._values, value._indices, value._dense_shape))}
+    if isinstance(value, IndexedSlicesSpec):
+        return {"slices_spec": inside(value._serialize())}
+    if isinstance(value, TensorShape):
+        return {"shape": None if value.rank is None else value.as_list()}
     fields = getattr(kind, "_fields", None)
     if isinstance(value, tuple) and fields is not None:
         return {"named": [kind.__name__, list(fields), inside(value)]}
@@ -140,13 +145,26 @@ def decoded(
         shape, dtype, name = held
         return TensorSpec(shape, as_dtype(dtype), name)
     if kind == "slices":
-        return IndexedSlices(*inside(held))
+        return _slices(*inside(held))
+    if kind == "slices_spec":
+        return IndexedSlicesSpec(*inside(held))
+    if kind == "shape":
+        return TensorShape(held)
     if kind == "named":
         name, fields, values = held
         return _named_tuple(name, tuple(fields))(*inside(values))
     if kind == "dict":
         return dict(map(inside, held))
     raise Damage(f"it holds {kind!r}, which this version of tapeflow does not know")
+
+
+def _slices(values: Any, indices: Any, shape: Any) -> Any:
+    """What is encoded as slices: in models that were saved by older versions, specs too."""
+    if not isinstance(values, TensorSpec):
+        return IndexedSlices(values, indices, shape)
+    dense = TensorShape([None]).concatenate(values.shape[1:])
+    kind = None if shape is None else shape.dtype
+    return IndexedSlicesSpec(dense, values.dtype, indices.dtype, kind, indices.shape)
 
 
 @functools.lru_cache(64)

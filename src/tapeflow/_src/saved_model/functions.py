@@ -19,7 +19,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
-from tapeflow._src.function.signature import TensorKey, flattened, form_of, key_of, keys_of
+from tapeflow._src.function.signature import SpecKey, TensorKey, flattened, form_of, key_of, keys_of
 from tapeflow._src.function.tracing.symbols import TracingError
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.saved_model.damage import UNTOLD, Damage, index, sound
@@ -189,7 +189,7 @@ class _Trace:
     def covers(self, key: Any) -> bool:
         """Whether it is for such arguments."""
         return len(key) == len(self.key) and all(
-            mine.covers(theirs) if type(mine) is TensorKey else mine == theirs
+            mine.covers(theirs) if type(mine) in (TensorKey, SpecKey) else mine == theirs
             for mine, theirs in zip(self.key, key, strict=True)
         )
 

@@ -10,9 +10,8 @@ from tapeflow._src.autodiff.explain import diagnosis, source_names
 from tapeflow._src.autodiff.explain.findings import Finding, Question, Step
 from tapeflow._src.autodiff.explain.journal import Event, Operation, user_frame
 from tapeflow._src.autodiff.explain.paths import Reason
-from tapeflow._src.autodiff.targets_and_sources import variable_of
+from tapeflow._src.autodiff.targets_and_sources import tensors_in, variable_of
 from tapeflow._src.core import nest
-from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -139,8 +138,7 @@ def _text(name: str, finding: Finding) -> str:
 def _target_values(target: Any) -> list[Any]:
     """The tensors and variables that the target consists of."""
     values = []
-    for t in nest.flatten(target):
-        t = t.values if isinstance(t, IndexedSlices) else t
+    for t in tensors_in(target):
         variable = variable_of(t)
         if variable is None and not isinstance(t, Tensor):
             raise TypeError(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.tensor import Tensor
@@ -17,6 +18,7 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.control.tensor_array import TensorArray
 
 _VALUES = (Tensor, Variable, bool, int, float, complex, str, bytes, np.ndarray, np.generic)
+_TOGETHER = (TensorArray, CompositeTensor)
 
 
 def is_symbolic(x: Any) -> bool:
@@ -49,15 +51,15 @@ def read(x: Any) -> Any:
 
 def is_value(x: Any) -> bool:
     """Whether `x` can be an input or output of a branch or loop of the program."""
-    return isinstance(x, (*_VALUES, TensorArray))
+    return isinstance(x, (*_VALUES, *_TOGETHER))
 
 
 def as_value(x: Any, like: Any = None) -> Any:
-    """`x` as it travels through branches and loops: a tensor, or a `TensorArray`.
+    """`x` as it travels through branches and loops: a tensor, a composite one, or a `TensorArray`.
 
     A Python number takes the dtype of `like` if it is of the same kind: a float becomes any float.
     """
-    if isinstance(x, TensorArray):
+    if isinstance(x, _TOGETHER):
         return x
     if isinstance(like, Tensor) and type(x) in (bool, int, float, complex):
         natural = convert_to_tensor(x)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import is_expandable
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import bool_, int32
 from tapeflow._src.core.errors import invalid
@@ -275,6 +276,13 @@ def _invariants(start: Flat, given: Any) -> list[tuple[Any, ...]]:
         StackShape(None, x._array.shape.element) if i in start.growing else x._array.shape
         for i, x in enumerate(start.tensors)
     ]
+    at = 0
+    for position, count in enumerate(
+        start.kinds
+    ):  # what the spec of a composite tensor leaves open may change
+        if position in start.specs:
+            own[at : at + count] = _of_components(start.specs[position], own[at : at + count])
+        at += count
     if given is None:
         return own
     shapes = nest.flatten(given)
@@ -284,10 +292,28 @@ def _invariants(start: Flat, given: Any) -> list[tuple[Any, ...]]:
             f"{len(start.kinds)} loop variables"
         )
     result: list[tuple[Any, ...]] = []
-    for shape, count in zip(shapes, start.kinds, strict=True):
+    for position, (shape, count) in enumerate(zip(shapes, start.kinds, strict=True)):
+        if position in start.specs:
+            mine = own[len(result) : len(result) + count]
+            if is_expandable(shape):
+                start.specs[position] = start.specs[position].most_specific_compatible_type(shape)
+                mine = _of_components(shape, mine)
+            result += mine
+            continue
         for mine in own[len(result) : len(result) + count]:
             result.append(mine if isinstance(mine, StackShape) else _invariant(shape, mine))
     return result
+
+
+def _of_components(spec: Any, own: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The shapes of the components of a composite tensor, with None where its spec has None."""
+    wide = [leaf.shape._dims for leaf in nest.flatten(spec, expand_composites=True)]
+    return [
+        mine
+        if dims is None
+        else tuple([None if d is None else m for d, m in zip(dims, mine, strict=True)])
+        for dims, mine in zip(wide, own, strict=True)
+    ]
 
 
 def _invariant(given: Any, own: tuple[Any, ...]) -> tuple[Any, ...]:

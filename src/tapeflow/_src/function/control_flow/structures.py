@@ -1,13 +1,14 @@
-"""What branches and loop bodies return: any structure of tensors, numbers, `tf.IndexedSlices` and `tf.TensorArray`s."""
+"""What branches and loop bodies return: any structure of tensors, numbers, composite tensors and `tf.TensorArray`s."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.sizes.dims import same_size
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.rows import Described, described
@@ -29,13 +30,22 @@ class Flat:
         self.structure = structure
         self.tensors: list[Tensor] = []
         self.growing: set[int] = set()  # stacks that may become longer
+        self.specs: dict[int, Any] = {}  # of composite tensors, by the number of their leaf
         self._slots: list[tuple[int, Rebuild]] = []
         for position, leaf in enumerate(nest.flatten(structure)):
-            parts, rebuild = _parts(position, leaf, convert)
+            if isinstance(leaf, CompositeTensor):
+                self.specs[position] = leaf._type_spec
+                parts = [convert_to_tensor(x) for x in nest.flatten(leaf, expand_composites=True)]
+                rebuild = partial(self._composed, position)
+            else:
+                parts, rebuild = _parts(position, leaf, convert)
             if isinstance(leaf, TensorArray) and leaf.dynamic_size:
                 self.growing.add(len(self.tensors))
             self.tensors += parts
             self._slots.append((len(parts), rebuild))
+
+    def _composed(self, position: int, new: Sequence[Any]) -> Any:
+        return nest.pack_sequence_as(self.specs[position], list(new), expand_composites=True)
 
     @property
     def kinds(self) -> list[int]:
@@ -59,12 +69,6 @@ def _parts(
         return [], lambda new: None
     if isinstance(leaf, TensorArray):
         return [leaf._as_stack()], lambda new: leaf._with_stack(new[0])
-    if isinstance(leaf, IndexedSlices):
-        parts = [leaf.values, leaf.indices, leaf.dense_shape]
-        return (
-            [convert_to_tensor(x) for x in parts if x is not None],
-            lambda new: IndexedSlices(*new),
-        )
     tensor = convert_to_tensor(leaf) if convert is None else convert(position, leaf)
     return [tensor], lambda new: new[0]
 
@@ -76,7 +80,7 @@ def check_branches(op: str, names: Sequence[str], results: Sequence[Flat]) -> No
         what = f"{names[0]} and {name} of tf.{op}"
         a, b = (nest.flatten(x.structure) for x in (first, other))
         try:
-            nest.assert_same_structure(first.structure, other.structure)
+            nest.assert_same_structure(first.structure, other.structure, expand_composites=True)
         except (TypeError, ValueError) as error:
             raise TypeError(
                 f"{what} must return the same structure of values: {first.structure!r} and {other.structure!r}. {error}"
@@ -91,6 +95,9 @@ def check_branches(op: str, names: Sequence[str], results: Sequence[Flat]) -> No
             raise TypeError(
                 f"{what} must return the same kinds of values: {first.structure!r} and {other.structure!r}"
             )
+        for position, spec in other.specs.items():  # the result is what both may be
+            common = spec.most_specific_compatible_type(first.specs[position])
+            first.specs[position] = common
         for x, y in zip(first.tensors, other.tensors, strict=True):
             if x.dtype is not y.dtype:
                 raise TypeError(

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core import dtypes
+from tapeflow._src.core import dtypes, nest
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
@@ -287,12 +288,14 @@ def _as_alike(value: Any, dtype: Any) -> Tensor:
 
 @export("is_tensor")
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a tensor, a variable or `tf.IndexedSlices`.
+    """Whether `x` is a tensor, a variable, or a composite tensor such as `tf.IndexedSlices`.
 
     >>> tf.is_tensor(tf.constant(1.0)), tf.is_tensor(1.0)
     (True, False)
     """
-    return isinstance(x, (Tensor, Variable, IndexedSlices)) or hasattr(x, "__tf_tensor__")
+    if isinstance(x, CompositeTensor):
+        return x._is_tensor
+    return isinstance(x, (Tensor, Variable)) or hasattr(x, "__tf_tensor__")
 
 
 @export("get_static_value")
@@ -323,12 +326,8 @@ def identity(input: Any, name: str | None = None) -> Any:
     >>> tf.identity(tf.Variable(2.0))
     <tf.Tensor: shape=(), dtype=float32, numpy=2.0>
     """
-    if isinstance(input, IndexedSlices):
-        return IndexedSlices(
-            identity(input.values),
-            identity(input.indices),
-            None if input.dense_shape is None else identity(input.dense_shape),
-        )
+    if isinstance(input, CompositeTensor):
+        return nest.map_structure(identity, input, expand_composites=True)
     return primitives.identity(convert_to_tensor(input))
 
 
@@ -352,8 +351,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     >>> tape.gradient(y, x).numpy()
     np.float32(3.0)
     """
-    if isinstance(input, IndexedSlices):
-        return IndexedSlices(stop_gradient(input.values), input.indices, input.dense_shape)
+    if isinstance(input, CompositeTensor):
+        return input._with_gradients(nest.map_structure(stop_gradient, input._differentiable()))
     return primitives.stop_gradient(convert_to_tensor(input))
 
 

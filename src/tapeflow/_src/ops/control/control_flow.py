@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import bool_, int32
@@ -326,7 +327,7 @@ def _next_values(values: Any, loop_vars: Any) -> Any:
 
 
 def _as_loop_value(value: Any) -> Any:
-    return value if isinstance(value, TensorArray) else convert_to_tensor(value)
+    return value if isinstance(value, (TensorArray, CompositeTensor)) else convert_to_tensor(value)
 
 
 # Scopes.

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.composites.composite import CompositeTensor
+from tapeflow._src.core.composites.operand import Operand
 from tapeflow._src.core.convert import convert_to_tensor, scalar
 from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.core.sizes.dims import Dim
@@ -182,6 +184,10 @@ def _like(value: Any, tensor: Tensor) -> Tensor:
     except TypeError as error:
         message = f"{error}, the dtype of the other operand. Use tf.cast to change that."
         raise DTypeError(None, None, message) from None
+    except ValueError as error:
+        if isinstance(value, CompositeTensor):
+            return Operand(value, error)
+        raise
 
 
 # Complex numbers, in nearly every gradient.

@@ -1,0 +1,1 @@
+"""Values that are made of several tensors, such as `tf.RaggedTensor`, and how ops come to take them."""

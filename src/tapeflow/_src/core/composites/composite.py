@@ -1,0 +1,54 @@
+"""Composite tensors: values that are made of several tensors, and count as one.
+
+A composite says with `_type_spec` what it is like; its spec (`core.spec.TypeSpec`) takes it apart and puts it together.
+That is all that `tf.nest`, `tf.function`, branches and loops, datasets and tapes need to know of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow._src.core.errors import shown
+from tapeflow._src.core.spec import TypeSpec
+
+
+class CompositeTensor:
+    """What `tf.IndexedSlices`, `tf.RaggedTensor`, `tf.SparseTensor` and extension types are."""
+
+    __slots__ = ()
+
+    _is_tensor = True
+    """Whether `tf.is_tensor` says so."""
+
+    @property
+    def _type_spec(self) -> Any:
+        """What it is like."""
+        raise NotImplementedError(f"{type(self).__name__}._type_spec")
+
+    def _differentiable(self) -> Any:
+        """The structure of tensors that gradients are about, where it is a target or a source."""
+        raise ValueError(
+            f"Type {type(self).__name__} is not supported as a gradient source or gradient target. Use the tensors "
+            f"inside of it: {shown(self)}"
+        )
+
+    def _with_gradients(self, gradients: Any) -> Any:
+        """The gradient of this source, from those of its tensors, none of which is None."""
+        raise NotImplementedError(f"{type(self).__name__}._with_gradients")
+
+
+def is_expandable(leaf: Any) -> bool:
+    """Whether a leaf of a structure has components, or is the spec of what has."""
+    return isinstance(leaf, CompositeTensor) or (isinstance(leaf, TypeSpec) and leaf._expands)
+
+
+def spec_of(leaf: Any) -> Any:
+    """The spec of what `is_expandable`."""
+    return leaf._type_spec if isinstance(leaf, CompositeTensor) else leaf
+
+
+def components_of(leaf: Any) -> Any:
+    """The components of what `is_expandable`: tensors, or the specs of them."""
+    if isinstance(leaf, CompositeTensor):
+        return leaf._type_spec._to_components(leaf)
+    return leaf._component_specs
