@@ -39,6 +39,7 @@ MADE_BY = "# Written by scripts/exports.py, from the lines in _src that export t
 LATE = (
     "ops.image.boxes",
     "ops.image.suppression",
+    "ragged",
 )
 
 KERAS = ("initializers", "losses", "metrics", "optimizers")
@@ -59,8 +60,8 @@ NAMESPACES = {
             *("nest", "nn", "random", "signal"),
         ),
         later=(
-            *("autograph", "bitwise", "data", "experimental", "io", "quantization", "saved_model"),
-            *("summary", "sysconfig", "test", "train", "version"),
+            *("autograph", "bitwise", "data", "experimental", "io", "quantization", "ragged"),
+            *("saved_model", "summary", "sysconfig", "test", "train", "version"),
         ),
         elsewhere=(("keras", "tapeflow.keras"), *((n, f"tapeflow.keras.{n}") for n in KERAS)),
         setup=("ops.methods", "keras.hook"),
@@ -126,6 +127,7 @@ NAMESPACES = {
     "quantization": Namespace(
         "`tf.quantization`: numbers rounded to a few levels, and training that knows of it."
     ),
+    "ragged": Namespace("`tf.ragged`: tensors whose rows have different lengths."),
     "random": Namespace("`tf.random`: random numbers.", inside=("experimental",)),
     "random.experimental": Namespace(
         "`tf.random.experimental`: other names for what is in `tf.random`, and shuffles that a seed decides."

@@ -36,6 +36,7 @@ LAYERS = [
     "tapeflow._src.function",
     "tapeflow._src.config",
     "tapeflow._src.io",
+    "tapeflow._src.ragged",
     "tapeflow._src.data",
     "tapeflow._src.train",
     "tapeflow._src.saved_model",

@@ -64,7 +64,10 @@ from tapeflow._src.core.dtypes import (
     uint32 as uint32,
     uint64 as uint64,
 )
-from tapeflow._src.core.indexed_slices import IndexedSlices as IndexedSlices
+from tapeflow._src.core.indexed_slices import (
+    IndexedSlices as IndexedSlices,
+    IndexedSlicesSpec as IndexedSlicesSpec,
+)
 from tapeflow._src.core.log import get_logger as get_logger
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.core.module import Module as Module
@@ -122,6 +125,7 @@ from tapeflow._src.ops.array.shaping import (
     squeeze as squeeze,
     stop_gradient as stop_gradient,
     transpose as transpose,
+    type_spec_from_value as type_spec_from_value,
 )
 from tapeflow._src.ops.control.control_flow import (
     case as case,
@@ -301,6 +305,7 @@ if _typing.TYPE_CHECKING:
         experimental as experimental,
         io as io,
         quantization as quantization,
+        ragged as ragged,
         saved_model as saved_model,
         summary as summary,
         sysconfig as sysconfig,
@@ -308,6 +313,8 @@ if _typing.TYPE_CHECKING:
         train as train,
         version as version,
     )
+    from tapeflow._src.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
+    from tapeflow._src.ragged.tensor import RaggedTensor as RaggedTensor
 
 __getattr__ = _Missing(
     "tf",
@@ -318,6 +325,7 @@ __getattr__ = _Missing(
         "experimental",
         "io",
         "quantization",
+        "ragged",
         "saved_model",
         "summary",
         "sysconfig",
@@ -332,4 +340,9 @@ __getattr__ = _Missing(
         "metrics": "tapeflow.keras.metrics",
         "optimizers": "tapeflow.keras.optimizers",
     },
+    names={"RaggedTensorSpec": "ragged.spec", "RaggedTensor": "ragged.tensor"},
 )
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

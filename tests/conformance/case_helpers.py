@@ -6,6 +6,8 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 COMPILES = True
 """Whether `everywhere` compiles with XLA, which takes most of its time."""
 
@@ -71,3 +73,18 @@ def derivatives(tf: Any, f: Callable[..., Any]) -> Callable[..., Any]:
         return [y, *first, *outer.gradient(again, xs)]
 
     return both
+
+
+def expressions(names: dict[str, str], text: str) -> dict[str, Callable[[Any], Any]]:
+    """A case for each line of a text: an expression, whose value is compared. `names` are expressions, too."""
+
+    def case(line: str) -> Callable[[Any], Any]:
+        def run(tf: Any) -> Any:
+            known = {"tf": tf, "np": np}
+            for name, expression in names.items():
+                known[name] = eval(expression, known)
+            return eval(line, known)
+
+        return run
+
+    return {line: case(line) for line in text.strip().splitlines()}

@@ -138,6 +138,13 @@ def describe(tf: Any, value: Any) -> Any:
         return value if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, (bytes, complex)):
         return {type(value).__name__: str(value)}
+    if (
+        type(value).__name__ == "RaggedTensor"
+    ):  # not by its class, which would be imported for every case
+        parts = [value.flat_values, *value.nested_row_splits, value.shape]
+        return {"RaggedTensor": [describe(tf, part) for part in parts], "repr": repr(value)}
+    if type(value).__name__ == "RaggedTensorSpec":
+        return {"RaggedTensorSpec": repr(value)}
     if isinstance(value, tf.Variable):
         return {"variable": value.dtype.name, **_array(value.numpy())}
     if isinstance(value, tf.IndexedSlices):

@@ -130,8 +130,6 @@ class IndexedSlicesSpec(TypeSpec):
       indices_shape: of the indices, and so the number of rows.
     """
 
-    value_type = IndexedSlices
-
     def __init__(
         self,
         shape: Any = None,
@@ -145,6 +143,11 @@ class IndexedSlicesSpec(TypeSpec):
         self._indices_dtype = as_dtype(indices_dtype)
         self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
         self._indices_shape = TensorShape(indices_shape).with_rank(1)
+
+    @property
+    def value_type(self) -> type:
+        """`tf.IndexedSlices`."""
+        return IndexedSlices
 
     def _serialize(self) -> tuple[Any, ...]:
         return (

@@ -58,7 +58,7 @@ class TypeSpec:
         """The spec that gave these parts."""
         return cls(*parts)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: Any, /) -> bool:
         """Whether one value could be of this kind and of the other."""
         other = spec_or_value
         if not isinstance(other, TypeSpec):

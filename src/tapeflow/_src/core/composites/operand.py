@@ -64,9 +64,13 @@ class Operand(Tensor):
 
     interpreter = _Operators()
     symbolic = True
-    dtype = None  # pyright: ignore[reportAssignmentType]  # that of no tensor: nobody casts it
 
     def __init__(self, composite: Any, refusal: Exception) -> None:
         super().__init__(AbstractArray((), np.dtype(np.void), str(refusal)))
         self.composite = composite
         self.refusal = refusal
+
+    @property
+    def dtype(self) -> Any:
+        """That of no tensor: nobody is to cast it."""
+        return None

@@ -20,6 +20,7 @@ from tapeflow._src.core.placement.remote import moved_beside
 from tapeflow._src.core.shapes import TensorShape, broadcast_shapes
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import surely_unequal
+from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import Shape, axis_of, ints
@@ -296,6 +297,24 @@ def is_tensor(x: Any) -> bool:
     if isinstance(x, CompositeTensor):
         return x._is_tensor
     return isinstance(x, (Tensor, Variable)) or hasattr(x, "__tf_tensor__")
+
+
+@export("type_spec_from_value")
+def type_spec_from_value(value: Any) -> Any:
+    """The `tf.TypeSpec` of a tensor, of a composite one, or of what converts to a tensor.
+
+    >>> tf.type_spec_from_value([1.0, 2.0])
+    TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+    """
+    if isinstance(value, CompositeTensor):
+        return value._type_spec
+    try:
+        tensor = convert_to_tensor(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"Could not build a TypeSpec for {shown(value)} with type {type(value).__name__}"
+        ) from None
+    return TensorSpec(tensor.shape, tensor.dtype)
 
 
 @export("get_static_value")

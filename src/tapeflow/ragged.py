@@ -1,0 +1,31 @@
+"""`tf.ragged`: tensors whose rows have different lengths."""
+
+# Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: F401
+
+import typing as _typing
+
+from tapeflow._src.core.missing import Missing as _Missing
+
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.ragged.constant import (
+        constant as constant,
+        range_ as range,
+        row_splits_to_segment_ids as row_splits_to_segment_ids,
+        segment_ids_to_row_splits as segment_ids_to_row_splits,
+    )
+
+__getattr__ = _Missing(
+    "tf.ragged",
+    names={
+        "constant": "ragged.constant",
+        "range": "ragged.constant:range_",
+        "row_splits_to_segment_ids": "ragged.constant",
+        "segment_ids_to_row_splits": "ragged.constant",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())
