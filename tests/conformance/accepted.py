@@ -69,14 +69,6 @@ _LOGARITHMS = {"list": [_complex([0.0, sign * 3.14159265]) for sign in (1, -1, 1
 _SIGNED_ZEROS = "TensorFlow's caches take -0.0 for 0.0: whichever number, or argument, came first is computed with"
 _CONJUGATES = "TensorFlow's gradient leaves out the conjugate that its own convention asks for"
 
-_SLICES = {
-    "IndexedSlices": {
-        "values": {"tensor": "float32", "shape": [1], "values": [1.0]},
-        "indices": {"tensor": "int32", "shape": [1], "values": [0]},
-        "dense_shape": None,
-    }
-}
-
 ACCEPTED: dict[str, Accepted] = {
     **_raises(
         "TypeError",
@@ -178,9 +170,6 @@ ACCEPTED: dict[str, Accepted] = {
     ),
     "nests/dict_with_mixed_keys": Accepted(
         {"result": {"list": [3, 1]}}, "keys that cannot be sorted keep an order of their own"
-    ),
-    "nests/flatten_indexed_slices_expanded": Accepted(
-        {"result": {"list": [_SLICES]}}, "IndexedSlices are a leaf, also with expand_composites"
     ),
     "indexed_slices/gather_negative_axis": Accepted(
         {"result": _rows([[1.0, 1.0]], [0])}, "axis -2 of a matrix is axis 0, so rows are enough"
