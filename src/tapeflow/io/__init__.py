@@ -22,6 +22,19 @@ from tapeflow._src.io.images import (
     encode_png as encode_png,
     is_jpeg as is_jpeg,
 )
+from tapeflow._src.io.parsing.features import (
+    FixedLenFeature as FixedLenFeature,
+    FixedLenSequenceFeature as FixedLenSequenceFeature,
+)
+from tapeflow._src.io.parsing.json_example import decode_json_example as decode_json_example
+from tapeflow._src.io.parsing.parse_example import (
+    parse_example as parse_example,
+    parse_single_example as parse_single_example,
+)
+from tapeflow._src.io.parsing.sequences import (
+    parse_sequence_example as parse_sequence_example,
+    parse_single_sequence_example as parse_single_sequence_example,
+)
 from tapeflow._src.io.records import (
     TFRecordOptions as TFRecordOptions,
     TFRecordWriter as TFRecordWriter,

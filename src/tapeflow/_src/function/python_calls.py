@@ -24,6 +24,7 @@ class PythonCall:
 
     outputs = None
     elementwise = False
+    of_users = True  # whether it is code of the user, who may look at what is traced and recorded
 
     def __init__(self, name: str, function: Callable[..., Sequence[Any]], specs: Any) -> None:
         self.name = name
@@ -43,7 +44,10 @@ class PythonCall:
     def call(self, *inputs: Tensor, effect: bool) -> tuple[Any, ...]:
         """Copies the node into the function that is traced, or calls the function."""
         if context.tracer is not None:
-            return tuple(context.tracer.python(self.name, self.function, inputs, self.specs))
+            found = context.tracer.python(
+                self.name, self.function, inputs, self.specs, self.of_users
+            )
+            return tuple(found)
         if innermost(inputs) is not None:
             raise NotImplementedError(
                 f"{self.name} inside tf.function cannot be run for all examples of tf.vectorized_map at once."
@@ -52,6 +56,16 @@ class PythonCall:
 
     def __repr__(self) -> str:
         return f"<Python call {self.name}>"
+
+
+class HostCall(PythonCall):
+    """The same for a function of ours, from arrays to arrays, that looks at nothing else."""
+
+    of_users = False
+
+    def kernel(self, *arrays: Any, effect: bool) -> tuple[Any, ...]:
+        """Calls the function."""
+        return tuple(self.function(*map(np.asarray, arrays)))
 
 
 class KeptTapes:

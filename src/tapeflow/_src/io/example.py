@@ -14,6 +14,8 @@ from tapeflow._src.io import wire
 from tapeflow._src.io.message_fields import Scalars, listed, quoted
 from tapeflow._src.io.messages import Field, Message
 
+_FEW = 64  # values, up to which Python is faster than NumPy
+
 
 class Strings(Scalars):
     """A list of strings of bytes."""
@@ -50,6 +52,13 @@ class Floats(Scalars):
     def checked(values: Any) -> list[Any]:
         """Rounded to 32 bits."""
         found = values if isinstance(values, np.ndarray) else listed(values)
+        if type(found) is list and len(found) < _FEW:
+            try:
+                return list(
+                    struct.unpack(f"<{len(found)}f", struct.pack(f"<{len(found)}f", *found))
+                )
+            except (struct.error, OverflowError):
+                pass  # NumPy rounds what is too large, and below is said what is wrong
         array = np.asarray(found)
         if array.dtype.kind not in "fiub" and len(found):
             wrong = next((v for v in found if not hasattr(v, "__float__")), found[0])
@@ -80,8 +89,13 @@ class Integers(Scalars):
     @staticmethod
     def checked(values: Any) -> list[Any]:
         """Integers, no bools."""
+        given = listed(values)
+        if set(map(type, given)) <= {int} and (
+            not given or (min(given) >= -(2**63) and max(given) < 2**63)
+        ):
+            return given
         found = []
-        for value in listed(values):
+        for value in given:
             if isinstance(value, (bool, np.bool_)):
                 raise TypeError("Field tensorflow.Int64List.value: Expected an int, got a boolean.")
             number = operator.index(value)

@@ -18,10 +18,23 @@ def quoted(text: bytes) -> str:
     return f'"{"".join(parts)}"'
 
 
-class MessageMap(MutableMapping[str, Any]):
+Tell = Callable[[], None] | None
+
+
+class Told:
+    """What tells the message around it that it is changed, until it has been told once."""
+
+    _tell: Tell
+
+    def _changed(self) -> None:
+        if self._tell is not None:
+            self._tell()
+
+
+class MessageMap(Told, MutableMapping[str, Any]):
     """A map from texts to messages. A key that is asked for is there from then on."""
 
-    def __init__(self, of: type[Any], tell: Callable[[], None]) -> None:
+    def __init__(self, of: type[Any], tell: Tell = None) -> None:
         self._of, self._tell = of, tell
         self._items: dict[str, Any] = {}
 
@@ -35,11 +48,25 @@ class MessageMap(MutableMapping[str, Any]):
         found = self._items.get(key)
         if found is None:
             found = self._items[key] = self._of()
-            vars(found)["_tell"] = self._tell
-            self._tell()
+            self._changed()
         return found
 
     get_or_create = __getitem__
+
+    def put(self, key: str, message: Any) -> None:
+        """A copy of a message in the place of what is there."""
+        if not isinstance(message, self._of) or not isinstance(key, str):
+            raise TypeError(
+                f"a map from texts to {self._of.__name__}, got {shown(message)} for {shown(key)}"
+            )
+        self._items[key] = message.copied()
+        self._changed()
+
+    def copied(self) -> MessageMap:
+        """The same map, by itself."""
+        new = MessageMap(self._of)
+        new._items = {key: message.copied() for key, message in self._items.items()}
+        return new
 
     def __contains__(self, key: object) -> bool:
         return key in self._items
@@ -69,26 +96,32 @@ class MessageMap(MutableMapping[str, Any]):
         return repr(self._items)
 
 
-class Messages(list[Any]):
+class Messages(Told, list[Any]):
     """A list of messages."""
 
-    def __init__(self, of: type[Any], tell: Callable[[], None]) -> None:
+    def __init__(self, of: type[Any], tell: Tell = None) -> None:
         super().__init__()
         self._of, self._tell = of, tell
+
+    def copied(self) -> Messages:
+        """The same list, by itself."""
+        new = Messages(self._of)
+        list.extend(new, [message.copied() for message in self])
+        return new
 
     def add(self, **fields: Any) -> Any:
         """Adds a new message, and gives it."""
         new = self._of(**fields)
-        vars(new)["_tell"] = self._tell
         super().append(new)
-        self._tell()
+        self._changed()
         return new
 
     def append(self, object: Any) -> None:
         """Adds a copy of a message."""
         if not isinstance(object, self._of):
             raise TypeError(f"expected a {self._of.__name__}, got {shown(object)}")
-        self.add().MergeFrom(object)
+        super().append(object.copied())
+        self._changed()
 
     def extend(self, iterable: Iterable[Any]) -> None:
         """Adds copies of messages."""
@@ -96,12 +129,18 @@ class Messages(list[Any]):
             self.append(message)
 
 
-class Scalars(list[Any]):
+class Scalars(Told, list[Any]):
     """A list of scalars, which are checked when they are added."""
 
-    def __init__(self, tell: Callable[[], None]) -> None:
+    def __init__(self, tell: Tell = None) -> None:
         super().__init__()
         self._tell = tell
+
+    def copied(self) -> Self:
+        """The same list, by itself."""
+        new = type(self)()
+        list.extend(new, self)
+        return new
 
     @staticmethod
     def checked(values: Any) -> list[Any]:
@@ -124,22 +163,22 @@ class Scalars(list[Any]):
     def append(self, object: Any) -> None:
         """Adds a value."""
         super().extend(self.checked([object]))
-        self._tell()
+        self._changed()
 
     def extend(self, iterable: Iterable[Any]) -> None:
         """Adds values."""
         super().extend(self.checked(iterable))
-        self._tell()
+        self._changed()
 
     def insert(self, index: Any, object: Any) -> None:
         """Adds a value at a place."""
         super().insert(index, self.checked([object])[0])
-        self._tell()
+        self._changed()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         found = self.checked(value if isinstance(index, slice) else [value])
         super().__setitem__(index, found if isinstance(index, slice) else found[0])
-        self._tell()
+        self._changed()
 
     def __iadd__(self, values: Iterable[Any]) -> Self:
         self.extend(values)
@@ -148,7 +187,7 @@ class Scalars(list[Any]):
     def added(self, values: list[Any]) -> None:
         """Adds values that have been checked."""
         super().extend(values)
-        self._tell()
+        self._changed()
 
 
 def listed(values: Any) -> list[Any]:

@@ -50,7 +50,7 @@ class Message:
     def __init__(self, *args: Any, **fields: Any) -> None:
         if args:
             raise TypeError("No positional arguments allowed")
-        vars(self).update(_values={}, _waiting={}, _tell=None)
+        self.__dict__.update(_values={}, _waiting={}, _tell=None)
         for name, value in fields.items():
             self._check_name(name)
             if value is not None:
@@ -63,13 +63,13 @@ class Message:
                 raise TypeError(
                     f"{type(self).__name__}: {name} must be a {field.of.__name__} or a dict, got {shown(value)}"
                 )
-            getattr(self, name).MergeFrom(field.of(**value) if isinstance(value, dict) else value)
+            given = field.of(**value) if isinstance(value, dict) else value
+            self._waiting[name] = given.copied()
             self._set(name)
         elif field.kind == "map":
             for key, item in value.items():
-                getattr(self, name)[key].MergeFrom(
-                    field.of(**item) if isinstance(item, dict) else item
-                )
+                given = field.of(**item) if isinstance(item, dict) else item
+                getattr(self, name).put(key, given)
         else:
             getattr(self, name).extend(value)
 
@@ -109,11 +109,22 @@ class Message:
             )
         raise AttributeError(f'Protocol message {type(self).__name__} has no "{name}" field.')
 
+    def copied(self) -> Self:
+        """The same message, by itself."""
+        new = object.__new__(type(self))
+        values = {name: value.copied() for name, value in self._values.items()}
+        new.__dict__.update(_values=values, _waiting={}, _tell=None)
+        return new
+
     def _set(self, name: str) -> None:
-        if name in self._waiting:
-            if self.ONE_OF is not None:
-                self._values.clear()
-            self._values[name] = self._waiting.pop(name)
+        value = self._waiting.pop(name, None)
+        if value is None:
+            return
+        if self.ONE_OF is not None:
+            self._values.clear()
+        self._values[name] = value
+        # What is set stays so. To know the message around it no longer also keeps the two from holding each other.
+        value.__dict__["_tell"] = None
         if self._tell is not None:
             self._tell()
 
@@ -202,7 +213,7 @@ class Message:
             mine = getattr(self, name)
             if isinstance(value, MessageMap):
                 for key, item in value.items():
-                    mine[key].CopyFrom(item)
+                    mine.put(key, item)
             elif isinstance(value, Message):
                 mine.MergeFrom(value)
             elif isinstance(value, Scalars):

@@ -15,10 +15,13 @@ from __future__ import annotations
 import struct
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+_BYTES = [bytes([value]) for value in range(256)]
 
 
 def varint(value: int) -> bytes:
     """An integer in groups of seven bits, the lowest first. Negative ones count as 64 bits."""
+    if 0 <= value < 128:
+        return _BYTES[value]
     value &= 2**64 - 1
     out = bytearray()
     while value > 127:
@@ -60,14 +63,14 @@ def fields(message: bytes) -> list[tuple[int, int | bytes]]:
     found: list[tuple[int, int | bytes]] = []
     at = 0
     while at < len(message):
-        key, at = _read_varint(message, at)
+        key, at = varint_at(message, at)
         number, kind = key >> 3, key & 7
         if kind == VARINT:
-            value, at = _read_varint(message, at)
+            value, at = varint_at(message, at)
             found.append((number, value))
             continue
         if kind == LENGTH:
-            size, at = _read_varint(message, at)
+            size, at = varint_at(message, at)
         elif kind in (FIXED32, FIXED64):
             size = 4 if kind == FIXED32 else 8
         else:
@@ -91,12 +94,27 @@ def packed_varints(value: bytes) -> list[int]:
     found: list[int] = []
     at = 0
     while at < len(value):
-        number, at = _read_varint(value, at)
+        number, at = varint_at(value, at)
         found.append(number)
     return found
 
 
-def _read_varint(message: bytes, at: int) -> tuple[int, int]:
+def skipped(message: bytes, at: int) -> int:
+    """Where the field ends that begins at a place."""
+    key, at = varint_at(message, at)
+    kind = key & 7
+    if kind == VARINT:
+        return varint_at(message, at)[1]
+    if kind == LENGTH:
+        size, at = varint_at(message, at)
+        return at + size
+    if kind in (FIXED32, FIXED64):
+        return at + (4 if kind == FIXED32 else 8)
+    raise ValueError(f"a field of kind {kind} at byte {at} of a message")
+
+
+def varint_at(message: bytes, at: int) -> tuple[int, int]:
+    """The integer at a place, and where it ends."""
     value = shift = 0
     while True:
         if at >= len(message) or shift > 63:

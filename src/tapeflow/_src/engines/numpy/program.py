@@ -60,7 +60,9 @@ class NumpyProgram:
         self._nodes = writer.lines
         self._names, self._atoms = writer.names, writer.atoms
         self._donations = writer.donations
-        self._has_effects = any(node.has_effect for node in graph.nodes)
+        effects = [node for node in graph.nodes if node.has_effect]
+        self._has_effects = bool(effects)
+        self._calls_users = any(getattr(node.primitive, "of_users", True) for node in effects)
         namespace = writer.namespace
         exec(compile(self.source, self._file, "exec"), namespace)
         linecache.cache[self._file] = (len(self.source), None, self.source.splitlines(True), "")
@@ -94,7 +96,7 @@ class NumpyProgram:
 
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The same on arrays."""
-        if self._has_effects and context.outside is None:  # it may call the user's Python code
+        if self._calls_users and context.outside is None:
             with setting(context, outside=contextvars.copy_context()):
                 return self.run_arrays(arrays)
         run, active = context.hot

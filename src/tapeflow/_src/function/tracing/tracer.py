@@ -36,7 +36,7 @@ from tapeflow._src.core.sizes.guards import Guard, noting, validity
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.user_lines import Line, user_line
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function.python_calls import KeptTapes, PythonCall
+from tapeflow._src.function.python_calls import HostCall, KeptTapes, PythonCall
 from tapeflow._src.function.tracing.contents import contents_after
 from tapeflow._src.function.tracing.symbols import (
     NO_VALUE,
@@ -349,10 +349,11 @@ class Tracer(Interpreter):
         function: Callable[..., Sequence[Any]],
         inputs: Sequence[Tensor],
         outputs: Sequence[ArraySpec],
+        of_users: bool = True,
     ) -> list[SymbolicTensor]:
         """Adds a call of a Python function, which gets tensors when the graph runs and returns them."""
         values = [self.value_of(x) for x in inputs]
-        row = PythonCall(name, function, outputs)
+        row = (PythonCall if of_users else HostCall)(name, function, outputs)
         return self.node(row, values, {"effect": True}, outputs, user_line())
 
     def python_function(

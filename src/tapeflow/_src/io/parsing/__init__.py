@@ -1,0 +1,1 @@
+"""Examples of TFRecord files as tensors: `tf.io.parse_example` and its like."""
