@@ -11,6 +11,7 @@ import tapeflow as tf
 import tapeflow.version
 from tapeflow._src.core.placement import devices as core_devices
 from tapeflow._src.core.placement.devices import PhysicalDevice
+from tapeflow._src.core.system import jax_loading
 from tapeflow._src.engines.xla.engine import XlaEngine
 
 CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
@@ -256,3 +257,15 @@ def test_surroundings():
     assert not is_symbolic_tensor(tf.constant(1.0))
     assert first.dtype is tf.float64
     assert first.numpy() < second.numpy() <= timestamp().numpy()  # read when it runs
+
+
+def test_tensor_cores_are_told_to_xla_where_there_is_a_gpu(monkeypatch):
+    jax = pytest.importorskip("jax")
+    monkeypatch.setattr(jax_loading, "has_plugin", lambda *kinds: True)
+    try:
+        tf.config.experimental.enable_tensor_float_32_execution(False)
+        assert not tf.config.experimental.tensor_float_32_execution_enabled()
+        assert jax.config.jax_default_matmul_precision == "highest"
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(True)
+    assert jax.config.jax_default_matmul_precision is None

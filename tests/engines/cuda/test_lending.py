@@ -85,3 +85,23 @@ def test_a_loop_that_gives_all_its_results_away_keeps_no_more_and_more(arrays):
         arrays.keep_until_ready([0], [result])
         result.deleted = True
     assert len(arrays._lent) <= arrays._MOST + 1
+
+
+def test_what_a_function_takes_is_moved_to_memory_of_jax_once(arrays, monkeypatch):
+    import jax
+    import numpy as np
+
+    lent = SimpleNamespace(shape=(2,), dtype=np.dtype("float32"), ndim=1)
+    lent.data = SimpleNamespace(device_id=0)
+    seen = []
+    monkeypatch.setattr(arrays, "_found", {0: jax.devices()[0]})
+    monkeypatch.setattr(arrays, "_seen_by_jax", lambda array: jax.numpy.ones(2))
+    monkeypatch.setattr(arrays, "_borrowed", lambda buffer: seen.append(buffer) or "borrowed")
+    kept = []
+    monkeypatch.setattr(arrays, "keep_until_ready", lambda *both: kept.append(both))
+    array = arrays.CudaArray(lent)
+    eager = array.buffer
+    moved = array.buffer_of_jax
+    assert moved is not eager and moved is array.buffer and moved is array.buffer_of_jax
+    assert seen == [moved] and array.array == "borrowed"
+    assert kept == [([lent], [moved])]

@@ -12,6 +12,7 @@ from tapeflow._src.config.placement import (
     list_physical_devices as list_physical_devices,
     set_visible_devices as set_visible_devices,
 )
+from tapeflow._src.core import settings
 from tapeflow._src.core.export import export
 from tapeflow._src.core.placement.devices import (
     PhysicalDevice as _PhysicalDevice,
@@ -19,9 +20,10 @@ from tapeflow._src.core.placement.devices import (
     parts_of,
 )
 from tapeflow._src.core.settings import enable_op_determinism as enable_op_determinism
+from tapeflow._src.core.system import jax_loading
+from tapeflow._src.insides import cupy_products
 
 _growth: dict[_PhysicalDevice, bool] = {}
-_tensor_float_32 = True
 
 
 @export("config.experimental.set_memory_growth")
@@ -169,15 +171,23 @@ def get_memory_usage(device: str) -> int:
 
 @export("config.experimental.enable_tensor_float_32_execution")
 def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Accepted for compatibility: products on the CPU always have full precision, and on a GPU jax decides.
+    """Whether products and convolutions of float32 on a GPU may use its tensor cores, which round factors to 10 bits.
+
+    They may at first, as in TensorFlow. On the CPU they always have full precision.
 
     >>> tf.config.experimental.enable_tensor_float_32_execution(True)
 
     Args:
       enabled: whether less precise products are allowed.
     """
-    global _tensor_float_32
-    _tensor_float_32 = bool(enabled)
+    settings.tensor_float_32 = bool(enabled)
+    if (
+        jax_loading.has_plugin()
+    ):  # what is compiled from here on obeys, and what was compiled is compiled again
+        precision = None if enabled else "highest"
+        jax_loading.load().config.update("jax_default_matmul_precision", precision)
+    if jax_loading.has_cupy():
+        cupy_products.allow_tensor_cores(settings.tensor_float_32)
 
 
 @export("config.experimental.tensor_float_32_execution_enabled")
@@ -187,7 +197,7 @@ def tensor_float_32_execution_enabled() -> bool:
     >>> tf.config.experimental.tensor_float_32_execution_enabled()
     True
     """
-    return _tensor_float_32
+    return settings.tensor_float_32
 
 
 @export("config.experimental.get_synchronous_execution")

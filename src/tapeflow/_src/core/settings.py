@@ -6,6 +6,7 @@ from tapeflow._src.core.export import export
 
 eagerly = False
 deterministic = False
+tensor_float_32 = True  # whether products of float32 on GPUs may round their factors to 10 bits
 
 
 @export("config.experimental.enable_op_determinism")

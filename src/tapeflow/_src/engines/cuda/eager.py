@@ -11,6 +11,7 @@ from typing import Any
 
 import cupy  # pyright: ignore[reportMissingImports]
 
+from tapeflow._src.core import settings
 from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.remote import RemoteTensor, of_array, to_device
 from tapeflow._src.core.system.memory import exhausted
@@ -21,7 +22,7 @@ from tapeflow._src.engines.cuda.kernels import KERNELS
 from tapeflow._src.insides import cupy_products
 from tapeflow._src.primitives.table import Primitive
 
-cupy_products.allow_tensor_cores()
+cupy_products.allow_tensor_cores(settings.tensor_float_32)
 
 Inputs = tuple[Tensor, ...]
 Attrs = dict[str, Any]
