@@ -27,7 +27,7 @@ NAMESPACES = (
     *("tf.autodiff", "tf.bitwise", "tf.config", "tf.data", "tf.debugging", "tf.dtypes"),
     *("tf.errors", "tf.image", "tf.io", "tf.io.gfile", "tf.linalg", "tf.math", "tf.math.special"),
     *("tf.nest", "tf.nn", "tf.random", "tf.random.experimental", "tf.saved_model", "tf.signal"),
-    *("tf.summary", "tf.test", "tf.train"),
+    *("tf.strings", "tf.summary", "tf.test", "tf.train"),
 )
 
 # What `make differential` and the recorded cases accept is said there.

@@ -40,6 +40,7 @@ LATE = (
     "ops.image.boxes",
     "ops.image.suppression",
     "ragged",
+    "strings",
 )
 
 KERAS = ("initializers", "losses", "metrics", "optimizers")
@@ -61,7 +62,7 @@ NAMESPACES = {
         ),
         later=(
             *("autograph", "bitwise", "data", "experimental", "io", "quantization", "ragged"),
-            *("saved_model", "summary", "sysconfig", "test", "train", "version"),
+            *("saved_model", "strings", "summary", "sysconfig", "test", "train", "version"),
         ),
         elsewhere=(("keras", "tapeflow.keras"), *((n, f"tapeflow.keras.{n}") for n in KERAS)),
         setup=("ops.methods", "keras.hook"),
@@ -138,6 +139,7 @@ NAMESPACES = {
     "signal": Namespace(
         "`tf.signal`: Fourier and cosine transforms, frames and windows of signals."
     ),
+    "strings": Namespace("`tf.strings`: what is computed with tensors of strings."),
     "summary": Namespace(
         "`tf.summary`: what a training run is like, written to event files that TensorBoard shows.",
         inside=("experimental",),

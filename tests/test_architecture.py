@@ -37,6 +37,7 @@ LAYERS = [
     "tapeflow._src.config",
     "tapeflow._src.io",
     "tapeflow._src.ragged",
+    "tapeflow._src.strings",
     "tapeflow._src.data",
     "tapeflow._src.train",
     "tapeflow._src.saved_model",

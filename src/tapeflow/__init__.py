@@ -307,6 +307,7 @@ if _typing.TYPE_CHECKING:
         quantization as quantization,
         ragged as ragged,
         saved_model as saved_model,
+        strings as strings,
         summary as summary,
         sysconfig as sysconfig,
         test as test,
@@ -315,6 +316,8 @@ if _typing.TYPE_CHECKING:
     )
     from tapeflow._src.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from tapeflow._src.ragged.tensor import RaggedTensor as RaggedTensor
+    from tapeflow._src.strings.buckets import fingerprint as fingerprint
+    from tapeflow._src.strings.numbers import as_string as as_string
 
 __getattr__ = _Missing(
     "tf",
@@ -327,6 +330,7 @@ __getattr__ = _Missing(
         "quantization",
         "ragged",
         "saved_model",
+        "strings",
         "summary",
         "sysconfig",
         "test",
@@ -340,7 +344,12 @@ __getattr__ = _Missing(
         "metrics": "tapeflow.keras.metrics",
         "optimizers": "tapeflow.keras.optimizers",
     },
-    names={"RaggedTensorSpec": "ragged.spec", "RaggedTensor": "ragged.tensor"},
+    names={
+        "RaggedTensorSpec": "ragged.spec",
+        "RaggedTensor": "ragged.tensor",
+        "fingerprint": "strings.buckets",
+        "as_string": "strings.numbers",
+    },
 )
 
 

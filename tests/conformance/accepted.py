@@ -125,12 +125,6 @@ ACCEPTED: dict[str, Accepted] = {
         "TensorFlow fails inside with an AttributeError; the mistake is the moment of the call",
         "tape_watching/watch_on_a_tape_never_entered",
     ),
-    **_raises(
-        "InvalidArgumentError",
-        "strings pass through, for labels; there are no ops on them",
-        "operators/str_plus_str",
-        "operators/str_plus_python_str",
-    ),
     **_warns(
         "TensorFlow logs this at a level nobody sees; a gradient of None should not be a riddle",
         ["source tensor is not floating"],

@@ -183,7 +183,7 @@ def _plain(value: Any, dtype: str) -> Any:
     if isinstance(value, list):
         return [_plain(item, dtype) for item in value]
     if isinstance(value, bytes):
-        return value.decode()
+        return value.decode(errors="backslashreplace")
     if isinstance(value, complex):
         return [_plain(value.real, "float32"), _plain(value.imag, "float32")]
     if isinstance(value, (bool, int, str)):

@@ -139,7 +139,8 @@ REFERENCES: dict[str, Reference] = {
 }
 
 _TAKES = {
-    NUMERIC: "add subtract multiply squared_difference power",
+    (*NUMERIC, "string"): "add",  # of strings by another row
+    NUMERIC: "subtract multiply squared_difference power",
     INEXACT: "divide divide_no_nan multiply_no_nan xlogy xlog1py xdivy",
     REAL: "maximum minimum floor_divide floor_mod less less_equal greater greater_equal",
     FLOAT: "atan2 complex",

@@ -13,12 +13,12 @@ from tests.saved_model.models import LOOPS, MODELS
 from tests.saved_model.mutations import CODES, MARK
 
 import tapeflow as tf
+import tapeflow._src.strings.loaded  # its rows are in UNLISTED
 import tapeflow.saved_model
 from tapeflow._src.core.dtypes import float32
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.graph.graph import Graph, Node, Value
-from tapeflow._src.primitives.array.stacks import UNLISTED
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.table import TABLE, UNLISTED
 from tapeflow._src.saved_model import attributes
 from tapeflow._src.saved_model.damage import Damage
 from tapeflow._src.saved_model.saving import FILE
@@ -85,6 +85,13 @@ _EXAMPLES = {
     "method": "linear",
     "norm": "ortho",
     "side": "left",
+    "encoding": "utf-8",
+    "errors": "strict",
+    "form": "%08.3f",
+    "key": (1, 2),
+    "placeholder": "{}",
+    "target": "UTF-8",
+    "unit": "BYTE",
 }
 
 
@@ -93,7 +100,7 @@ def test_the_value_of_an_attribute_is_of_its_kind(name):
     kind = attributes.KINDS[name]
     assert kind(_EXAMPLES[name])
     wrong = [object(), print, [1], {1: 2}, 10**400, ("x", 1), np.zeros(3), tf.constant(1)]
-    wrong += [] if name in ("message", "op") else CODES
+    wrong += [] if name in ("message", "op", "placeholder") else CODES
     for value in wrong:
         assert not kind(value), value
 

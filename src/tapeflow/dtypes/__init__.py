@@ -3,6 +3,8 @@
 # Written by scripts/exports.py, from the lines in _src that export these names.
 # ruff: noqa: F401
 
+import typing as _typing
+
 from tapeflow._src.core.dtypes import (
     QUANTIZED_DTYPES as QUANTIZED_DTYPES,
     DType as DType,
@@ -39,4 +41,12 @@ from tapeflow._src.ops.elementwise.arithmetic import complex as complex
 from tapeflow._src.ops.elementwise.saturation import saturate_cast as saturate_cast
 from tapeflow.dtypes import experimental as experimental
 
-__getattr__ = _Missing("tf.dtypes")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.strings.numbers import as_string as as_string
+
+__getattr__ = _Missing("tf.dtypes", names={"as_string": "strings.numbers"})
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

@@ -319,10 +319,11 @@ def _from_strings(value: Any, leaves: list[Any], dtype: DType | None) -> Any:
         )
     if dtype is not None and dtype is not dtypes.string:
         raise TypeError(f"Cannot convert strings to a tensor of dtype {dtype.name}")
-    try:
-        shape = np.asarray(value).shape
-    except ValueError as error:
-        raise _not_rectangular(value, error) from None
+    # As objects: NumPy would make one kind of text of strings and bytes, and copy all of it.
+    array = np.asarray(value, object)
+    shape = array.shape
+    if array.size != len(leaves) or any(isinstance(x, (list, tuple)) for x in array.flat):
+        raise _not_rectangular(value, f"only its first {array.ndim} dimensions are of one size")
     out = np.empty(len(leaves), dtype=object)
     out[:] = [x.encode() if isinstance(x, str) else x for x in leaves]
     return out.reshape(shape)

@@ -2,7 +2,7 @@
 
 from tapeflow._src.primitives import rules, storage, table
 from tapeflow._src.primitives.array import checks, moving, patterns, repeating
-from tapeflow._src.primitives.elementwise import binary, builders, unary
+from tapeflow._src.primitives.elementwise import binary, builders, strings, unary
 from tapeflow._src.primitives.image import resize
 from tapeflow._src.primitives.indexing import picking, scattering, segments, sequences
 from tapeflow._src.primitives.linalg import (
@@ -70,6 +70,7 @@ __all__ = [
     "softmax",
     "solvers",
     "storage",
+    "strings",
     "table",
     "truncated_inverse",
     "unary",

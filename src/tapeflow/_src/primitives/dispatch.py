@@ -72,6 +72,13 @@ def _check_dtypes(row: Primitive, inputs: Inputs, dtypes: list[np.dtype]) -> Non
         raise explained_by_rule(row, inputs, {}, TypeError("not numbers"))
 
 
+def no_numbers(row: Primitive, inputs: Inputs) -> Any:
+    """What a row for numbers gives for strings, if another takes its place; else, and for bools, its error."""
+    if row.for_strings is None or inputs[0]._array.dtype.kind != "O":
+        raise explained_by_rule(row, inputs, {}, TypeError("not numbers"))
+    return row.for_strings.call(*inputs)
+
+
 # The same, for the kinds of rows that there are.
 
 
@@ -195,7 +202,7 @@ def quick_binary(row: Primitive) -> Callable[[Any, Any], Tensor]:
         if dtype is not y.dtype and dtype != y.dtype:
             raise explained_by_rule(row, (a, b), {}, TypeError("different dtypes"))
         if refuse_bool and dtype.kind in "bO":
-            raise explained_by_rule(row, (a, b), {}, TypeError("not numbers"))
+            return no_numbers(row, (a, b))
         try:
             result = run(kernel, x, y)
         except FAILURES as error:

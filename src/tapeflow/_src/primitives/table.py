@@ -49,6 +49,7 @@ class Primitive:
         "convert",
         "edges",
         "elementwise",
+        "for_strings",
         "gradients",
         "inputs",
         "joint",
@@ -91,6 +92,7 @@ class Primitive:
         self.one_dtype = False  # inputs of different dtypes
         self.numbers_only = False  # bools and strings
         self.keeps_dtype = False  # a result of another dtype than the inputs
+        self.for_strings: Primitive | None = None  # the row that takes its place for strings
         if name in TABLE:
             raise ValueError(f"the primitive {name!r} is in the table already")
         TABLE[name] = self
@@ -206,6 +208,18 @@ def primitive(
         outputs,
     )
     return named(dispatch.quick_call(row), row)
+
+
+UNLISTED: dict[str, Primitive] = {}
+"""Rows that are not in the table, which is about arrays of numbers: those for stacks and for strings, which only the
+host runs, and which have no derivative or write it themselves."""
+
+
+def unlisted(name: str, inputs: str, kernel: Callable[..., Any], **rest: Any) -> Callable[..., Any]:
+    """Adds such a row, as `primitive` does."""
+    function = primitive(name, inputs, kernel, **rest)
+    UNLISTED[name] = TABLE.pop(name)
+    return function
 
 
 def named(call: Callable[..., Any], row: Primitive) -> Callable[..., Any]:

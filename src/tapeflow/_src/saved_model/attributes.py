@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -99,6 +100,18 @@ def _text(value: Any) -> bool:
     return type(value) is str and len(value) <= 10_000
 
 
+def _form(value: Any) -> bool:
+    """How a number is written, in the words of C."""
+    return (
+        type(value) is str
+        and re.fullmatch(r"%[ +\-0]?\d{0,9}(\.\d{1,9})?[defgs]", value) is not None
+    )
+
+
+def _encoding(value: Any) -> bool:
+    return type(value) is str and re.fullmatch(r"[A-Za-z0-9_.:-]{0,40}", value) is not None
+
+
 def _letters(value: Any) -> bool:
     return type(value) is str and len(value) <= 64 and (value.isalpha() or not value)
 
@@ -140,23 +153,32 @@ _METHODS = ("area", "cubic", "gaussian", "keyscubic", "lanczos3", "lanczos5", "l
 _BY_KIND: list[tuple[Check, str]] = [
     (_flag, "adjoint antialias binary causal descending edge exclusive full grow inverse keepdims"),
     (_flag, "lower mean pivoting reverse transpose_a transpose_b with_batch"),
+    (_flag, "control padded replace_global short"),
     (
         _size,
         "batch_axis batch_dims bins columns depth groups k length minlength n num_samples place rows",
     ),
+    (_size, "maxsplit num_buckets padding_width replacement summarize"),
     (_or_none(_size), "maxlength size"),
     (_or_none(_pair), "seeds"),
+    (_pair, "key"),
     (_size, "a b"),
     (lambda value: type(value) is str and value in ("==", "<"), "comparison"),
     (lambda value: type(value) is bool, "answer"),
-    (_sizes, "axes blocks dilations multiples perm repeats shape shift sizes strides window"),
+    (_sizes, "axes blocks dilations multiples perm repeats shape shift sizes strides widths"),
+    (_sizes, "window"),
     (_axes, "axis"),
     (_several(_pair), "padding paddings"),
     (_or_none(_several(_or_none(_size))), "element"),
     (_several(_part), "index"),
     (_number, "alpha high low scale"),
     (_dtype, "dtype"),
-    (_text, "message op"),
+    (_text, "message op placeholder"),
+    (_encoding, "encoding"),
+    (_one_of("strict", "replace", "ignore"), "errors"),
+    (_one_of("UTF-8", "UTF-16-BE", "UTF-32-BE"), "target"),
+    (_one_of("BYTE", "UTF8_CHAR"), "unit"),
+    (_form, "form"),
     (_letters, "output stretch"),
     (_several(_letters), "subscripts"),
     (_one_of(*_METHODS, "mitchellcubic", "triangle"), "method"),

@@ -154,7 +154,8 @@ class _Loader:
         """An array of the model: the same one each time, so that constants are shared."""
         if name not in self._arrays:
             array = self._file.read(name)
-            self._arrays[name] = array if array.ndim else array[()]
+            scalar = not array.ndim and array.dtype.kind != "O"  # a string alone is no array
+            self._arrays[name] = array[()] if scalar else array
         return self._arrays[name]
 
     def _objects(self) -> list[Any]:

@@ -23,8 +23,7 @@ from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.tracing.symbols import UnknownRank
 from tapeflow._src.primitives.array.sizes import size_check
-from tapeflow._src.primitives.array.stacks import UNLISTED
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.table import TABLE, UNLISTED
 from tapeflow._src.saved_model import blocks
 from tapeflow._src.saved_model.attributes import checked
 from tapeflow._src.saved_model.damage import Damage
@@ -58,7 +57,7 @@ def results(data: dict[str, Any], values: dict[int, Tensor]) -> list[Tensor]:
 def _called(
     name: Any, tensors: list[Tensor], attrs: dict[str, Any], count: int
 ) -> Sequence[Tensor]:
-    row = size_check if name == "size_check" else TABLE.get(name) or UNLISTED.get(name)
+    row = _row(name)
     if row is None:
         raise Damage(
             f"it uses the primitive {str(name)[:100]!r}, which this version of tapeflow does not have. Install the "
@@ -70,6 +69,13 @@ def _called(
         raise Damage(f"{name} has {count} outputs")  # before there are as many as it says
     outputs = row.call(*tensors, **checked(row, attrs))
     return (outputs,) if row.outputs == 1 else outputs
+
+
+def _row(name: Any) -> Any:
+    if isinstance(name, str) and name.startswith("strings."):
+        from tapeflow._src.strings import loaded  # noqa: F401  # the rows are there with it
+
+    return size_check if name == "size_check" else TABLE.get(name) or UNLISTED.get(name)
 
 
 def _length(x: Tensor, axis: Any) -> Any:

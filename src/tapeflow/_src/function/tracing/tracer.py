@@ -24,7 +24,7 @@ from tapeflow._src.autodiff.backprop import Call
 from tapeflow._src.autodiff.tape import GradientTape
 from tapeflow._src.core.context import context, identify, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.dtypes import int64
+from tapeflow._src.core.dtypes import int64, string
 from tapeflow._src.core.errors import (
     InaccessibleTensorError,
     InvalidArgumentError,
@@ -297,6 +297,8 @@ class Tracer(Interpreter):
         tracer = context.tracer
         if tracer is not self:  # all inputs come from outside
             return self._current().interpret(primitive, inputs, attrs)
+        if primitive.for_strings is not None and inputs[0].dtype is string:
+            primitive = primitive.for_strings
         values = [self.value_of(x) for x in inputs]
         for x in inputs:
             x._array.shape  # noqa: B018  # raises where not even the rank is known

@@ -7,7 +7,6 @@ differentiable: the gradient of a stack is a stack, in which elements that are n
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,21 +23,9 @@ from tapeflow._src.primitives.array.stack import (
     stack_of,
 )
 from tapeflow._src.primitives.specs import ArraySpec
-from tapeflow._src.primitives.table import TABLE, Primitive, primitive
+from tapeflow._src.primitives.table import unlisted
 
 # Primitives. They are no rows of the table, which is about arrays.
-
-
-def _unlisted(
-    name: str, inputs: str, kernel: Callable[..., Any], **rest: Any
-) -> Callable[..., Any]:
-    function = primitive(name, inputs, kernel, **rest)
-    UNLISTED[name] = TABLE.pop(name)
-    return function
-
-
-UNLISTED: dict[str, Primitive] = {}
-"""The rows for stacks by name. They are not in the table, because stacks are no arrays: see `_unlisted`."""
 
 
 def _known(shape: Any) -> Element:
@@ -69,7 +56,7 @@ def _position(op: str, index: Any, length: int) -> int:
     return number
 
 
-stack_empty = _unlisted(
+stack_empty = unlisted(
     "stack_empty",
     "",
     lambda *, length, element, dtype: Stack({}, length, dtype.np_dtype, element),
@@ -82,7 +69,7 @@ def _get_kernel(s: Stack, index: Any, *, element: Element) -> Any:
     return s.zeros(element) if found is None else found
 
 
-stack_get = _unlisted(
+stack_get = unlisted(
     "stack_get",
     "s index",
     _get_kernel,
@@ -100,7 +87,7 @@ def _single_kernel(x: Any, index: Any, *, length: int, element: Element) -> Stac
     return Stack({number: x}, max(length, number + 1), x.dtype, element)
 
 
-stack_single = _unlisted(
+stack_single = unlisted(
     "stack_single",
     "x index",
     _single_kernel,
@@ -121,7 +108,7 @@ def _set_kernel(s: Stack, x: Any, index: Any, *, grow: bool) -> Stack:
     return s.with_entry(number, x)
 
 
-stack_set = _unlisted(
+stack_set = unlisted(
     "stack_set",
     "s x index",
     _set_kernel,
@@ -134,7 +121,7 @@ stack_set = _unlisted(
     },
 )
 
-stack_add = _unlisted(
+stack_add = unlisted(
     "stack_add",
     "a b",
     lambda a, b: a + b,
@@ -149,9 +136,9 @@ def _ones_like_kernel(s: Any) -> Stack:
     return s.full_like(1)
 
 
-stack_ones_like = _unlisted("stack_ones_like", "s", _ones_like_kernel, result=lambda s: s)
+stack_ones_like = unlisted("stack_ones_like", "s", _ones_like_kernel, result=lambda s: s)
 
-stack_drop = _unlisted(
+stack_drop = unlisted(
     "stack_drop",
     "s index",
     lambda s, index: s.without(int(index)),
@@ -164,7 +151,7 @@ def _rows_result(s: ArraySpec, *, element: Element) -> ArraySpec:
     return ArraySpec((s.shape[0], *_element_spec(s, element).shape), s.dtype)
 
 
-stack_rows = _unlisted(
+stack_rows = unlisted(
     "stack_rows",
     "s",
     lambda s, *, element: s.rows(element),
@@ -173,7 +160,7 @@ stack_rows = _unlisted(
 )
 
 
-stack_from = _unlisted(
+stack_from = unlisted(
     "stack_from",
     "x",
     stack_from_rows,
@@ -181,7 +168,7 @@ stack_from = _unlisted(
     gradients={"x": lambda g, x_shape: stack_rows(g, element=x_shape[1:])},
 )
 
-stack_length = _unlisted(
+stack_length = unlisted(
     "stack_length",
     "s",
     lambda s: np.int32(s.length),
@@ -204,7 +191,7 @@ def _concat_result(s: ArraySpec) -> ArraySpec:
     return ArraySpec((None, *element[1:]), s.dtype)
 
 
-stack_concat = _unlisted(
+stack_concat = unlisted(
     "stack_concat",
     "s",
     _concat_kernel,
@@ -218,7 +205,7 @@ def _split_like_kernel(x: Any, s: Stack) -> Stack:
     return stack_of(np.split(x, ends), x.dtype)
 
 
-stack_split_like = _unlisted(
+stack_split_like = unlisted(
     "stack_split_like",
     "x s",
     _split_like_kernel,
@@ -238,7 +225,7 @@ def _split_kernel(x: Any, lengths: Any) -> Stack:
     return stack_of(np.split(x, np.cumsum(lengths)[:-1]), x.dtype)
 
 
-stack_split = _unlisted(
+stack_split = unlisted(
     "stack_split",
     "x lengths",
     _split_kernel,
@@ -253,7 +240,7 @@ def _scatter_kernel(s: Stack, x: Any, indices: Any, *, grow: bool) -> Stack:
     return s
 
 
-stack_scatter = _unlisted(
+stack_scatter = unlisted(
     "stack_scatter",
     "s x indices",
     _scatter_kernel,
@@ -273,7 +260,7 @@ def _drop_rows_kernel(s: Stack, indices: Any) -> Stack:
     return s
 
 
-stack_drop_rows = _unlisted(
+stack_drop_rows = unlisted(
     "stack_drop_rows",
     "s indices",
     _drop_rows_kernel,
@@ -293,7 +280,7 @@ def _pick_gradient(g: Tensor, indices: Tensor, s_shape: Any) -> Tensor:
     return stack_scatter(empty, g, indices, grow=True)
 
 
-stack_pick = _unlisted(
+stack_pick = unlisted(
     "stack_pick",
     "s indices",
     _pick_kernel,

@@ -1,0 +1,1 @@
+"""`tf.strings`: what is computed with strings, on the host. Loaded on first use."""
