@@ -8,7 +8,7 @@ from typing import Any
 from tapeflow._src.core.dtypes import DType, bool_, int32
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.function.control_flow.loop_kernel import Plan
-from tapeflow._src.function.control_flow.rows import spec_from
+from tapeflow._src.function.control_flow.primitives import spec_from
 from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.primitives.array.stack import StackShape, is_stack
 from tapeflow._src.saved_model.damage import Damage, index

@@ -18,7 +18,7 @@ from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow._src.function.control_flow.cond import COND, conditional
 from tapeflow._src.function.control_flow.loop_kernel import WHILE
 from tapeflow._src.function.control_flow.loops import Loop
-from tapeflow._src.function.control_flow.rows import spec_from
+from tapeflow._src.function.control_flow.primitives import spec_from
 from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.tracing.symbols import UnknownRank

@@ -14,7 +14,7 @@ from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.late import late
 from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.core.variables.rows import INDEX_DTYPES, add_rows, places
+from tapeflow._src.core.variables.indices import INDEX_DTYPES, add_rows, places
 
 if TYPE_CHECKING:
     from tapeflow._src.core.dtypes import DType

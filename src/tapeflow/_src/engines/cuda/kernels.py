@@ -14,7 +14,7 @@ import cupy  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.engines.cuda import rows
+from tapeflow._src.engines.cuda import softmaxes
 
 Kernel = Callable[..., Any]
 Axes = tuple[int, ...] | None
@@ -344,10 +344,10 @@ KERNELS: dict[str, Kernel] = {
     "max": _extreme(cupy.amax),
     "min": _extreme(cupy.amin),
     "matmul": _matmul,
-    "softmax": rows.softmax,
+    "softmax": softmaxes.softmax,
     "softmax_gradient": _softmax_gradient,
-    "log_softmax": rows.log_softmax,
-    "sparse_softmax_cross_entropy": rows.sparse_softmax_cross_entropy,
-    "sparse_softmax_cross_entropy_gradient": rows.sparse_softmax_cross_entropy_gradient,
+    "log_softmax": softmaxes.log_softmax,
+    "sparse_softmax_cross_entropy": softmaxes.sparse_softmax_cross_entropy,
+    "sparse_softmax_cross_entropy_gradient": softmaxes.sparse_softmax_cross_entropy_gradient,
     "l2_loss": _l2_loss,
 }

@@ -24,11 +24,7 @@ from tapeflow._src.function.control_flow.derivative import (
     record_kept,
     zeros_like,
 )
-from tapeflow._src.function.control_flow.pushforward import (
-    tangents_of_cond,
-    tangents_of_kept_in_branches,
-)
-from tapeflow._src.function.control_flow.rows import (
+from tapeflow._src.function.control_flow.primitives import (
     ControlFlow,
     Described,
     add_output,
@@ -37,6 +33,10 @@ from tapeflow._src.function.control_flow.rows import (
     has_effect,
     program,
     with_user_line,
+)
+from tapeflow._src.function.control_flow.pushforward import (
+    tangents_of_cond,
+    tangents_of_kept_in_branches,
 )
 from tapeflow._src.function.control_flow.structures import joined
 from tapeflow._src.function.graph_function import GraphFunction

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeflow._src.function.control_flow.rows import ControlFlow, Described, program, with_user_line
+from tapeflow._src.function.control_flow.primitives import (
+    ControlFlow,
+    Described,
+    program,
+    with_user_line,
+)
 from tapeflow._src.graph.graph import Graph
 from tapeflow._src.primitives.array.stack import Stack, stack_of
 from tapeflow._src.primitives.dispatch import KERNEL_FAILURES

@@ -32,14 +32,14 @@ from tapeflow._src.function.control_flow.batching import batch_of, loop_of_batch
 from tapeflow._src.function.control_flow.blocks import current, outer_tensors
 from tapeflow._src.function.control_flow.derivative import BlockGradient, record_kept, zeros_like
 from tapeflow._src.function.control_flow.loop_kernel import WHILE, Plan
-from tapeflow._src.function.control_flow.pushforward import tangents_of_kept, tangents_of_loop
-from tapeflow._src.function.control_flow.rows import (
+from tapeflow._src.function.control_flow.primitives import (
     Described,
     add_output,
     described,
     has_effect,
     outside,
 )
+from tapeflow._src.function.control_flow.pushforward import tangents_of_kept, tangents_of_loop
 from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.tracing.symbols import SymbolicTensor

@@ -11,7 +11,7 @@ from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.sizes.dims import same_size
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.function.control_flow.rows import Described, described
+from tapeflow._src.function.control_flow.primitives import Described, described
 from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.ops.control.tensor_array import TensorArray
 

@@ -14,7 +14,13 @@ from tapeflow._src.core.sizes.dims import Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import hint_of, larger, smaller
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.core.variables.rows import INDEX_DTYPES, add_rows, check_range, flat_rows, places
+from tapeflow._src.core.variables.indices import (
+    INDEX_DTYPES,
+    add_rows,
+    check_range,
+    flat_rows,
+    places,
+)
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.rules import DTypeError, invalid
 from tapeflow._src.primitives.specs import ArraySpec

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.core.variables.rows import places
+from tapeflow._src.core.variables.indices import places
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import picking
