@@ -29,6 +29,7 @@ from rows import (
     Workload,
 )
 
+GPU_TABLE = Path(__file__).parent / "gpu/table.md"  # what was measured where there is one
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 ALL_COMPILED = COMPILED_COLUMNS | EXTRA_COLUMNS
 NAMES = EXTRA_COLUMNS | COMPILED_COLUMNS | EAGER_COLUMNS
@@ -307,6 +308,8 @@ What `fn.report()` says after the last round: the executors that were tried, and
 ## Machine
 
 {machine(numbers.versions)}
+
+{GPU_TABLE.read_text().strip()}
 """
 
 
