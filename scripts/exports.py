@@ -37,8 +37,13 @@ MADE_BY = "# Written by scripts/exports.py, from the lines in _src that export t
 # Modules and folders whose names are imported when one of them is first asked for, wherever they are public: what few
 # programs use costs the others nothing.
 LATE = (
+    "core.conversions",
+    "core.placement.spec",
+    "core.variables.creators",
     "ops.image.boxes",
     "ops.image.suppression",
+    "ops.nn.approximate",
+    "ops.nn.isotonic",
     "ragged",
     "strings",
 )
@@ -61,12 +66,27 @@ NAMESPACES = {
             *("nest", "nn", "random", "signal"),
         ),
         later=(
-            *("autograph", "bitwise", "data", "experimental", "io", "quantization", "ragged"),
-            *("saved_model", "strings", "summary", "sysconfig", "test", "train", "version"),
+            "audio",
+            "autograph",
+            "bitwise",
+            "data",
+            "experimental",
+            "io",
+            "quantization",
+            "queue",
+            "ragged",
+            "saved_model",
+            "strings",
+            "summary",
+            "sysconfig",
+            "test",
+            "train",
+            "version",
         ),
         elsewhere=(("keras", "tapeflow.keras"), *((n, f"tapeflow.keras.{n}") for n in KERAS)),
         setup=("ops.methods", "keras.hook"),
     ),
+    "audio": Namespace("`tf.audio`: sound in WAV files."),
     "autodiff": Namespace(
         "`tf.autodiff`: forward mode, products with Hessians, and checks of gradients."
     ),
@@ -129,12 +149,17 @@ NAMESPACES = {
         "`tf.quantization`: numbers rounded to a few levels, and training that knows of it."
     ),
     "ragged": Namespace("`tf.ragged`: tensors whose rows have different lengths."),
+    "queue": Namespace("`tf.queue`: queues of tensors between threads."),
     "random": Namespace("`tf.random`: random numbers.", inside=("experimental",)),
     "random.experimental": Namespace(
         "`tf.random.experimental`: other names for what is in `tf.random`, and shuffles that a seed decides."
     ),
     "saved_model": Namespace(
-        "`tf.saved_model`: models that are loaded and served without the Python code that made them."
+        "`tf.saved_model`: models that are loaded and served without the Python code that made them.",
+        inside=("experimental",),
+    ),
+    "saved_model.experimental": Namespace(
+        "`tf.saved_model.experimental`: what is saved of where variables were."
     ),
     "signal": Namespace(
         "`tf.signal`: Fourier and cosine transforms, frames and windows of signals."

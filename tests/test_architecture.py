@@ -38,6 +38,7 @@ LAYERS = [
     "tapeflow._src.io",
     "tapeflow._src.ragged",
     "tapeflow._src.strings",
+    "tapeflow._src.queues",
     "tapeflow._src.data",
     "tapeflow._src.train",
     "tapeflow._src.saved_model",

@@ -71,7 +71,10 @@ from tapeflow._src.core.indexed_slices import (
 from tapeflow._src.core.log import get_logger as get_logger
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.core.module import Module as Module
-from tapeflow._src.core.names import name_scope as name_scope
+from tapeflow._src.core.names import (
+    get_current_name_scope as get_current_name_scope,
+    name_scope as name_scope,
+)
 from tapeflow._src.core.placement.devices import device as device
 from tapeflow._src.core.placement.transfers import transfers as transfers
 from tapeflow._src.core.shapes import (
@@ -299,12 +302,14 @@ if _typing.TYPE_CHECKING:
     )
 
     from tapeflow import (
+        audio as audio,
         autograph as autograph,
         bitwise as bitwise,
         data as data,
         experimental as experimental,
         io as io,
         quantization as quantization,
+        queue as queue,
         ragged as ragged,
         saved_model as saved_model,
         strings as strings,
@@ -314,6 +319,14 @@ if _typing.TYPE_CHECKING:
         train as train,
         version as version,
     )
+    from tapeflow._src.core.conversions import (
+        register_tensor_conversion_function as register_tensor_conversion_function,
+    )
+    from tapeflow._src.core.placement.spec import DeviceSpec as DeviceSpec
+    from tapeflow._src.core.variables.creators import (
+        variable_creator_scope as variable_creator_scope,
+    )
+    from tapeflow._src.ops.nn.approximate import approx_top_k as approx_top_k
     from tapeflow._src.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from tapeflow._src.ragged.tensor import RaggedTensor as RaggedTensor
     from tapeflow._src.strings.buckets import fingerprint as fingerprint
@@ -322,12 +335,14 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf",
     later=(
+        "audio",
         "autograph",
         "bitwise",
         "data",
         "experimental",
         "io",
         "quantization",
+        "queue",
         "ragged",
         "saved_model",
         "strings",
@@ -345,6 +360,10 @@ __getattr__ = _Missing(
         "optimizers": "tapeflow.keras.optimizers",
     },
     names={
+        "register_tensor_conversion_function": "core.conversions",
+        "DeviceSpec": "core.placement.spec",
+        "variable_creator_scope": "core.variables.creators",
+        "approx_top_k": "ops.nn.approximate",
         "RaggedTensorSpec": "ragged.spec",
         "RaggedTensor": "ragged.tensor",
         "fingerprint": "strings.buckets",

@@ -18,6 +18,10 @@ from tapeflow._src.train.checkpoint import (
     Checkpoint as Checkpoint,
     CheckpointOptions as CheckpointOptions,
 )
+from tapeflow._src.train.coordinator import (
+    Coordinator as Coordinator,
+    checkpoints_iterator as checkpoints_iterator,
+)
 from tapeflow._src.train.manager import CheckpointManager as CheckpointManager
 from tapeflow._src.train.moving_average import ExponentialMovingAverage as ExponentialMovingAverage
 from tapeflow._src.train.reader import (

@@ -257,3 +257,32 @@ op("nest.is_nested", seq=NEST)
 op("nest.assert_same_structure", nest1=NEST, nest2=NEST)
 op("nest.map_structure", func=code("lambda a: a", "str"), structure=NEST, _positional=2)
 op("nest.pack_sequence_as", structure=NEST, flat_sequence=one_of([1, 2], [1], [1, 2, 3, 4, 5], []))
+
+op(
+    "nn.isotonic_regression",
+    inputs=floats(shape=shapes(1, 3), dtypes=WIDE, edges=0.0),
+    decreasing=bools(),
+    axis=axis_of("inputs"),
+    _second=False,
+    _bad=False,
+)
+op(
+    "math.approx_max_k",
+    operand=floats(shape=one_of((5,), (2, 4)), dtypes=("float32",), edges=0.0),
+    k=one_of(1, 3),
+    _gradients=False,
+    _bad=False,
+)
+for name in ("math.approx_min_k", "approx_top_k"):
+    op(
+        name,
+        **{
+            "operand" if name.startswith("math") else "input": floats(
+                shape=(5,), dtypes=("float32",), edges=0.0
+            )
+        },
+        k=1,
+        **({} if name.startswith("math") else {"is_max_k": True}),
+        _gradients=False,
+        _bad=False,
+    )

@@ -12,9 +12,11 @@ KIT = "works with files, devices, threads or the process; its own tests cover it
 
 EXCLUDED_NAMESPACES = dict.fromkeys(
     (
+        "tf.audio",
         "tf.config",
         "tf.data",
         "tf.io",
+        "tf.queue",
         "tf.saved_model",
         "tf.summary",
         "tf.sysconfig",
@@ -37,6 +39,8 @@ EXCLUDED: dict[str, str] = {
     "tf.image.encode_png": KIT,
     "tf.image.is_jpeg": KIT,
     "tf.executing_eagerly": STATE,
+    "tf.get_current_name_scope": STATE,
+    "tf.register_tensor_conversion_function": STATE,
     "tf.experimental.dlpack.from_dlpack": KIT,
     "tf.experimental.dlpack.to_dlpack": KIT,
     "tf.autograph.experimental.do_not_convert": GRAPHS,

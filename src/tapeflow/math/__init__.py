@@ -2,6 +2,8 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
+import typing as _typing
+
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.ops.elementwise.arithmetic import (
     abs as abs,
@@ -150,4 +152,17 @@ from tapeflow._src.ops.special.functions import (
 )
 from tapeflow.math import special as special
 
-__getattr__ = _Missing("tf.math")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.ops.nn.approximate import (
+        approx_max_k as approx_max_k,
+        approx_min_k as approx_min_k,
+    )
+
+__getattr__ = _Missing(
+    "tf.math", names={"approx_max_k": "ops.nn.approximate", "approx_min_k": "ops.nn.approximate"}
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

@@ -2,6 +2,8 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
+import typing as _typing
+
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.ops.elementwise.functions import (
     sigmoid as sigmoid,
@@ -98,4 +100,23 @@ from tapeflow._src.ops.nn.statistics import (
 )
 from tapeflow.nn import experimental as experimental
 
-__getattr__ = _Missing("tf.nn")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.ops.nn.approximate import (
+        approx_max_k as approx_max_k,
+        approx_min_k as approx_min_k,
+    )
+    from tapeflow._src.ops.nn.isotonic import isotonic_regression as isotonic_regression
+
+__getattr__ = _Missing(
+    "tf.nn",
+    names={
+        "approx_max_k": "ops.nn.approximate",
+        "approx_min_k": "ops.nn.approximate",
+        "isotonic_regression": "ops.nn.isotonic",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

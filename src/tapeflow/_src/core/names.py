@@ -44,3 +44,14 @@ class name_scope(Scope):
         context.name_scopes = self._outside[-1]
         self._guard = None
         self._outside.pop()
+
+
+@export("get_current_name_scope")
+def get_current_name_scope() -> str:
+    """The names of the scopes that are open, with `/` between them.
+
+    >>> with tf.name_scope("encoder"), tf.name_scope("first"):
+    ...     tf.get_current_name_scope()
+    'encoder/first'
+    """
+    return "/".join(context.name_scopes)

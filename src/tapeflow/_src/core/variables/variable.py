@@ -33,12 +33,13 @@ from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Operators, Reference, Tensor
 from tapeflow._src.core.variables import steps
 from tapeflow._src.core.variables.combining import combine
+from tapeflow._src.core.variables.creators import Created
 from tapeflow._src.core.variables.row_updates import RowUpdates
 from tapeflow._src.core.variables.steps import Step
 
 
 @export("Variable")
-class Variable(RowUpdates, Operators):
+class Variable(RowUpdates, Operators, metaclass=Created):
     """A tensor that can be assigned to, and that gradient tapes watch by themselves.
 
     >>> v = tf.Variable([1.0, 2.0], name="v")

@@ -53,14 +53,25 @@ def py_function(
     >>> tape.gradient(y, x).numpy()
     np.float32(1.0)
 
+    Without a function it is a decorator:
+
+    >>> @tf.py_function(Tout=tf.float32)
+    ... def double(x):
+    ...     return 2.0 * x
+    >>> double(1.5).numpy()
+    np.float32(3.0)
+
     Args:
       func: takes tensors and returns a value, or a list of them.
       inp: the tensors to call it with.
       Tout: the dtype of its result, or a list of them; empty if it returns nothing.
       name: accepted for compatibility.
     """
+    if func is None:
+        return lambda function: functools.wraps(function)(
+            lambda *inputs: py_function(function, inputs, Tout)
+        )
     _check_callable(func)
-    assert func is not None
     arguments = [convert_to_tensor(x) for x in inp]
     several = isinstance(Tout, (list, tuple))
     wanted = [
@@ -119,8 +130,11 @@ def numpy_function(
       stateful: accepted for compatibility.
       name: accepted for compatibility.
     """
+    if func is None:
+        return lambda function: functools.wraps(function)(
+            lambda *inputs: numpy_function(function, inputs, Tout, stateful)
+        )
     _check_callable(func)
-    assert func is not None
     if context.tracer is not None:
         specs = _specs(Tout)
 

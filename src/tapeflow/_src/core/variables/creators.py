@@ -1,0 +1,73 @@
+"""`tf.variable_creator_scope`: functions that decide how variables are made."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow._src.core.export import export
+from tapeflow._src.core.scopes import Scope
+
+
+class _Creators(threading.local):
+    """The functions whose scopes are open in a thread, the innermost last."""
+
+    functions: tuple[Callable[..., Any], ...] = ()
+
+
+_creators = _Creators()
+
+
+class Created(type):
+    """The class of `tf.Variable`: a call of it goes through the functions whose scopes are open."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Makes a variable."""
+        functions = _creators.functions
+        if not functions:
+            return super().__call__(*args, **kwargs)
+        bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        arguments = dict(list(bound.arguments.items())[1:])
+        make: Callable[..., Any] = super().__call__
+        for function in functions:
+            make = _next(function, make)
+        return make(**arguments)
+
+
+def _next(function: Callable[..., Any], inner: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **arguments: function(inner, **arguments)
+
+
+@export("variable_creator_scope")
+class variable_creator_scope(Scope):
+    """Within this context, variables are made by a function, which may change how.
+
+    >>> def frozen(next_creator, **arguments):
+    ...     arguments["trainable"] = False
+    ...     return next_creator(**arguments)
+    >>> with tf.variable_creator_scope(frozen):
+    ...     v = tf.Variable(1.0)
+    >>> v.trainable
+    False
+
+    Args:
+      variable_creator: takes the function that goes on, and the arguments of `tf.Variable` by name; returns a variable.
+        Of several scopes, the innermost is asked first.
+    """
+
+    def __init__(self, variable_creator: Callable[..., Any]) -> None:
+        self._creator = variable_creator
+        self._outside: list[tuple[Callable[..., Any], ...]] = []
+
+    def __enter__(self) -> None:
+        self._outside.append(_creators.functions)
+        self._guard = self._latest
+        _creators.functions = (*_creators.functions, self._creator)
+
+    def _leave(self, *exception: Any) -> None:
+        _creators.functions = self._outside[-1]
+        self._guard = None
+        self._outside.pop()
