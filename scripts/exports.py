@@ -40,6 +40,7 @@ LATE = (
     "core.conversions",
     "core.placement.spec",
     "core.variables.creators",
+    "linear_operators",
     "ops.image.boxes",
     "ops.image.suppression",
     "ops.nn.approximate",
@@ -136,8 +137,10 @@ NAMESPACES = {
     "io": Namespace("`tf.io`: files, records, serialized tensors and images.", inside=("gfile",)),
     "io.gfile": Namespace("`tf.io.gfile`: files and folders of this machine."),
     "linalg": Namespace(
-        "`tf.linalg`: products, decompositions, linear systems, diagonals and norms of matrices."
+        "`tf.linalg`: products, decompositions, linear systems, diagonals and norms of matrices.",
+        later=("experimental",),
     ),
+    "linalg.experimental": Namespace("`tf.linalg.experimental`: systems solved by products alone."),
     "math": Namespace(
         "`tf.math`: elementwise math, comparison and reductions.", inside=("special",)
     ),

@@ -39,6 +39,7 @@ LAYERS = [
     "tapeflow._src.ragged",
     "tapeflow._src.strings",
     "tapeflow._src.queues",
+    "tapeflow._src.linear_operators",
     "tapeflow._src.data",
     "tapeflow._src.train",
     "tapeflow._src.saved_model",

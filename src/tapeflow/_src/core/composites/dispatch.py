@@ -63,7 +63,9 @@ def answer(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 
 
 def _is_meant(leaf: Any) -> bool:
-    return isinstance(leaf, CompositeTensor) or (isinstance(leaf, TypeSpec) and leaf._expands)
+    if isinstance(leaf, CompositeTensor) or (isinstance(leaf, TypeSpec) and leaf._expands):
+        return True
+    return getattr(type(leaf), "_dispatches", False)  # operators, which are no tensors
 
 
 def _leaves(structure: Any) -> Iterable[Any]:

@@ -1,0 +1,21 @@
+"""`tf.linalg.experimental`: systems solved by products alone."""
+
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+import typing as _typing
+
+from tapeflow._src.core.missing import Missing as _Missing
+
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.linear_operators.gradient_descent import (
+        conjugate_gradient as conjugate_gradient,
+    )
+
+__getattr__ = _Missing(
+    "tf.linalg.experimental", names={"conjugate_gradient": "linear_operators.gradient_descent"}
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())
