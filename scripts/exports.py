@@ -126,7 +126,16 @@ NAMESPACES = {
     "dtypes.experimental": Namespace("`tf.dtypes.experimental`: numbers of a few bits."),
     "errors": Namespace("`tf.errors`: the exceptions ops raise."),
     "experimental": Namespace(
-        "`tf.experimental`: the exchange of values with other libraries.", inside=("dlpack",)
+        "`tf.experimental`: the exchange of values with other libraries.",
+        inside=("dlpack",),
+        later=("numpy",),
+    ),
+    "experimental.numpy": Namespace(
+        "`tf.experimental.numpy`: NumPy's names and its rules for dtypes, on tensors.",
+        inside=("random",),
+    ),
+    "experimental.numpy.random": Namespace(
+        "`tf.experimental.numpy.random`: random numbers, by NumPy's names."
     ),
     "experimental.dlpack": Namespace(
         "`tf.experimental.dlpack`: values as capsules of DLPack, for other libraries and from them."

@@ -40,6 +40,7 @@ LAYERS = [
     "tapeflow._src.strings",
     "tapeflow._src.queues",
     "tapeflow._src.linear_operators",
+    "tapeflow._src.numpy",
     "tapeflow._src.data",
     "tapeflow._src.train",
     "tapeflow._src.saved_model",

@@ -15,6 +15,7 @@ EXCLUDED_NAMESPACES = dict.fromkeys(
         "tf.audio",
         "tf.config",
         "tf.data",
+        "tf.experimental.numpy",
         "tf.io",
         "tf.queue",
         "tf.saved_model",

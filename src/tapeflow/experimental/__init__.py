@@ -2,6 +2,8 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
+import typing as _typing
+
 from tapeflow._src.core.dtypes import (
     float4_e2m1fn as float4_e2m1fn,
     float8_e4m3b11fnuz as float8_e4m3b11fnuz,
@@ -17,4 +19,8 @@ from tapeflow._src.core.dtypes import (
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow.experimental import dlpack as dlpack
 
-__getattr__ = _Missing("tf.experimental")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow.experimental import numpy as numpy
+
+__getattr__ = _Missing("tf.experimental", later=("numpy",))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import Scope
+
+T = TypeVar("T")
 
 
 class _Creators(threading.local):
@@ -23,7 +25,7 @@ _creators = _Creators()
 class Created(type):
     """The class of `tf.Variable`: a call of it goes through the functions whose scopes are open."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
         """Makes a variable."""
         functions = _creators.functions
         if not functions:

@@ -1,0 +1,1 @@
+"""`tf.experimental.numpy`: NumPy's names and its rules for dtypes, on tensors."""
