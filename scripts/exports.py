@@ -30,6 +30,7 @@ class Namespace(NamedTuple):
     later: tuple[str, ...] = ()  # namespaces that are imported when they are first asked for
     elsewhere: tuple[tuple[str, str], ...] = ()  # names that stand for modules of Keras
     setup: tuple[str, ...] = ()  # modules that are imported for what they do
+    like: str = ""  # a module of ours that has the names that are not here
 
 
 MADE_BY = "# Written by scripts/exports.py, from the lines in _src that export these names."
@@ -70,12 +71,14 @@ NAMESPACES = {
             "audio",
             "autograph",
             "bitwise",
+            "compat",
             "data",
             "experimental",
             "io",
             "quantization",
             "queue",
             "ragged",
+            "raw_ops",
             "saved_model",
             "strings",
             "summary",
@@ -96,6 +99,20 @@ NAMESPACES = {
     ),
     "autograph.experimental": Namespace("`tf.autograph.experimental`: what to convert, and how."),
     "bitwise": Namespace("`tf.bitwise`: logic and shifts on the bits of integers."),
+    "compat": Namespace(
+        "`tf.compat`: names for programs that run on several versions of TensorFlow.",
+        later=("v1", "v2"),
+    ),
+    "compat.v1": Namespace(
+        "`tf.compat.v1`: what libraries of TensorFlow 2's time use of TensorFlow 1; other names are those of `tf`.",
+        inside=("debugging",),
+        like="tapeflow",
+    ),
+    "compat.v1.debugging": Namespace(
+        "`tf.compat.v1.debugging`: assertions with TensorFlow 1's arguments.",
+        like="tapeflow.debugging",
+    ),
+    "compat.v2": Namespace("`tf.compat.v2`: the names of `tf`.", like="tapeflow"),
     "config": Namespace(
         "`tf.config`: settings for the whole program.",
         inside=("experimental", "optimizer", "threading"),
@@ -165,6 +182,9 @@ NAMESPACES = {
     "random": Namespace("`tf.random`: random numbers.", inside=("experimental",)),
     "random.experimental": Namespace(
         "`tf.random.experimental`: other names for what is in `tf.random`, and shuffles that a seed decides."
+    ),
+    "raw_ops": Namespace(
+        "`tf.raw_ops`: ops by the names and arguments that TensorFlow's graphs have for them."
     ),
     "saved_model": Namespace(
         "`tf.saved_model`: models that are loaded and served without the Python code that made them.",
@@ -281,7 +301,7 @@ def path_of(place: str) -> Path:
 
 def text_of(place: str, names: list[Export]) -> str:
     """The text of a public file."""
-    says, inside, later, elsewhere, setup = NAMESPACES[place]
+    says, inside, later, elsewhere, setup, like = NAMESPACES[place]
     here = f"tapeflow.{place}".rstrip(".")
     lines = [f'"""{says}"""', "", MADE_BY]
     if setup or any(name != public.rpartition(".")[2] for public, _, name in names):
@@ -317,6 +337,7 @@ def text_of(place: str, names: list[Export]) -> str:
         place = module.removeprefix("tapeflow._src.")
         found[here] = place if here == name else f"{place}:{name}"
     arguments += [f"names={found!r}"] if late else []
+    arguments += [f"like={like!r}"] if like else []
     lines += ["", f"__getattr__ = _Missing({', '.join(arguments)})", ""]
     if late:
         lines += ["def __dir__() -> list[str]:", "    return __getattr__.offered(globals())", ""]

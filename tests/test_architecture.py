@@ -41,6 +41,8 @@ LAYERS = [
     "tapeflow._src.queues",
     "tapeflow._src.linear_operators",
     "tapeflow._src.numpy",
+    "tapeflow._src.raw_ops",
+    "tapeflow._src.compat",
     "tapeflow._src.data",
     "tapeflow._src.train",
     "tapeflow._src.saved_model",

@@ -13,11 +13,13 @@ KIT = "works with files, devices, threads or the process; its own tests cover it
 EXCLUDED_NAMESPACES = dict.fromkeys(
     (
         "tf.audio",
+        "tf.compat",
         "tf.config",
         "tf.data",
         "tf.experimental.numpy",
         "tf.io",
         "tf.queue",
+        "tf.raw_ops",
         "tf.saved_model",
         "tf.summary",
         "tf.sysconfig",

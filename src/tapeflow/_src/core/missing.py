@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 ADVICE = {
-    "tf.compat": "Code for TensorFlow 1 has to be moved to TensorFlow 2 first.",
     "tf.placeholder": "It belongs to TensorFlow 1. Write a function, and call it with tensors.",
     "tf.Session": "It belongs to TensorFlow 1. Ops run at once, and x.numpy() is the value.",
 }
@@ -35,6 +34,7 @@ class Missing:
         later: tuple[str, ...] = (),
         elsewhere: Mapping[str, str] | None = None,
         names: Mapping[str, str] | None = None,
+        like: str = "",
     ) -> None:
         self.namespace = namespace
         # What is inside of it and is imported when it is first asked for: namespaces of ours, modules of Keras, and
@@ -43,6 +43,7 @@ class Missing:
         self.later = later
         self.elsewhere = elsewhere or {}
         self.names = names or {}
+        self.like = like  # a module that is asked for what is not here
 
     @property
     def module(self) -> str:
@@ -67,6 +68,10 @@ class Missing:
         # Python and its tools look for __path__, _mock_name and the like all the time, and expect none.
         if name.startswith("_"):
             raise AttributeError(f"module {self.namespace!r} has no attribute {name!r}", name=name)
+        if self.like:
+            found = getattr(importlib.import_module(self.like), name, self)
+            if found is not self:
+                return found
         text = message(f"{self.namespace}.{name}")
         if _is_import(sys._getframe(1)):
             raise ImportError(text, name=name)

@@ -1,0 +1,1 @@
+"""`tf.compat`: names for programs that run on several versions of TensorFlow."""

@@ -1,0 +1,193 @@
+"""`tf.raw_ops` and `tf.compat`: TensorFlow's names of arguments, and what is left of TensorFlow 1."""
+
+import numpy as np
+
+_rng = np.random.default_rng(29)
+X = _rng.uniform(0.1, 0.9, (2, 3)).astype(np.float32)
+Y = _rng.uniform(0.5, 2.0, (2, 3)).astype(np.float32)
+N = np.array([[1, 2, 3], [4, 5, 6]], np.int32)
+S = (X @ X.T + np.eye(2)).astype(np.float32)
+IMAGE = _rng.uniform(0.0, 1.0, (1, 4, 4, 2)).astype(np.float32)
+FILTER = _rng.uniform(-1.0, 1.0, (2, 2, 2, 3)).astype(np.float32)
+
+UNARY = [
+    "Abs",
+    "Acos",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "Ceil",
+    "Cos",
+    "Cosh",
+    "Digamma",
+    "Erf",
+    "Erfc",
+    "Erfinv",
+    "Exp",
+    "Expm1",
+    "Floor",
+    "Inv",
+    "IsFinite",
+    "IsInf",
+    "IsNan",
+    "Lgamma",
+    "Log",
+    "Log1p",
+    "Ndtri",
+    "Neg",
+    "Reciprocal",
+    "Rint",
+    "Round",
+    "Rsqrt",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Sqrt",
+    "Square",
+    "Tan",
+    "Tanh",
+    "BesselI0e",
+    "ZerosLike",
+    "OnesLike",
+]
+BINARY = [
+    "Add",
+    "AddV2",
+    "Sub",
+    "Mul",
+    "Div",
+    "RealDiv",
+    "DivNoNan",
+    "MulNoNan",
+    "FloorDiv",
+    "FloorMod",
+    "TruncateMod",
+    "Pow",
+    "Maximum",
+    "Minimum",
+    "SquaredDifference",
+    "Xlogy",
+    "Xlog1py",
+    "Xdivy",
+    "Less",
+    "LessEqual",
+    "Greater",
+    "GreaterEqual",
+    "Equal",
+    "NotEqual",
+]
+CALLS = {
+    "Relu": {"features": X - 0.5},
+    "LeakyRelu": {"features": X - 0.5, "alpha": 0.1},
+    "Softplus": {"features": X},
+    "MatMul": {"a": X, "b": Y, "transpose_b": True},
+    "BatchMatMulV2": {"x": X, "y": Y, "adj_y": True},
+    "Sum": {"input": X, "axis": 1, "keep_dims": True},
+    "Mean": {"input": X, "axis": [0, 1]},
+    "Max": {"input": X, "axis": 0},
+    "ArgMax": {"input": X, "dimension": 1},
+    "Cumsum": {"x": X, "axis": 1, "exclusive": True},
+    "Reshape": {"tensor": X, "shape": [3, 2]},
+    "Transpose": {"x": X, "perm": [1, 0]},
+    "ExpandDims": {"input": X, "axis": 0},
+    "Squeeze": {"input": X[None]},
+    "ConcatV2": {"values": [X, Y], "axis": 0},
+    "Pack": {"values": [X, Y], "axis": 1},
+    "Unpack": {"value": X, "num": 2},
+    "Split": {"axis": 1, "value": X, "num_split": 3},
+    "Tile": {"input": X, "multiples": [1, 2]},
+    "PadV2": {"input": X, "paddings": [[1, 0], [0, 1]], "constant_values": 7.0},
+    "MirrorPad": {"input": X, "paddings": [[1, 0], [0, 1]], "mode": "REFLECT"},
+    "ReverseV2": {"tensor": X, "axis": [1]},
+    "GatherV2": {"params": X, "indices": [1, 0], "axis": 1},
+    "GatherNd": {"params": X, "indices": [[0, 1]]},
+    "ScatterNd": {"indices": [[1]], "updates": [5.0], "shape": [3]},
+    "TensorScatterAdd": {"tensor": X, "indices": [[0, 0]], "updates": [1.0]},
+    "StridedSlice": {
+        "input": X,
+        "begin": [0, 1],
+        "end": [2, 3],
+        "strides": [1, 1],
+        "shrink_axis_mask": 1,
+    },
+    "Slice": {"input": X, "begin": [0, 1], "size": [2, 1]},
+    "Fill": {"dims": [2], "value": 3.0},
+    "Range": {"start": 0, "limit": 5, "delta": 2},
+    "Shape": {"input": X},
+    "BroadcastTo": {"input": X[0], "shape": [2, 3]},
+    "SelectV2": {"condition": X > 0.5, "t": X, "e": Y},
+    "Where": {"condition": X > 0.5},
+    "OneHot": {"indices": [0, 2], "depth": 3, "on_value": 1.0, "off_value": 0.0},
+    "TopKV2": {"input": X, "k": 2},
+    "UnsortedSegmentSum": {"data": X, "segment_ids": [1, 0], "num_segments": 3},
+    "Conv2D": {"input": IMAGE, "filter": FILTER, "strides": [1, 1, 1, 1], "padding": "SAME"},
+    "MaxPool": {"input": IMAGE, "ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"},
+    "AvgPool": {"value": IMAGE, "ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"},
+    "BiasAdd": {"value": IMAGE, "bias": [1.0, 2.0]},
+    "Softmax": {"logits": X},
+    "LogSoftmax": {"logits": X},
+    "L2Loss": {"t": X},
+    "MatrixInverse": {"input": S},
+    "MatrixSolve": {"matrix": S, "rhs": X},
+    "Cholesky": {"input": S},
+    "MatrixBandPart": {"input": S, "num_lower": 0, "num_upper": 1},
+    "Einsum": {"inputs": [X, Y], "equation": "ij,kj->ik"},
+    "ClipByValue": {"t": X, "clip_value_min": 0.3, "clip_value_max": 0.6},
+    "TanhGrad": {"y": X, "dy": Y},
+    "ReluGrad": {"gradients": Y, "features": X - 0.5},
+    "BitwiseAnd": {"x": N, "y": N + 1},
+    "Cast": {"x": X, "DstT": "int32"},
+    "StatelessRandomUniform": {"shape": [2], "seed": [1, 2]},
+    "SpaceToDepth": {"input": IMAGE, "block_size": 2},
+    "Igamma": {"a": X, "x": Y},
+    "DynamicStitch": {"indices": [[0], [1]], "data": [[1.0], [2.0]]},
+}
+
+
+def _raw(name, **arguments):
+    return lambda tf: getattr(tf.raw_ops, name)(**arguments)
+
+
+def variables_by_name(tf):
+    v1 = tf.compat.v1
+    with v1.variable_scope("a", reuse=v1.AUTO_REUSE):
+        first = v1.get_variable("w", [2], initializer=tf.zeros_initializer())
+    with v1.variable_scope("a", reuse=v1.AUTO_REUSE) as scope:
+        inside = scope.name
+        v1.get_variable("w", [2], initializer=tf.ones_initializer())
+    return inside, first, v1.get_variable_scope().name
+
+
+def wrapped(tf):
+    f = tf.compat.v1.wrap_function(lambda x: x * 2.0, [tf.TensorSpec([], tf.float32)])
+    return f(tf.constant(3.0))
+
+
+def texts(tf):
+    c = tf.compat
+    return [c.as_bytes("a"), c.as_text(b"a"), c.as_str(b"b"), c.as_str_any(3), c.dimension_value(3)]
+
+
+CASES = {
+    **{f"raw {name}": _raw(name, x=X) for name in UNARY},
+    **{f"raw {name}": _raw(name, x=X, y=Y) for name in BINARY},
+    **{f"raw {name}": _raw(name, **arguments) for name, arguments in CALLS.items()},
+    "raw by position": lambda tf: tf.raw_ops.Add(1.0, 2.0),
+    "raw unknown argument": lambda tf: tf.raw_ops.Add(x=1.0, y=2.0, z=3.0),
+    "raw missing argument": lambda tf: tf.raw_ops.Add(x=1.0),
+    "v1 where": lambda tf: tf.compat.v1.where([True, False], X, Y),
+    "v1 where places": lambda tf: tf.compat.v1.where(X > 0.5),
+    "v1 assert": lambda tf: tf.compat.v1.assert_equal([1], [2], data=["x"], message="no"),
+    "v1 assert fine": lambda tf: tf.compat.v1.assert_less([1], [2]),
+    "v1 div": lambda tf: [tf.compat.v1.div(7, 2), tf.compat.v1.div(7.0, 2.0)],
+    "v1 to": lambda tf: [
+        tf.compat.v1.to_float([1]),
+        tf.compat.v1.to_int32([1.5]),
+        tf.compat.v1.to_double(1),
+    ],
+    "v1 default": lambda tf: tf.compat.v1.placeholder_with_default([1.0, 2.0], [None]),
+    "v2 same": lambda tf: tf.compat.v2.reduce_sum(X),
+    "as_text of a number": lambda tf: tf.compat.as_text(3),
+}
