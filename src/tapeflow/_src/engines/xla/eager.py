@@ -215,7 +215,7 @@ def placed(op: str, inputs: Sequence[Tensor]) -> tuple[list[Any], Any]:
 
 def _placed(x: Tensor, device: Any) -> Any:
     array = x._array
-    if type(x) is RemoteTensor and array.device is device:
+    if type(x) is RemoteTensor and (array.device is device or is_at(array.device, device)):
         return array.buffer_of_jax
     if not _has_numbers(x):
         return array

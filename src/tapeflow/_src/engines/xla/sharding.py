@@ -19,6 +19,7 @@ from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.insides.jax_state import x64_enabled
 
 
 def mesh_over(over: Sequence[Any], shape: Sequence[int], names: Sequence[str]) -> Mesh:
@@ -40,11 +41,16 @@ def divided(mesh: Mesh, *axes: str | None) -> NamedSharding:
 
 
 def fitting(layout: NamedSharding, shape: Sequence[int]) -> NamedSharding:
-    """The layout, where the sizes of an array can be divided so; axes that cannot are whole on each device."""
-    spec = list(layout.spec)[: len(shape)]
+    """The layout, where the sizes of an array can be divided so; axes that cannot are whole on each device.
+
+    It does not end in axes that are whole: jax compiles again for a layout that is written in another way.
+    """
     spec = [
-        axes if not n % _parts(layout, axes) else None for n, axes in zip(shape, spec, strict=False)
+        axes if not n % _parts(layout, axes) else None
+        for n, axes in zip(shape, layout.spec, strict=False)
     ]
+    while spec and spec[-1] is None:
+        spec.pop()
     if spec == list(layout.spec):
         return layout
     return NamedSharding(layout.mesh, PartitionSpec(*spec))
@@ -170,24 +176,32 @@ def in_turn(layout: NamedSharding, program: Callable[..., Any], arguments: Seque
 # Between processes.
 
 
-def put_part(part: np.ndarray, layout: NamedSharding) -> Any:
-    """An array in a layout of which each process has a part of equal size, in the order of the processes.
+def put_part(part: np.ndarray, layout: NamedSharding, owners: Sequence[int]) -> Any:
+    """An array in a layout of which each process has a part of equal size along the first axis.
 
     If the parts cannot be divided among the devices of a process, each device has the whole.
+
+    Args:
+      part: that of this process.
+      layout: of the whole.
+      owners: for each part, in their order, a process that has it.
     """
     devices.in_use = True
     local: Any = layout.mesh.local_mesh
-    rows = _parts(NamedSharding(local, layout.spec), layout.spec[0]) if part.ndim else 1
-    if part.ndim and part.shape[0] % rows == 0:
-        return jax.make_array_from_process_local_data(layout, part)
-    return put(of_all_processes(part), everywhere(layout.mesh))
+    with x64_enabled():
+        if part.shape[0] % _parts(NamedSharding(local, layout.spec), layout.spec[0]) == 0:
+            return jax.make_array_from_process_local_data(layout, part)
+        parts = of_all_processes(part[None])
+        return put(np.concatenate([parts[i] for i in owners]), layout)
 
 
 def of_all_processes(part: np.ndarray) -> np.ndarray:
     """The parts of all processes, one after the other along the first axis. All of them must ask for it."""
-    return np.asarray(multihost_utils.process_allgather(part, tiled=bool(part.ndim)))
+    with x64_enabled():
+        return np.asarray(multihost_utils.process_allgather(part, tiled=True))
 
 
 def of_first_process(array: np.ndarray) -> np.ndarray:
     """What the first process has. All of them must ask for it."""
-    return np.asarray(multihost_utils.broadcast_one_to_all(array))
+    with x64_enabled():
+        return np.asarray(multihost_utils.broadcast_one_to_all(array))

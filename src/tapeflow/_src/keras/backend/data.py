@@ -31,7 +31,12 @@ from tapeflow._src.keras.backend.distribution_lib import (
     current_distribution,
     distribute_data_input,
     is_distributed,
-    num_processes,
+)
+from tapeflow._src.keras.backend.shared_data import (
+    SharedBatches,
+    agreed_number,
+    is_shared,
+    whole_batch,
 )
 
 Put = Callable[[Tensor, Any], Tensor]
@@ -47,12 +52,32 @@ class Batches(EpochIterator):
         super().__init__(x=x, y=y, sample_weight=sample_weight, **options)
         self.put: Put | None = None  # brings a part of a batch where the program runs
         self._last = -1  # the number of the batch that was given last
+        self._count_together()
+
+    def reset(self) -> None:
+        """Begins again."""
+        super().reset()
+        self._count_together()
+
+    def _count_together(self) -> None:
+        if self._is_in_parts():
+            self._num_batches = agreed_number(current_distribution(), self.data_adapter)
+
+    def _is_in_parts(self) -> bool:
+        """Whether each of several processes has a part of each batch."""
+        distribution = current_distribution()
+        if not is_shared(distribution):
+            return False
+        whole = isinstance(self.data_adapter, DatasetAdapter) and distribution.auto_shard_dataset
+        return not whole
 
     def _get_iterator(self) -> Iterator[Any]:
         self._now: Any = super()._get_iterator()
-        if self.put is not None:
-            # Where processes have to agree on a batch, all of them do so between the same two steps.
-            alone = isinstance(self.data_adapter, ArrayDataAdapter) and num_processes() == 1
+        if self._is_in_parts():
+            shared = SharedBatches(self._now, current_distribution(), self.data_adapter)
+            self._now = Ahead(shared, lambda tensor, line: tensor)
+        elif self.put is not None:
+            alone = isinstance(self.data_adapter, ArrayDataAdapter)
             self._now = (AheadInThread if alone else Ahead)(self._now, self.put)
         return self._now
 
@@ -171,13 +196,13 @@ def way_to_program(weights: Sequence[Any], compiled: bool) -> Put | None:
     """What brings a part of a batch where a step of a model runs; None if that is this computer."""
     distribution = current_distribution()
     if distribution is not None:
-        return functools.partial(_divided, distribution)
+        return functools.partial(whole_batch if is_shared(distribution) else _divided, distribution)
     device = _device_of_program(weights, compiled)
     return None if device is None else lambda tensor, line: to_device(tensor, device, line)
 
 
 def _divided(distribution: Any, tensor: Tensor, line: Any = None) -> Tensor:
-    """A part of a batch on the devices of a mesh, as its distribution divides it."""
+    """A tensor of a batch, or of what this process has of it, on the devices of a mesh."""
     layout = distribution.get_data_layout(tensor.shape or (1,))
     return distribute_data_input(tensor, layout, distribution.batch_dim_name)
 

@@ -126,7 +126,7 @@ def distribute_data_input(per_process_batch: Any, layout: Any, batch_dim_name: A
     layout = _backend_layout(layout)
     part = per_process_batch
     if num_processes() > 1 and not layout.is_fully_addressable:
-        return RemoteTensor(_sharding().put_part(np.asarray(part), layout))
+        return RemoteTensor(_sharding().put_part(np.asarray(part), layout, range(num_processes())))
     return _laid_out(part if isinstance(part, Tensor) else tf.convert_to_tensor(part), layout)
 
 
