@@ -91,7 +91,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
         "graphs": functions.graphs,
         "variables": [_variable(v) for v in held],
     }
-    tensors = {f"variables/{i}": snapshot(v) for i, v in enumerate(held)}
+    tensors = {f"variables/{i}": snapshot(v)._array for i, v in enumerate(held)}
     path = os.path.join(os.fspath(export_dir), FILE)
     remove_leftovers(path)
     tensor_file.write(path, {**tensors, **arrays.named}, {"saved_model": json.dumps(description)})

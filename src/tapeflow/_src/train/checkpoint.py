@@ -13,6 +13,7 @@ from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.train import saving
 from tapeflow._src.train.object_graph import child, identity, is_tracked
+from tapeflow._src.train.parts import Together
 from tapeflow._src.train.restoration import Restoration
 from tapeflow._src.train.state_file import CheckpointState, write_state
 from tapeflow._src.train.status import CheckpointLoadStatus, InitializationOnlyStatus
@@ -140,14 +141,23 @@ class Checkpoint(Tracked):
         """
         prefix = os.fspath(file_prefix)
         number = self._next_number()
-        path = self.write(f"{prefix}-{number}", options)
-        write_state(os.path.dirname(path), CheckpointState(path, [path]))
+        path = f"{prefix}-{number}"
+        together = self._write(path)
+        if together is None or together.writes:
+            write_state(os.path.dirname(path), CheckpointState(path, [path]))
+        if together is not None:
+            together.wait()
         return path
 
     @outside_of_traces
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Saves under this name: without a number, and without noting that it is the newest."""
-        return saving.write(saving.prefix_of(file_prefix), self._top, self._more())
+        prefix = saving.prefix_of(file_prefix)
+        self._write(prefix)
+        return prefix
+
+    def _write(self, prefix: str) -> Together | None:
+        return saving.write(prefix, self._top, self._more())
 
     def restore(
         self, save_path: Any, options: CheckpointOptions | None = None

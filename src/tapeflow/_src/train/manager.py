@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from tapeflow._src.core.export import export
@@ -14,6 +14,7 @@ from tapeflow._src.core.system.handlers import outside_of_traces
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.train.checkpoint import Checkpoint, CheckpointOptions
+from tapeflow._src.train.parts import remove_parts
 from tapeflow._src.train.state_file import (
     CheckpointState,
     newest_whole,
@@ -157,21 +158,29 @@ class CheckpointManager:
         number = self._checkpoint._next_number()
         if checkpoint_number is not None:
             number = integer("CheckpointManager.save", "checkpoint_number", checkpoint_number)
-        path = self._checkpoint.write(f"{self._prefix}-{number}", options)
+        path = f"{self._prefix}-{number}"
+        together = self._checkpoint._write(path)
         self._kept.pop(path, None)
         self._kept[path] = time.time()
         surplus, preserved = self._surplus()
+        if together is None or together.writes:
+            self._tidy(surplus, preserved)
+        for old in (*surplus, *preserved):
+            del self._kept[old]
+        if together is not None:
+            together.wait()
+        return path
+
+    def _tidy(self, surplus: list[str], preserved: list[str]) -> None:
         # In this order a process can be killed at any moment: the newest is noted before an older one is removed, and
         # an older one is forgotten only when it is gone.
         self._write_state()
         for old in surplus:
             with contextlib.suppress(FileNotFoundError), translating_os_errors(old + SUFFIX):
                 os.unlink(old + SUFFIX)
+            remove_parts(old)
         if surplus or preserved:
-            for old in (*surplus, *preserved):
-                del self._kept[old]
-            self._write_state()
-        return path
+            self._write_state({*surplus, *preserved})
 
     def sync(self) -> None:
         """Waits until everything is written, which it always is."""
@@ -192,9 +201,10 @@ class CheckpointManager:
                     surplus.append(path)
         return surplus, preserved
 
-    def _write_state(self) -> None:
-        paths = list(self._kept)
+    def _write_state(self, gone: Collection[str] = ()) -> None:
+        kept = {path: saved for path, saved in self._kept.items() if path not in gone}
+        paths = list(kept)
         write_state(
             self._directory,
-            CheckpointState(paths[-1], paths, list(self._kept.values()), self._last_preserved),
+            CheckpointState(paths[-1], paths, list(kept.values()), self._last_preserved),
         )

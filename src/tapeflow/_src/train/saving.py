@@ -11,8 +11,9 @@ import numpy as np
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.errors import NotFoundError
 from tapeflow._src.core.system.files import remove_leftovers
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.train import tensor_file
+from tapeflow._src.train import parts, tensor_file
 from tapeflow._src.train.iterator_state import arrays_of
 from tapeflow._src.train.object_graph import (
     ITERATOR,
@@ -23,6 +24,7 @@ from tapeflow._src.train.object_graph import (
     variable_of,
     walk,
 )
+from tapeflow._src.train.parts import PartedFile, Together, is_in_parts, is_of_several_processes
 from tapeflow._src.train.tensor_file import SUFFIX, TensorFile
 
 
@@ -39,34 +41,48 @@ class Node(NamedTuple):
         return path_text(self.path)
 
 
-def write(prefix: str, root: Any, more: dict[str, Any]) -> str:
-    """Saves what can be reached from an object. Returns the prefix."""
+def write(prefix: str, root: Any, more: dict[str, Any]) -> Together | None:
+    """Saves what can be reached from an object. Gives the save of all processes that this is a part of, if it is."""
     if context.tracer is not None:
         raise NotImplementedError(
             "A checkpoint cannot be saved inside tf.function, where variables have no values. Call save() outside."
         )
     tensors: dict[str, np.ndarray] = {}
+    in_parts: dict[str, Any] = {}
+    shared = False
     nodes: list[Node] = []
     for found, named in walk(root, more):
         values: dict[str, str] = {}
         variable = variable_of(found.value)
         if variable is not None:
             values[VARIABLE] = key_of(found.path, VARIABLE)
-            tensors[values[VARIABLE]] = snapshot(variable)
+            value = snapshot(variable)
+            shared = shared or is_of_several_processes(value)
+            if is_in_parts(value):
+                in_parts[values[VARIABLE]] = value._buffer  # type: ignore[attr-defined]
+            else:
+                tensors[values[VARIABLE]] = np.asarray(value._array)
         elif is_iterator(found.value):
             values[ITERATOR] = key_of(found.path, ITERATOR)
             tensors |= arrays_of(values[ITERATOR], found.value._checkpoint_state())
         nodes.append(Node(named, values, found.path))
     graph = json.dumps([[n.children, n.values, n.path] for n in _with_values(nodes)])
-    remove_leftovers(_family(prefix))
-    tensor_file.write(prefix + SUFFIX, tensors, {"objects": graph})
-    return prefix
+    if not shared:
+        remove_leftovers(_family(prefix))
+        tensor_file.write(prefix + SUFFIX, tensors, {"objects": graph})
+        return None
+    together = Together(prefix, in_parts)
+    if together.writes:
+        remove_leftovers(_family(prefix))
+    texts = {"objects": graph, **together.write_parts()}
+    together.commit(lambda: tensor_file.write(prefix + SUFFIX, tensors, texts))
+    return together
 
 
-def snapshot(variable: Variable) -> np.ndarray:
+def snapshot(variable: Variable) -> Tensor:
     """What a variable holds at this moment, read once: training may go on in another thread while it is written."""
     with no_recorders():
-        return np.asarray(variable.value()._array)
+        return variable.value()
 
 
 def _family(prefix: str) -> str:
@@ -103,11 +119,11 @@ def prefix_of(path: Any) -> str:
     return os.fspath(path).removesuffix(SUFFIX)
 
 
-def opened(prefix: str) -> tuple[TensorFile, list[Node]]:
+def opened(prefix: str) -> tuple[TensorFile | PartedFile, list[Node]]:
     """A checkpoint's file, checked, and its objects."""
     path = prefix + SUFFIX
     try:
-        file = tensor_file.opened(path)
+        file = parts.opened(path)
     except NotFoundError:
         raise NotFoundError(
             None, None, f"There is no checkpoint {prefix}: {_advice(prefix)}"
@@ -124,7 +140,7 @@ def opened(prefix: str) -> tuple[TensorFile, list[Node]]:
     return file, nodes
 
 
-def _is_sound(nodes: list[Node], file: TensorFile) -> bool:
+def _is_sound(nodes: list[Node], file: TensorFile | PartedFile) -> bool:
     """Whether everything that the objects refer to is there."""
     return bool(nodes) and all(
         all(

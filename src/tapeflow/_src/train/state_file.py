@@ -14,7 +14,8 @@ from tapeflow._src.core.errors import DataLossError
 from tapeflow._src.core.export import export
 from tapeflow._src.core.log import logger
 from tapeflow._src.core.system.files import checked_path, remove_leftovers, replacing
-from tapeflow._src.train.tensor_file import SUFFIX, flaw
+from tapeflow._src.train.parts import flaw
+from tapeflow._src.train.tensor_file import SUFFIX
 
 
 @dataclass

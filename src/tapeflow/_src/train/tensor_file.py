@@ -345,12 +345,3 @@ def opened(path: str) -> TensorFile:
             _verified.clear()
         _verified[path] = file.identity
     return file
-
-
-def flaw(path: str) -> str | None:
-    """Why a file cannot be used, or None if it can."""
-    try:
-        opened(path)
-    except (NotFoundError, DataLossError) as error:
-        return error.message
-    return None

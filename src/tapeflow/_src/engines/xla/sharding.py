@@ -195,6 +195,11 @@ def put_part(part: np.ndarray, layout: NamedSharding, owners: Sequence[int]) -> 
         return put(np.concatenate([parts[i] for i in owners]), layout)
 
 
+def process() -> int:
+    """The number of this process."""
+    return jax.process_index()
+
+
 def of_all_processes(part: np.ndarray) -> np.ndarray:
     """The parts of all processes, one after the other along the first axis. All of them must ask for it."""
     with x64_enabled():
