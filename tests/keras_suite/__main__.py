@@ -28,6 +28,7 @@ PAGE = ROOT / "docs" / "keras.md"
 BACKENDS = ("tapeflow", "jax")
 LIMIT_SECONDS = 300
 SELECTION = [
+    "distribution",
     *("layers/attention", "layers/core/dense_test.py", "layers/core/embedding_test.py"),
     *("layers/convolutional/conv_test.py", "layers/normalization", "layers/pooling", "layers/rnn"),
     *("losses/losses_test.py", "models/functional_test.py", "models/model_test.py"),
@@ -52,12 +53,20 @@ ACCEPTED = {
 }
 """How the names of tests begin that cannot pass where the selection is run, and why."""
 
-TRAINER = "trainers/trainer_test.py"
-TRAINER_EDITS = {
-    'else:\n    raise ImportError(f"Invalid backend': 'elif backend.backend() == "tapeflow":\n'
-    "    from tapeflow._src.keras.backend.trainer import TapeflowTrainer as Trainer\n",
-    '"jax": "cpu:0",': '"tapeflow": "cpu:0", ',
+_NO_BACKEND = 'else:\n    raise ImportError(f"Invalid backend'
+EDITS = {
+    "trainers/trainer_test.py": {
+        _NO_BACKEND: 'elif backend.backend() == "tapeflow":\n'
+        f"    from tapeflow._src.keras.backend.trainer import TapeflowTrainer as Trainer\n{_NO_BACKEND}",
+        '"jax": "cpu:0",': '"tapeflow": "cpu:0", "jax": "cpu:0",',
+    },
+    "distribution/distribution_lib_test.py": {
+        'backend.backend() != "jax"': 'backend.backend() not in ("jax", "tapeflow")',
+        "import tensorflow as tf": "import tapeflow as tf",
+    },
 }
+"""What is changed in tests that know backends by their names. Where they take datasets of TensorFlow's, ours do."""
+
 BEGIN, END = "<!-- suite -->", "<!-- end -->"
 
 
@@ -110,8 +119,10 @@ def run(backend: str, what: list[str], processes: int) -> dict[str, str]:
         "JAX_PLATFORMS": "cpu",
     }
     files = [str(sources / name) for name in what or ["."]]
-    if backend == "tapeflow" and any((sources / TRAINER).is_relative_to(f) for f in files):
-        files += ["--ignore", str(sources / TRAINER), str(with_our_trainer(sources))]
+    for name in EDITS if backend == "tapeflow" else ():
+        if any((sources / name).is_relative_to(f) for f in list(files)):
+            files = [f for f in files if f != str(sources / name)]
+            files += ["--ignore", str(sources / name), str(edited(sources, name))]
     subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-c", str(HERE / "pytest.ini")),
@@ -134,16 +145,26 @@ def run(backend: str, what: list[str], processes: int) -> dict[str, str]:
     return outcomes_of(report)
 
 
-def with_our_trainer(sources: Path) -> Path:
-    """The tests of the trainer, which know backends by their names, with ours among them."""
-    text = (sources / TRAINER).read_text(encoding="utf-8")
-    for before, ours in TRAINER_EDITS.items():
-        assert before in text, f"{TRAINER} is not what it was"
-        text = text.replace(before, ours + before)
-    path = RESULTS / "edited" / TRAINER
+def edited(sources: Path, name: str) -> Path:
+    """A file of tests with our backend among those it knows."""
+    text = (sources / name).read_text(encoding="utf-8")
+    for before, after in EDITS[name].items():
+        assert before in text, f"{name} is not what it was"
+        text = text.replace(before, after)
+    path = RESULTS / "edited" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def edited_file_of(kind: str) -> str:
+    """The file, as the name of a module, that has a class of tests, of those that were edited."""
+    texts = {name: (RESULTS / "edited" / name) for name in EDITS}
+    return next(
+        name.removesuffix(".py").replace("/", ".")
+        for name, path in texts.items()
+        if path.exists() and f"class {kind}(" in path.read_text(encoding="utf-8")
+    )
 
 
 def outcomes_of(report: Path) -> dict[str, str]:
@@ -151,8 +172,8 @@ def outcomes_of(report: Path) -> dict[str, str]:
     outcomes = {}
     for case in ElementTree.parse(report).iter("testcase"):
         place = case.get("classname", "").removeprefix("keras.src.")
-        if place.startswith("."):  # what lies elsewhere: the tests of the trainer
-            place = f"trainers.trainer_test{place}"
+        if place.startswith("."):  # what lies elsewhere
+            place = f"{edited_file_of(place[1:])}{place}"
         name = f"{place}.{case.get('name')}".removeprefix(".").removeprefix("keras.src.")
         kinds = {child.tag for child in case}
         if kinds & {"failure", "error"}:

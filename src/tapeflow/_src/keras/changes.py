@@ -35,6 +35,44 @@ def _legacy(module: Any) -> None:
     module.is_sparse = lambda tensor: False
 
 
+def _distributions(module: Any) -> None:
+    """`distribution.distribute_dataset` divides datasets of tapeflow among processes."""
+    distribute = module.Distribution.distribute_dataset
+
+    @functools.wraps(distribute)
+    def distribute_dataset(self: Any, dataset: Any) -> Any:
+        data: Any = sys.modules.get(f"{NAME}.data")
+        ours = data is not None and isinstance(dataset, data.Dataset)
+        if not ours or not self._is_multi_process or not self.auto_shard_dataset:
+            return distribute(self, dataset)
+        size = _batch_size(dataset)
+        parts = min(self.num_processes, self.num_model_replicas)
+        if parts == 1:  # each process needs all of each batch
+            return dataset.prefetch(data.AUTOTUNE)
+        if size % parts:
+            raise ValueError(
+                "distribute_dataset: Global batch size must be divisible by the number of parts that the processes "
+                f"take of it. It is {size}, and there are {parts} of them ({self.num_processes} processes, "
+                f"{self.num_model_replicas} replicas)"
+            )
+        mine = dataset.rebatch(size // parts).shard(parts, self.data_shard_id)
+        return mine.prefetch(data.AUTOTUNE)
+
+    module.Distribution.distribute_dataset = distribute_dataset
+
+
+def _batch_size(dataset: Any) -> int:
+    from tapeflow._src.data.nodes.batching import batch_size_of
+
+    size = batch_size_of(dataset._node)
+    if size is None:
+        raise ValueError(
+            "distribute_dataset: the batch size of the dataset is unknown. Call batch(...) on it, with the number of "
+            "rows of all processes together."
+        )
+    return size
+
+
 # Files.
 
 
@@ -146,6 +184,7 @@ def _backups(module: Any) -> None:
 
 _CHANGES: dict[str, Callable[[Any], None]] = {
     "keras.src.callbacks.backup_and_restore": _backups,
+    "keras.src.distribution.distribution_lib": _distributions,
     "keras.src.legacy.backend": _legacy,
     "keras.src.legacy.saving.legacy_h5_format": _old_models,
     "keras.src.saving.saving_lib": _models,

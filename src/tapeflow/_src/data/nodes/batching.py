@@ -52,6 +52,15 @@ class Batch(Node):
         return BatchRows(self.inputs[0].rows(run), self.known(0), self.drop)
 
 
+def batch_size_of(node: Node) -> int | None:
+    """How many rows the batches of a dataset have, but for the last; None if it has none, or they differ."""
+    while not isinstance(node, Batch):
+        if len(node.inputs) != 1:
+            return None
+        node = node.inputs[0]
+    return node.number(0)
+
+
 class BatchRows(Rows):
     """Chunks of rows."""
 
