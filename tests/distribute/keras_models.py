@@ -1,0 +1,78 @@
+"""Four models that train for a while, on one device or on several, in one process or in several."""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+from keras import layers
+
+STEPS = 50
+ROWS = 16
+KINDS = ("mlp", "cnn", "lstm", "transformer")
+
+
+def build(kind):
+    """A model, compiled, with the same weights each time."""
+    keras.utils.set_random_seed(0)
+    inputs, outputs = _MODELS[kind]()
+    model = keras.Model(inputs, layers.Dense(3, name="last")(outputs))
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    # Adam divides a gradient by its size, so that it makes steps of rounding where that is all there is. ReLUs and maxima
+    # turn these into differences.
+    sgd = keras.optimizers.SGD(0.05, momentum=0.9)
+    model.compile(sgd if kind == "cnn" else "adam", loss, metrics=["accuracy"])
+    return model
+
+
+def _mlp():
+    x = inputs = keras.Input((16,))
+    x = layers.Dense(32, "relu", name="wide")(x)
+    x = layers.Dropout(0.3)(x)
+    return inputs, layers.Dense(16, "tanh", name="deep")(x)
+
+
+def _cnn():
+    x = inputs = keras.Input((8, 8, 3))
+    for filters in (8, 16):
+        x = layers.Conv2D(filters, 3, padding="same")(x)
+        x = layers.BatchNormalization()(x)
+        x = layers.MaxPooling2D()(layers.ReLU()(x))
+    return inputs, layers.GlobalAveragePooling2D()(x)
+
+
+def _lstm():
+    x = inputs = keras.Input((6,), dtype="int32")
+    return inputs, layers.LSTM(8)(layers.Embedding(20, 8)(x))
+
+
+def _transformer():
+    inputs = keras.Input((6,), dtype="int32")
+    x = layers.Embedding(20, 8)(inputs)
+    attended = layers.MultiHeadAttention(2, 4, dropout=0.1)(x, x)
+    x = layers.LayerNormalization()(x + attended)
+    inner = layers.Dense(8)(layers.Dense(16, "gelu")(x))
+    return inputs, layers.GlobalAveragePooling1D()(layers.LayerNormalization()(x + inner))
+
+
+_MODELS = {"mlp": _mlp, "cnn": _cnn, "lstm": _lstm, "transformer": _transformer}
+
+
+def data(kind, rows=STEPS * ROWS):
+    """Inputs and labels, the same each time."""
+    rng = np.random.default_rng(0)
+    if kind == "mlp":
+        x = rng.normal(size=(rows, 16)).astype(np.float32)
+    elif kind == "cnn":
+        x = rng.normal(size=(rows, 8, 8, 3)).astype(np.float32)
+    else:
+        x = rng.integers(0, 20, (rows, 6)).astype(np.int32)
+    return x, rng.integers(0, 3, rows).astype(np.int32)
+
+
+def losses(model, x, y, process=0, processes=1):
+    """The loss of each step, in which each process gives its part of the batch."""
+    found = []
+    part = ROWS // processes
+    for begin in range(process * part, len(x), ROWS):
+        found.append(model.train_on_batch(x[begin : begin + part], y[begin : begin + part])[0])
+    return [float(loss) for loss in found]

@@ -1,0 +1,134 @@
+"""Keras's distribution at length: four models for fifty steps, on one, two and four devices and in two processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+pytest.importorskip("keras")
+
+import keras
+from tests.distribute import keras_models, processes
+
+import tapeflow._src.keras.hook  # noqa: F401  # lets Keras find tapeflow
+
+WORKER = processes.ROOT / "tests" / "distribute" / "keras_worker.py"
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """The losses of one device."""
+    found = {}
+    for kind in keras_models.KINDS:
+        found[kind] = keras_models.losses(keras_models.build(kind), *keras_models.data(kind))
+    return found
+
+
+@pytest.fixture
+def distribution(four_devices):
+    def use(count):
+        names = keras.distribution.list_devices("cpu")[:count]
+        keras.distribution.set_distribution(keras.distribution.DataParallel(devices=names))
+
+    yield use
+    keras.distribution.set_distribution(None)
+
+
+@pytest.mark.distribute
+@pytest.mark.parametrize("kind", keras_models.KINDS)
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_fifty_steps_on_devices(alone, distribution, kind, count):
+    distribution(count)
+    model = keras_models.build(kind)
+    found = keras_models.losses(model, *keras_models.data(kind))
+    np.testing.assert_allclose(found, alone[kind], **CLOSE)
+    report = model.train_function.report()
+    assert bool(re.search(r"\d+ all-reduce", report)) == (count > 1)
+
+
+@pytest.mark.distribute
+def test_fifty_steps_in_two_processes(alone):
+    for line in processes.run(WORKER, 2, "models", ",".join(keras_models.KINDS)):
+        told = json.loads(line)
+        for kind in keras_models.KINDS:
+            np.testing.assert_allclose(told[kind], alone[kind], **CLOSE)
+            assert "on 4 devices (batch 4)" in told[f"{kind} report"]
+            assert re.search(r"\d+ all-reduce", told[f"{kind} report"])
+            devices, parts = told[f"{kind} weights"]
+            assert devices == 4 and len(parts) == 2
+
+
+@pytest.fixture(scope="module")
+def sixty_one_rows():
+    """What one device makes of them."""
+    model = keras_models.build("mlp")
+    x, y = keras_models.data("mlp", 61)
+    history = model.fit(x, y, batch_size=16, shuffle=False, verbose=0).history
+    evaluated = model.evaluate(x, y, batch_size=16, verbose=0)
+    return history["loss"], evaluated, model.predict(x, batch_size=16, verbose=0)
+
+
+@pytest.mark.distribute
+@pytest.mark.parametrize("how", ["dataset", "arrays", "generator"])
+def test_batches_of_two_processes_need_not_be_equal(sixty_one_rows, how):
+    loss, evaluated, predicted = sixty_one_rows
+    for line in processes.run(WORKER, 2, "datasets", how):
+        told = json.loads(line)
+        np.testing.assert_allclose(told["loss"], loss, **CLOSE)
+        np.testing.assert_allclose(told["evaluated"], evaluated, **CLOSE)
+        np.testing.assert_allclose(told["predicted"], predicted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.distribute
+@pytest.mark.parametrize("kind", ["model", "both", "data"])
+def test_checkpoints_of_two_processes_are_restored_anywhere(tmp_path, kind):
+    first, second = map(json.loads, processes.run(WORKER, 2, "checkpoints", "save", tmp_path, kind))
+    assert first["weights"] == second["weights"]
+    files = sorted(os.listdir(tmp_path))
+    parts = [
+        name for name in files if re.fullmatch(r"ckpt-[23]\.\w{8}\.[01]of2\.safetensors", name)
+    ]
+    assert len(parts) == (0 if kind == "data" else 4)
+    whole = ["checkpoint", "ckpt-2.safetensors", "ckpt-3.safetensors"]
+    assert sorted(set(files) - set(parts)) == whole
+    for count, other in [(2, kind), (1, kind), (1, "data"), (2, "both")]:
+        for line in processes.run(WORKER, count, "checkpoints", "restore", tmp_path, other):
+            told = json.loads(line)
+            for a, b in zip(told["weights"], first["weights"], strict=True):
+                np.testing.assert_allclose(a, b, atol=1e-6, rtol=0)
+            np.testing.assert_allclose(told["later"], first["later"], **CLOSE)
+
+
+@pytest.mark.distribute
+def test_saved_on_four_devices_and_restored_on_one_and_two(tmp_path, four_devices):
+    import tapeflow as tf
+
+    def trained(names, restored=None):
+        mesh = keras.distribution.DeviceMesh((1, len(names)), ["batch", "model"], names)
+        layouts = keras.distribution.LayoutMap(mesh)
+        layouts[".*wide/kernel"] = (None, "model")
+        with keras.distribution.ModelParallel(layout_map=layouts).scope():
+            model = keras_models.build("mlp")
+            x, y = keras_models.data("mlp", 64)
+            saved = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+            if restored is None:
+                keras_models.losses(model, x, y)
+                restored = saved.save(tmp_path / "ckpt")
+            else:
+                model.optimizer.build(model.trainable_variables)
+                saved.restore(restored).expect_partial().assert_existing_objects_matched()
+            return restored, model.get_weights(), keras_models.losses(model, x, y)
+
+    names = keras.distribution.list_devices("cpu")[:4]
+    path, weights, later = trained(names)
+    for count in (1, 2):
+        _, again, losses = trained(names[:count], path)
+        for a, b in zip(again, weights, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-6, rtol=0)
+        np.testing.assert_allclose(losses, later, atol=1e-6, rtol=1e-6)
