@@ -2,7 +2,6 @@
 
 import doctest
 import io
-import os
 import re
 import subprocess
 import sys
@@ -49,16 +48,6 @@ def test_the_page_on_keras_runs_from_top_to_bottom(tmp_path):
     script.write_text("\n".join(blocks(ROOT / "docs" / "keras.md", "python")), encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.distribute
-def test_the_page_on_distribution_runs(tmp_path):
-    script = tmp_path / "page.py"
-    page = ROOT / "docs" / "keras_distribution.md"
-    script.write_text("\n".join(blocks(page, "python")), encoding="utf-8")
-    environment = {k: v for k, v in os.environ.items() if k != "JAX_NUM_CPU_DEVICES"}
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
-    assert "on 4 devices (batch 4)" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 import numpy as np
 from keras import layers
@@ -11,7 +13,7 @@ ROWS = 16
 KINDS = ("mlp", "cnn", "lstm", "transformer")
 
 
-def build(kind):
+def build(kind) -> Any:
     """A model, compiled, with the same weights each time."""
     keras.utils.set_random_seed(0)
     inputs, outputs = _MODELS[kind]()

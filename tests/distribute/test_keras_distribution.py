@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +21,7 @@ from tests.distribute import keras_models, processes
 import tapeflow._src.keras.hook  # noqa: F401  # lets Keras find tapeflow
 
 WORKER = processes.ROOT / "tests" / "distribute" / "keras_worker.py"
-CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+CLOSE: Any = {"rtol": 1e-5, "atol": 1e-5}
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +135,46 @@ def test_saved_on_four_devices_and_restored_on_one_and_two(tmp_path, four_device
         for a, b in zip(again, weights, strict=True):
             np.testing.assert_allclose(a, b, atol=1e-6, rtol=0)
         np.testing.assert_allclose(losses, later, atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.distribute
+def test_the_page_runs_from_top_to_bottom():
+    page = (processes.ROOT / "docs" / "keras_distribution.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    environment = {k: v for k, v in os.environ.items() if k != "JAX_NUM_CPU_DEVICES"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert "on 4 devices (batch 4)" in done.stdout, done.stderr
+
+
+@pytest.mark.distribute
+def test_a_checkpoint_with_a_damaged_part_is_passed_over(tmp_path, caplog):
+    import tapeflow as tf
+
+    processes.run(WORKER, 2, "checkpoints", "save", tmp_path, "model")
+    parts = sorted(tmp_path.glob("ckpt-3.*.*of2.safetensors"))
+    assert len(parts) == 2
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-3")
+    content = parts[1].read_bytes()
+    for damage, told in [
+        (lambda: parts[1].write_bytes(content[:-1] + bytes([content[-1] ^ 1])), "checksum"),
+        (lambda: parts[1].write_bytes(content[:-9]), "truncated"),
+        (lambda: parts[1].write_bytes(parts[0].read_bytes()), "do not|missing|outside"),
+        (lambda: parts[1].unlink(), "is not there"),
+    ]:
+        damage()
+        caplog.clear()
+        assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-2")
+        assert re.search(told, caplog.text), caplog.text
+        with pytest.raises(tf.errors.DataLossError):
+            tf.train.load_checkpoint(str(tmp_path / "ckpt-3"))
+    parts[1].write_bytes(content)
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-3")
+    found = tf.train.load_checkpoint(tmp_path).get_tensor
+    names = [name for name, _ in tf.train.list_variables(tmp_path)]
+    assert all(
+        np.isfinite(np.asarray(found(name), np.float64)).all()
+        for name in names
+        if "VARIABLE" in name
+    )

@@ -42,8 +42,9 @@ def _distributions(module: Any) -> None:
     @functools.wraps(distribute)
     def distribute_dataset(self: Any, dataset: Any) -> Any:
         data: Any = sys.modules.get(f"{NAME}.data")
-        ours = data is not None and isinstance(dataset, data.Dataset)
-        if not ours or not self._is_multi_process or not self.auto_shard_dataset:
+        if not self._is_multi_process or not self.auto_shard_dataset:
+            return dataset
+        if data is None or not isinstance(dataset, data.Dataset):
             return distribute(self, dataset)
         size = _batch_size(dataset)
         parts = min(self.num_processes, self.num_model_replicas)
