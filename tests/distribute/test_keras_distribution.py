@@ -160,7 +160,7 @@ def test_a_checkpoint_with_a_damaged_part_is_passed_over(tmp_path, caplog):
     for damage, told in [
         (lambda: parts[1].write_bytes(content[:-1] + bytes([content[-1] ^ 1])), "checksum"),
         (lambda: parts[1].write_bytes(content[:-9]), "truncated"),
-        (lambda: parts[1].write_bytes(parts[0].read_bytes()), "do not|missing|outside"),
+        (lambda: parts[1].write_bytes(parts[0].read_bytes()), "of another process"),
         (lambda: parts[1].unlink(), "is not there"),
     ]:
         damage()

@@ -90,7 +90,9 @@ class Together:
                 boxes[name], places[name] = np.asarray(box.values), [key, list(box.begin)]
         path = self._path(self._number)
         with self._all_or_none("wrote its part", path):
-            tensor_file.write(path, boxes, {_BOXES: json.dumps(places), _TOKEN: self._token})
+            tensor_file.write(
+                path, boxes, {_BOXES: json.dumps(places), _TOKEN: f"{self._token}.{self._number}"}
+            )
         told = {
             "token": self._token,
             "files": [os.path.basename(self._path(i)) for i in range(self._count)],
@@ -173,7 +175,8 @@ class PartedFile:
             for key, (dtype, shape) in told["tensors"].items():
                 self.entries[key] = Entry(as_dtype(dtype), tuple(map(int, shape)), 0, 0, 0)
                 self._boxes[key] = []
-            files = [self._part(str(name), told["token"]) for name in told["files"]]
+            names = enumerate(map(str, told["files"]))
+            files = [self._part(name, f"{told['token']}.{i}") for i, name in names]
             for part in files:
                 for name, (key, begin) in json.loads(part.texts[_BOXES]).items():
                     self._boxes[key].append((part, name, tuple(map(int, begin))))
@@ -207,7 +210,7 @@ class PartedFile:
         except NotFoundError:
             self.refuse(f"its part {name} is not there")
         if part.texts.get(_TOKEN) != token:
-            self.refuse(f"its part {name} belongs to another checkpoint")
+            self.refuse(f"its part {name} is that of another process, or of another checkpoint")
         return part
 
     def _check(self, key: str) -> None:
@@ -224,7 +227,8 @@ class PartedFile:
             if any(end > n for end, n in zip(ends, entry.shape, strict=True)):
                 self.refuse(f"a part of the tensor {key!r} lies outside of it")
             size += int(np.prod(box.shape))
-        if size != int(np.prod(entry.shape)):
+        places = {begin for _, _, begin in self._boxes[key]}
+        if size != int(np.prod(entry.shape)) or len(places) != len(self._boxes[key]):
             self.refuse(f"parts of the tensor {key!r} are missing")
 
 
