@@ -3,6 +3,10 @@
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
 from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.data.csv_dataset import (
+    CsvDataset as CsvDataset,
+    make_csv_dataset as make_csv_dataset,
+)
 from tapeflow._src.data.experimental import (
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,

@@ -3,6 +3,7 @@
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
 from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.io.decode_csv import decode_csv as decode_csv
 from tapeflow._src.io.files import (
     decode_base64 as decode_base64,
     decode_compressed as decode_compressed,

@@ -19,11 +19,12 @@ from tapeflow._src.data.nodes import joining, mixing, sources
 from tapeflow._src.data.options import Options
 from tapeflow._src.data.order import Arrangement
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Randomness, node_of
+from tapeflow._src.data.storing import Storing
 from tapeflow._src.data.transformations import Transformations
 
 
 @export("data.Dataset")
-class Dataset(Transformations, Arrangement):
+class Dataset(Transformations, Arrangement, Storing):
     """A sequence of elements, each a structure of tensors, which are made when somebody iterates.
 
     >>> data = tf.data.Dataset.from_tensor_slices([8, 3, 0, 8])
@@ -234,12 +235,18 @@ class Dataset(Transformations, Arrangement):
 
         Args:
           datasets: what to choose from.
-          weights: how likely each dataset is; all the same by default.
+          weights: how likely each dataset is, or a dataset that tells it for each choice; all the same by default.
           seed: an integer.
           stop_on_empty_dataset: whether to end where a dataset has no more elements. If not, it is passed over.
           rerandomize_each_iteration: whether the choices are others each time; False by default.
           name: accepted for compatibility.
         """
+        randomness = Randomness(seed, bool(rerandomize_each_iteration))
+        if isinstance(weights, Dataset):
+            nodes = [node_of("sample_from_datasets", "each of datasets", d) for d in datasets]
+            return Dataset(
+                mixing.Directed(None, nodes, stop_on_empty_dataset, weights._node, randomness)
+            )
         count = len(datasets)
         share = np.asarray([1.0] * count if weights is None else weights, np.float64)
         if share.shape != (count,) or not (share >= 0).all() or not share.sum() > 0:
@@ -250,7 +257,6 @@ class Dataset(Transformations, Arrangement):
         found = [node_of("sample_from_datasets", "each of datasets", d) for d in datasets]
         kept = [(node, w) for node, w in zip_(found, share) if w > 0]
         nodes, shares = [node for node, _ in kept], np.array([w for _, w in kept])
-        randomness = Randomness(seed, bool(rerandomize_each_iteration))
         return Dataset(
             mixing.Directed(None, nodes, stop_on_empty_dataset, shares / shares.sum(), randomness)
         )

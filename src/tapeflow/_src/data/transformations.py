@@ -12,6 +12,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data import in_function
 from tapeflow._src.data.nodes import batching, mapping, mixing
 from tapeflow._src.data.options import Options
+from tapeflow._src.data.resampling import resampled
 from tapeflow._src.data.runtime import background
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.ops.arguments import integer
@@ -288,6 +289,34 @@ class Transformations:
             )
         size = window_size_func or (lambda key: window_size)
         return self._with(mixing.GroupByWindow(self._node, key_func, reduce_func, size))
+
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Leaves elements out by chance, so that their classes come as often as is wanted.
+
+        >>> data = tf.data.Dataset.range(1000).map(lambda x: tf.cast(x % 10 == 0, tf.int32))
+        >>> data = data.rejection_resample(lambda x: x, [0.5, 0.5], [0.9, 0.1], seed=1)
+        >>> classes = [int(c) for c, x in data]
+        >>> 0.3 < sum(classes) / len(classes) < 0.7
+        True
+
+        Args:
+          class_func: a function from an element to its class, a scalar int32.
+          target_dist: how often each class is to come: numbers whose sum is 1.
+          initial_dist: how often each class comes; by default that is estimated meanwhile.
+          seed: an integer.
+          name: accepted for compatibility.
+
+        Returns:
+          A dataset of pairs of a class and an element.
+        """
+        return resampled(self, class_func, target_dist, initial_dist, seed)  # pyright: ignore[reportArgumentType]
 
     def apply(self, transformation_func: Callable[[Any], Any], name: str | None = None) -> Dataset:
         """Gives what a function makes of this dataset.

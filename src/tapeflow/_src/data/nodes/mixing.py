@@ -26,7 +26,7 @@ class Directed(Node):
       choices: a dataset of numbers, or None to choose by chance.
       nodes: what to choose from.
       stop: whether to end with the first dataset that ends. If not, it is passed over from then on.
-      weights: how likely each dataset is.
+      weights: how likely each dataset is: numbers, or a dataset of them for each choice.
       randomness: for a choice by chance.
     """
 
@@ -37,7 +37,7 @@ class Directed(Node):
         choices: Node | None,
         nodes: Sequence[Node],
         stop: bool,
-        weights: np.ndarray | None = None,
+        weights: np.ndarray | Node | None = None,
         randomness: Randomness | None = None,
     ) -> None:
         if not nodes:
@@ -49,7 +49,8 @@ class Directed(Node):
                     "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
                     f"{spec}."
                 )
-        self.inputs = tuple(nodes) if choices is None else (choices, *nodes)
+        first = weights if isinstance(weights, Node) else choices
+        self.inputs = tuple(nodes) if first is None else (first, *nodes)
         self.by_chance = choices is None
         self.stop, self.weights, self.randomness = stop, weights, randomness
         self.spec = nodes[0].spec
@@ -68,7 +69,8 @@ class Directed(Node):
         if self.by_chance:
             assert self.randomness is not None and self.weights is not None
             passes = [node.rows(run) for node in self.inputs]
-            chance = ChanceRows(self.weights, run.words(self.randomness))
+            weights = passes.pop(0) if isinstance(self.weights, Node) else self.weights
+            chance = ChanceRows(weights, run.words(self.randomness))
             return DirectedRows(chance, passes, self.stop)
         choices, *others = [node.rows(run) for node in self.inputs]
         return DirectedRows(choices, others, self.stop)
@@ -77,15 +79,23 @@ class Directed(Node):
 class ChanceRows(Rows):
     """Numbers by chance: as in TensorFlow, two random words are the seeds of each draw of a class."""
 
-    def __init__(self, weights: np.ndarray, words: WordStream) -> None:
-        with np.errstate(divide="ignore"):
-            self._logits = np.log(weights.astype(np.float32))[None]
+    def __init__(self, weights: np.ndarray | Rows, words: WordStream) -> None:
+        self._weights = weights if isinstance(weights, Rows) else None
+        if not isinstance(weights, Rows):
+            self._logits = _logits(weights)
         self._words = words
 
     def __next__(self) -> Row:
+        if self._weights is not None:
+            self._logits = _logits(np.ravel(next(self._weights)[0]))
         state = array_of(*scrambled(self._words.one(), self._words.one()))
         row = categorical_kernel(state, self._logits, num_samples=1, dtype=dtypes.int64)
         return (row[0, 0],)
+
+
+def _logits(weights: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(weights.astype(np.float32))[None]
 
 
 class DirectedRows(Rows):

@@ -39,32 +39,30 @@ def _header(specs: list[TensorSpec]) -> bytes:
     return json.dumps(said).encode() + b"\n"
 
 
-class WritingRows(Rows):
-    """Rows that are written to a file, which gets its name when all are in it."""
+class RowWriter:
+    """Writes rows to a file, which gets its name when all are in it."""
 
-    def __init__(self, source: Rows, path: str, specs: list[TensorSpec]) -> None:
-        self._source = source
+    def __init__(self, path: str, specs: list[TensorSpec]) -> None:
         self._count = self._size = self._checksum = 0
         self._new: Replacement | None = Replacement(path)
         self._write(_header(specs))
 
-    def __next__(self) -> Row:
-        try:
-            row = next(self._source)
-        except StopIteration:
-            if self._new is not None:
-                last = _BEGIN.pack(_END, self._count)
-                last += struct.pack("<Q", self._size + _LAST.size)
-                self._write(last, checksum=True)
-                new, self._new = self._new, None
-                if new is not None:
-                    new.commit()
-            raise
+    def write(self, row: Row) -> None:
+        """Adds a row."""
         if self._new is not None:
             content = b"".join(map(_bytes_of, row))
             self._write(_BEGIN.pack(_ROW, len(content)), content, checksum=True)
             self._count += 1
-        return row
+
+    def finish(self) -> None:
+        """Gives the file its name."""
+        if self._new is not None:
+            last = _BEGIN.pack(_END, self._count)
+            last += struct.pack("<Q", self._size + _LAST.size)
+            self._write(last, checksum=True)
+            new, self._new = self._new, None
+            if new is not None:
+                new.commit()
 
     def _write(self, *parts: bytes, checksum: bool = False) -> None:
         assert self._new is not None
@@ -86,6 +84,22 @@ class WritingRows(Rows):
         if new is not None:  # not complete, so of no use
             with contextlib.suppress(Exception):  # at the end of the program much is gone
                 new.discard()
+
+
+class WritingRows(Rows):
+    """Rows that are written to a file as they are read."""
+
+    def __init__(self, source: Rows, path: str, specs: list[TensorSpec]) -> None:
+        self._source, self._writer = source, RowWriter(path, specs)
+
+    def __next__(self) -> Row:
+        try:
+            row = next(self._source)
+        except StopIteration:
+            self._writer.finish()
+            raise
+        self._writer.write(row)
+        return row
 
 
 def _bytes_of(array: Any) -> bytes:
