@@ -157,13 +157,11 @@ class GradientTape(Scope):
         partial: bool = False,
     ) -> None:
         ids = tuple(identify(o) for o in outputs)
-        try:
-            specs = tuple([ArraySpec(o._array.shape, o.dtype) for o in outputs])
-        except ValueError:
+        if partial and any(o.shape.rank is None for o in outputs):
             # Python made them, and not even the rank is known; a partial rule needs no shapes.
-            if not partial:
-                raise
             specs = tuple([ArraySpec((), o.dtype) for o in outputs])
+        else:
+            specs = tuple([ArraySpec(o._array.shape, o.dtype) for o in outputs])
         self._tracked.update(
             i for i, spec in zip(ids, specs, strict=True) if spec.dtype.is_differentiable
         )

@@ -18,9 +18,11 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.retracing import RetracingWatch, watch_for
-from tapeflow._src.function.signature import Signature, flattened, form_of, keys_of
+from tapeflow._src.function.signature import Signature, TensorKey, flattened, form_of, keys_of
 from tapeflow._src.function.traces import Traces
+from tapeflow._src.function.tracing.late_ranks import UnknownRankError
 from tapeflow._src.function.tracing.tracer import tracing_lock
+from tapeflow._src.function.unknown_ranks import RankFreeFunction, has_unknown_rank
 from tapeflow._src.graph import passes
 
 _REMEMBERED = 1000
@@ -184,8 +186,9 @@ class Function:
         """The key to trace for: that of the input signature, or one that covers the shapes of earlier calls, too."""
         if self.signature.input_signature is not None:
             keys = list(key[1:])
-            wide = list(keys_of(flattened(self.signature.input_signature)))
-            keys[: len(wide)] = wide
+            wide = keys_of(flattened(self.signature.input_signature))
+            for i, signed in enumerate(wide):
+                keys[i] = _ranked(signed, keys[i])
             return (key[0], *keys)
         return self._traces.widened(key) if self._options["reduce_retracing"] else key
 
@@ -241,6 +244,16 @@ class Function:
         """
         if not args and not kwargs and self.signature.input_signature is not None:
             args = self.signature.input_signature
+        structure = self.signature.bound(args, kwargs)
+        if has_unknown_rank(structure):
+            return RankFreeFunction(self, structure)  # pyright: ignore[reportReturnType]
+        try:
+            return self.trace_for(args, kwargs)
+        except UnknownRankError:  # of something inside
+            return RankFreeFunction(self, structure)  # pyright: ignore[reportReturnType]
+
+    def trace_for(self, args: Any, kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments, or specs of them. An UnknownRankError, if it has to wait for a call."""
         return self._found(args, kwargs)[0]
 
     def experimental_get_tracing_count(self) -> int:
@@ -282,6 +295,14 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<tapeflow._src.function {self.name}{self.signature.parameters}>"
+
+
+def _ranked(signed: Any, given: Any) -> Any:
+    """The key of an argument of a signature: one for each rank where that does not say any, for ops depend on it."""
+    unsaid = type(signed) is TensorKey and signed.shape is None and type(given) is TensorKey
+    if not unsaid or given.shape is None:
+        return signed
+    return TensorKey((None,) * len(given.shape), signed.dtype, signed.name)
 
 
 def _restored(python_function: Callable[..., Any], options: dict[str, Any]) -> Function:

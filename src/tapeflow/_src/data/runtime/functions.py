@@ -22,6 +22,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row
 from tapeflow._src.data.specs import DatasetSpec, Described, NoneTensorSpec, leaves, packer
+from tapeflow._src.function.tracing.late_ranks import UnknownRankError
 
 
 class ElementFunction:
@@ -53,7 +54,10 @@ class ElementFunction:
         # What it takes from a function around it that is traced. Only there it is not empty.
         self.captured: list[Tensor] = []
         if not self._waiting:
-            self._trace()
+            try:
+                self._trace()
+            except UnknownRankError:  # of something inside, which is known when an element is there
+                self._waiting = True
 
     def _compiled(self) -> Any:
         from tapeflow._src.function.function import Function
@@ -90,7 +94,7 @@ class ElementFunction:
 
     def _trace(self) -> None:
         flat = leaves(self._specs)
-        concrete = self._traced.get_concrete_function(*[flat[i] for i in self._tensors])
+        concrete = self._traced.trace_for(tuple(flat[i] for i in self._tensors), {})
         # With guards, the trace may not fit all sizes: then each call looks for one that does.
         plain = all(isinstance(leaf, TensorSpec) for leaf in leaves(self._spec))
         if plain and not concrete._guards:

@@ -12,6 +12,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.sizes.dims import same_size
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.primitives import Described, described
+from tapeflow._src.function.tracing.late_ranks import assume_ranks
 from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.ops.control.tensor_array import TensorArray
 
@@ -108,6 +109,7 @@ def check_branches(op: str, names: Sequence[str], results: Sequence[Flat]) -> No
 
 def joined(tensors: Sequence[Tensor], tracer: Tracer) -> Described:
     """What is known of a tensor that is one of several."""
+    assume_ranks(tensors)
     first, *rest = [described(x, tracer) for x in tensors]
     shape = first[0]
     for other, _ in rest:

@@ -16,6 +16,7 @@ from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.function.tracing.late_ranks import known_length, rank_of
 from tapeflow._src.graph.graph import Graph, Value
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class SymbolicTensor(Tensor):
 
     def __init__(self, value: Value, tracer: Tracer, contents: Any = None) -> None:
         dtype = value.dtype.np_dtype
-        self._array: Any = UnknownRank(dtype)
+        self._array: Any = UnknownRank(dtype, value, tracer)
         if value.shape is not None:
             self._array = AbstractArray(value.shape, dtype, NO_VALUE)
         self._id = 0
@@ -78,6 +79,9 @@ class SymbolicTensor(Tensor):
 
     def _elements(self) -> Any:
         found = sizes_of(self)
+        if found is None and len(self._array.shape) == 1 and self.dtype.is_integer:
+            # A shape of unknown length: the trace is for its length in the call that is traced for.
+            found = elements_of(self, known_length(self._array.shape[0]))
         return self._array._refuse() if found is None else found
 
     def set_shape(self, shape: Any) -> None:
@@ -161,18 +165,28 @@ class SymbolicPart(SymbolicTensor):
 class UnknownRank:
     """In the place of an array of which only the dtype is known."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, value: Value, tracer: Tracer) -> None:
         self.dtype = dtype
+        self._value, self._tracer = value, tracer
 
     @property
-    def shape(self) -> NoReturn:
-        """Not even the rank is known."""
-        raise ValueError(
-            "The shape of what tf.py_function and tf.numpy_function return is not known inside tf.function. Say it: "
-            "Tout=tf.TensorSpec(shape, dtype), or call set_shape on the result. None stands for unknown sizes."
-        )
+    def shape(self) -> Any:
+        """Of the rank that the tensor has in the call that is traced for; an UnknownRankError if there is none."""
+        if self._value.shape is None:
+            rank = rank_of(self._value, self._tracer)
+            symbol = SymbolicTensor(self._value, self._tracer)
+            symbol.set_shape([None] * rank)
+        return self._value.shape
 
-    ndim = size = shape
+    @property
+    def ndim(self) -> int:
+        """The rank."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return AbstractArray(self.shape, self.dtype, NO_VALUE).size
 
 
 def sizes_of(x: SymbolicTensor) -> np.ndarray | None:
@@ -182,7 +196,12 @@ def sizes_of(x: SymbolicTensor) -> np.ndarray | None:
     shape = x._array.shape
     if len(shape) > 1 or is_dynamic(shape):
         return None
-    size = shape[0] if shape else 1
+    return elements_of(x, shape[0] if shape else 1)
+
+
+def elements_of(x: SymbolicTensor, size: int) -> np.ndarray:
+    """The elements of a vector of a length, or of a scalar, as sizes that follow from values."""
+    shape = (size,) if x._array.shape else ()
     out = np.empty(size, object)
     for position in range(size):
         out[position] = Dim.of(Atom(f"v{position}", (x, None, position)))

@@ -41,7 +41,7 @@ def _of_atom(atom: Atom) -> Tensor:
     if axis is not None:
         return calls.getitem(moving.shape_of(tensor, dtype=dtypes.int64), index=(axis,))
     if tensor._array.ndim:
-        tensor = calls.getitem(moving.reshape(tensor, shape=(-1,)), index=(position,))
+        tensor = calls.getitem(tensor, index=(position,))
     return _cast(tensor, dtypes.int64)
 
 

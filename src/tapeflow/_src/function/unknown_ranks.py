@@ -1,0 +1,144 @@
+"""`get_concrete_function` for tensors of unknown rank: a trace for each rank, which is made when a call has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.function.tracing.late_ranks import UnknownRankError
+
+if TYPE_CHECKING:
+    from tapeflow._src.function.concrete import ConcreteFunction
+    from tapeflow._src.function.function import Function
+
+_TRIED = (2, 1, 3, 0, 4)  # ranks, to find out what a function returns for two of them
+
+
+def has_unknown_rank(structure: Any) -> bool:
+    """Whether a tensor among the arguments is of unknown rank, and there is none yet."""
+    return any(_is_unknown(leaf) for leaf in nest.flatten(structure))
+
+
+def _is_unknown(leaf: Any) -> bool:
+    return isinstance(leaf, TensorSpec) and leaf.shape.rank is None
+
+
+class RankFreeFunction:
+    """A traced function for tensors of any rank.
+
+    >>> f = tf.function(lambda x: tf.reduce_sum(x) * 2.0)
+    >>> twice = f.get_concrete_function(tf.TensorSpec(None, tf.float32))
+    >>> twice.structured_outputs
+    TensorSpec(shape=(), dtype=tf.float32, name=None)
+    >>> twice(tf.constant([1.0, 2.0])).numpy(), twice(tf.constant([[1.0]])).numpy()
+    (np.float32(6.0), np.float32(2.0))
+
+    What it returns is found out by tracing it for two ranks: shapes in which they differ are unknown.
+
+    Args:
+      function: what is traced.
+      structure: its arguments, positional ones and keywords.
+    """
+
+    def __init__(self, function: Function, structure: tuple[Any, Any]) -> None:
+        self._function = function
+        self._structure = structure
+        self.name = function.name
+        self._outputs: Any = None
+        self.variables = self.trainable_variables = ()
+        found: list[ConcreteFunction] = []
+        mistake: Exception | None = None
+        for rank in _TRIED:
+            try:
+                found.append(self._trace(lambda leaf, rank=rank: rank))
+            except UnknownRankError:
+                return  # a rank inside of it is known when it is called
+            except Exception as error:
+                mistake = mistake or error
+            if len(found) == 2:
+                break
+        if mistake is not None and not found:
+            raise mistake
+        results = [trace.structured_outputs for trace in found]
+        self._outputs = nest.map_structure(_common, results[0], results[-1])
+        self.variables = found[0].variables
+        self.trainable_variables = found[0].trainable_variables
+
+    def _trace(self, rank_of: Any) -> ConcreteFunction:
+        """The trace for the ranks that a function gives for each tensor of unknown rank."""
+        count = iter(range(len(nest.flatten(self._structure))))
+
+        def known(leaf: Any) -> Any:
+            number = next(count)
+            if not _is_unknown(leaf):
+                return leaf
+            return TensorSpec([None] * rank_of(number), leaf.dtype, leaf.name)
+
+        args, kwargs = nest.map_structure(known, self._structure)
+        return self._function.trace_for(args, kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The results, by the trace for such ranks."""
+        if self._outputs is None:
+            return self._function(*args, **kwargs)
+        given = nest.flatten(self._function.signature.bound(args, kwargs))
+        ranks = [
+            convert_to_tensor(x).ndim if _is_unknown(leaf) else 0 for x, leaf in self._pairs(given)
+        ]
+        return self._trace(ranks.__getitem__)(*args, **kwargs)
+
+    def _pairs(self, given: list[Any]) -> Any:
+        return zip(given, nest.flatten(self._structure), strict=True)
+
+    @property
+    def structured_input_signature(self) -> Any:
+        """The arguments, with a `tf.TensorSpec` for each tensor."""
+        return self._structure
+
+    @property
+    def inputs(self) -> list[TensorSpec]:
+        """The tensors it takes."""
+        return [leaf for leaf in nest.flatten(self._structure) if isinstance(leaf, TensorSpec)]
+
+    @property
+    def structured_outputs(self) -> Any:
+        """What it returns, with a `tf.TensorSpec` for each tensor."""
+        if self._outputs is None:
+            raise UnknownRankError(
+                f"What {self.name} returns is known only when it is called: it depends on a rank inside of it that "
+                "nobody has said, such as that of a result of tf.py_function. Say it: Tout=tf.TensorSpec(shape, "
+                "dtype), or x.set_shape(shape)."
+            )
+        return self._outputs
+
+    @property
+    def outputs(self) -> list[TensorSpec]:
+        """The tensors it returns."""
+        return nest.flatten(self.structured_outputs)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of what it returns."""
+        return nest.map_structure(lambda x: x.shape, self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of what it returns."""
+        return nest.map_structure(lambda x: x.dtype, self.structured_outputs)
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.name}{self._structure} at {id(self):#x}>"
+
+
+def _common(one: Any, other: Any) -> Any:
+    """What is known of a result for any rank, from those for two."""
+    if not isinstance(one, TensorSpec):
+        return one
+    mine, theirs = one.shape, other.shape
+    if mine.rank != theirs.rank:
+        return TensorSpec(None, one.dtype)
+    sizes = [a if a == b else None for a, b in zip(mine.as_list(), theirs.as_list(), strict=True)]
+    return TensorSpec(TensorShape(sizes), one.dtype)
