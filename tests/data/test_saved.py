@@ -50,7 +50,7 @@ def test_shards(tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError, match="numbers from 0 to"):
         data.save(tmp_path / "other", shard_func=lambda x: x - 1)
     with pytest.raises(TypeError, match="`reader_func` must return"):
-        tf.data.Dataset.load(tmp_path, reader_func=lambda shards: 5)
+        tf.data.Dataset.load(tmp_path, reader_func=lambda shards: 5)  # pyright: ignore[reportArgumentType]
 
 
 def test_what_is_saved_again_takes_the_place_of_the_old(tmp_path):
