@@ -38,6 +38,7 @@ LAYERS = [
     "tapeflow._src.io",
     "tapeflow._src.ragged",
     "tapeflow._src.strings",
+    "tapeflow._src.parsing",
     "tapeflow._src.queues",
     "tapeflow._src.linear_operators",
     "tapeflow._src.numpy",

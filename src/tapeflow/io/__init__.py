@@ -23,19 +23,6 @@ from tapeflow._src.io.images import (
     encode_png as encode_png,
     is_jpeg as is_jpeg,
 )
-from tapeflow._src.io.parsing.features import (
-    FixedLenFeature as FixedLenFeature,
-    FixedLenSequenceFeature as FixedLenSequenceFeature,
-)
-from tapeflow._src.io.parsing.json_example import decode_json_example as decode_json_example
-from tapeflow._src.io.parsing.parse_example import (
-    parse_example as parse_example,
-    parse_single_example as parse_single_example,
-)
-from tapeflow._src.io.parsing.sequences import (
-    parse_sequence_example as parse_sequence_example,
-    parse_single_sequence_example as parse_single_sequence_example,
-)
 from tapeflow._src.io.records import (
     TFRecordOptions as TFRecordOptions,
     TFRecordWriter as TFRecordWriter,
@@ -43,6 +30,20 @@ from tapeflow._src.io.records import (
 from tapeflow._src.io.tensor_proto import (
     parse_tensor as parse_tensor,
     serialize_tensor as serialize_tensor,
+)
+from tapeflow._src.parsing.features import (
+    FixedLenFeature as FixedLenFeature,
+    FixedLenSequenceFeature as FixedLenSequenceFeature,
+)
+from tapeflow._src.parsing.json_example import decode_json_example as decode_json_example
+from tapeflow._src.parsing.parse_example import (
+    parse_example as parse_example,
+    parse_single_example as parse_single_example,
+)
+from tapeflow._src.parsing.ragged_features import RaggedFeature as RaggedFeature
+from tapeflow._src.parsing.sequences import (
+    parse_sequence_example as parse_sequence_example,
+    parse_single_sequence_example as parse_single_sequence_example,
 )
 from tapeflow.io import gfile as gfile
 

@@ -167,7 +167,94 @@ def _of_sequences(context: Any, **features: Any) -> Any:
     return case
 
 
+def _told(value: Any) -> Any:
+    """A ragged tensor in plain words, and whatever else as it is."""
+    if isinstance(value, dict):
+        return {name: _told(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_told(part) for part in value)
+    if not hasattr(value, "row_splits"):
+        return value
+    return [value.to_list(), str(value.shape), value.row_splits.dtype.name, value.dtype.name]
+
+
+def _rows(tf: Any) -> list[bytes]:
+    return [
+        _example(
+            tf,
+            v=[1.0, 2.0, 3.0],
+            s=[0, 2, 3],
+            l=[2, 1],
+            b=[0, 2],
+            e=[2, 3],
+            d=[0, 0, 1],
+            o=[0, 1, 2],
+        ),
+        _example(tf, v=[], s=[0], l=[], b=[], e=[], d=[], o=[0]),
+        _example(
+            tf,
+            v=[4.0, 5.0, 6.0, 7.0],
+            s=[0, 0, 4],
+            l=[0, 4],
+            b=[0, 0],
+            e=[0, 4],
+            d=[1, 1, 1, 1],
+            o=[0, 0, 2],
+        ),
+    ]
+
+
+def _ragged(*partitions: Any, single: bool = False, **options: Any) -> Any:
+    def case(tf: Any) -> Any:
+        kinds = [getattr(tf.io.RaggedFeature, kind)(given) for kind, given in partitions]
+        wanted = {"r": tf.io.RaggedFeature(tf.float32, "v", kinds, **options)}
+        if single:
+            return [_told(tf.io.parse_single_example(data, wanted)) for data in _rows(tf)]
+        return _told(tf.io.parse_example(_rows(tf), wanted))
+
+    return case
+
+
+def ragged_in_a_function(tf: Any) -> Any:
+    wanted = {"v": tf.io.RaggedFeature(tf.float32)}
+
+    @tf.function
+    def read(serialized: Any) -> Any:
+        return tf.io.parse_example(serialized, wanted)["v"]
+
+    return _told(read(tf.constant(_rows(tf))))
+
+
+def ragged_steps(tf: Any) -> Any:
+    wanted = {
+        "t": tf.io.RaggedFeature(tf.int64),
+        "w": tf.io.RaggedFeature(tf.string, row_splits_dtype=tf.int64),
+    }
+    first, second = _sequences(tf)
+    return [
+        _told(tf.io.parse_single_sequence_example(first, None, wanted)),
+        _told(tf.io.parse_sequence_example([first, second], None, wanted)),
+        _told(tf.io.parse_single_sequence_example(first, {"n": tf.io.RaggedFeature(tf.int64)})),
+    ]
+
+
 CASES = {
+    "ragged": _ragged(),
+    "ragged_of_one": _ragged(single=True),
+    "ragged_by_splits": _ragged(("RowSplits", "s")),
+    "ragged_by_splits_of_one": _ragged(("RowSplits", "s"), single=True),
+    "ragged_by_lengths": _ragged(("RowLengths", "l"), row_splits_dtype="int64"),
+    "ragged_by_starts": _ragged(("RowStarts", "b")),
+    "ragged_by_limits": _ragged(("RowLimits", "e")),
+    "ragged_by_row_ids": _ragged(("ValueRowIds", "d")),
+    "ragged_by_two": _ragged(("RowSplits", "o"), ("RowLengths", "l")),
+    "ragged_by_two_of_one": _ragged(("RowSplits", "o"), ("RowLengths", "l"), single=True),
+    "ragged_of_another_dtype": lambda tf: tf.io.parse_example(
+        _rows(tf), {"v": tf.io.RaggedFeature(tf.int64)}
+    ),
+    "ragged_as_shown": lambda tf: str(
+        tf.io.RaggedFeature(tf.float32, "v", [tf.io.RaggedFeature.RowLengths("i")])
+    ),
     "dense": _batch(a=_fixed([], INT, -1), b=_fixed([2], FLOAT)),
     "dense_with_another_shape": _batch(b=_fixed([2, 1], FLOAT)),
     "dense_with_a_tuple": _batch(b=_fixed((1, 2), FLOAT)),

@@ -16,10 +16,10 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.errors import invalid
-from tapeflow._src.io.parsing import lists
-from tapeflow._src.io.parsing.lists import KINDS, NAMES
-from tapeflow._src.io.parsing.scanning import Span, example_spans, sequence_spans
 from tapeflow._src.io.wire import varint_at
+from tapeflow._src.parsing import lists
+from tapeflow._src.parsing.lists import KINDS, NAMES
+from tapeflow._src.parsing.scanning import Span, example_spans, sequence_spans
 
 _MANY = 16  # examples, from which on steps for all of them are worth it
 _LONGEST = 100  # bytes of a name that is read in step

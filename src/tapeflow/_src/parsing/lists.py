@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.io import wire
-from tapeflow._src.io.parsing.scanning import FLOATS, INTEGERS, STRINGS
+from tapeflow._src.parsing.scanning import FLOATS, INTEGERS, STRINGS
 
 KINDS: dict[DType, int] = {dtypes.string: STRINGS, dtypes.float32: FLOATS, dtypes.int64: INTEGERS}
 NAMES = {STRINGS: "string", FLOATS: "float", INTEGERS: "int64"}

@@ -14,10 +14,10 @@ from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import check_room
-from tapeflow._src.io.parsing.batches import Batch, count_of, joined
-from tapeflow._src.io.parsing.lists import KINDS
-from tapeflow._src.io.parsing.scanning import FLOATS, INTEGERS, STRINGS
 from tapeflow._src.io.wire import varint_at
+from tapeflow._src.parsing.batches import Batch, count_of, joined
+from tapeflow._src.parsing.lists import KINDS
+from tapeflow._src.parsing.scanning import FLOATS, INTEGERS, STRINGS
 from tapeflow._src.primitives.specs import ArraySpec
 
 

@@ -12,19 +12,21 @@ from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.io.parsing.batches import Batch
-from tapeflow._src.io.parsing.features import (
+from tapeflow._src.ops.effects.host import on_host
+from tapeflow._src.parsing.batches import Batch
+from tapeflow._src.parsing.features import (
     Fixed,
     FixedLenFeature,
     FixedLenSequenceFeature,
     Padded,
     Reader,
 )
-from tapeflow._src.ops.effects.host import on_host
+from tapeflow._src.parsing.ragged_features import Ragged, RaggedFeature
 
 READERS: dict[type[Any], Callable[[str, str, Any], Reader]] = {
     FixedLenFeature: Fixed,
     FixedLenSequenceFeature: Padded,
+    RaggedFeature: Ragged,
 }
 
 

@@ -12,8 +12,9 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import int64, string
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
-from tapeflow._src.io.parsing.batches import Sequences, count_of, joined
-from tapeflow._src.io.parsing.features import (
+from tapeflow._src.ops.effects.host import on_host
+from tapeflow._src.parsing.batches import Sequences, count_of, joined
+from tapeflow._src.parsing.features import (
     FixedLenSequenceFeature,
     Reader,
     checked_dtype,
@@ -21,8 +22,8 @@ from tapeflow._src.io.parsing.features import (
     known_shape,
     padding,
 )
-from tapeflow._src.io.parsing.parse_example import names_of, readers, taken_apart
-from tapeflow._src.ops.effects.host import on_host
+from tapeflow._src.parsing.parse_example import names_of, readers, taken_apart
+from tapeflow._src.parsing.ragged_features import RaggedFeature, RaggedSteps
 from tapeflow._src.primitives.specs import ArraySpec
 
 
@@ -71,7 +72,10 @@ class Steps(Reader):
         return [values, lengths]
 
 
-READERS: dict[type[Any], Callable[[str, str, Any], Reader]] = {FixedLenSequenceFeature: Steps}
+READERS: dict[type[Any], Callable[[str, str, Any], Reader]] = {
+    FixedLenSequenceFeature: Steps,
+    RaggedFeature: RaggedSteps,
+}
 
 
 def _readers(op: str, features: Any) -> dict[str, Reader]:
