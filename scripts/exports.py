@@ -73,6 +73,7 @@ NAMESPACES = {
             "bitwise",
             "compat",
             "data",
+            "distribute",
             "experimental",
             "io",
             "quantization",
@@ -137,6 +138,18 @@ NAMESPACES = {
         "`tf.data.experimental`: older names of what `tf.data.Dataset` offers as methods."
     ),
     "debugging": Namespace("`tf.debugging`: assertions, and the search for NaN."),
+    "distribute": Namespace(
+        """`tf.distribute`: one program on several replicas.
+
+>>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+>>> strategy.num_replicas_in_sync
+2
+""",
+        inside=("experimental",),
+    ),
+    "distribute.experimental": Namespace(
+        "`tf.distribute.experimental`: how replicas talk, and what a program does when its machine is taken away."
+    ),
     "dtypes": Namespace(
         "`tf.dtypes`: the types of elements, and converting between them.", inside=("experimental",)
     ),

@@ -46,6 +46,7 @@ LAYERS = [
     "tapeflow._src.compat",
     "tapeflow._src.data",
     "tapeflow._src.train",
+    "tapeflow._src.distribute",
     "tapeflow._src.saved_model",
     "tapeflow._src.summary",
     "tapeflow._src.tools",

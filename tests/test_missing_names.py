@@ -1,5 +1,7 @@
 """A name that is not there says so, and says where to look."""
 
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
+
 import copy
 import doctest
 import inspect
@@ -15,7 +17,7 @@ from tapeflow._src.core import missing
 
 # Chosen from what TensorFlow has and tapeflow has not. Whoever adds one puts another in its place.
 ABSENT_OP = "fractional_max_pool"
-ABSENT_NAMESPACE = "distribute"
+ABSENT_NAMESPACE = "tpu"
 
 
 def test_a_missing_op_is_named_in_full():

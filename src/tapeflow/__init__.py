@@ -83,6 +83,10 @@ from tapeflow._src.core.shapes import (
 )
 from tapeflow._src.core.spec import TensorSpec as TensorSpec, TypeSpec as TypeSpec
 from tapeflow._src.core.tensor import Tensor as Tensor
+from tapeflow._src.core.variables.kinds import (
+    VariableAggregation as VariableAggregation,
+    VariableSynchronization as VariableSynchronization,
+)
 from tapeflow._src.core.variables.variable import Variable as Variable
 from tapeflow._src.core.versions import __version__ as __version__
 from tapeflow._src.function.decorator import function as function
@@ -307,6 +311,7 @@ if _typing.TYPE_CHECKING:
         bitwise as bitwise,
         compat as compat,
         data as data,
+        distribute as distribute,
         experimental as experimental,
         io as io,
         quantization as quantization,
@@ -342,6 +347,7 @@ __getattr__ = _Missing(
         "bitwise",
         "compat",
         "data",
+        "distribute",
         "experimental",
         "io",
         "quantization",

@@ -295,4 +295,8 @@ ACCEPTED: dict[str, Accepted] = {
         "TensorFlow makes eigenvalues up for numbers that are too large",
         "edges_of_linalg/eigh_tridiagonal_beyond",
     ),
+    "distributed_variables/passed_to_a_function": Accepted(
+        {"result": {"list": [_number(4.0), _number(2.0)]}},
+        "TensorFlow runs the second call with the trace, and the copies, of the first variable",
+    ),
 }

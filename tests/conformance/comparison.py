@@ -42,6 +42,9 @@ IGNORED_WARNINGS = (
     "Instructions for updating",
     "AutoGraph could not transform",
     "Object was never used",
+    "Using MirroredStrategy eagerly has significant overhead",
+    "Some requested devices in `tf.distribute.Strategy` are not visible",
+    "options across serialization boundaries",
 )
 
 # Relative and absolute tolerance by dtype; anything not listed is compared exactly.

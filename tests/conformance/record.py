@@ -52,6 +52,9 @@ def main() -> None:
     import tensorflow as tf  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
     logging.getLogger("tensorflow").propagate = False
+    (cpu,) = tf.config.list_physical_devices("CPU")  # for strategies of several replicas
+    parts = [tf.config.LogicalDeviceConfiguration()] * 4
+    tf.config.set_logical_device_configuration(cpu, parts)
     wanted = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
     total = 0
     for area in wanted or comparison.areas():

@@ -95,7 +95,9 @@ def test_gives_the_same_there(key: str, monkeypatch: pytest.MonkeyPatch) -> None
     problems = differences_of(expected, actual)
     if problems:
         raise AssertionError("\n".join(problems)) from actual.get("error")
-    if key not in IN_A_THREAD:
+    if key not in IN_A_THREAD and not key.startswith(
+        "distribut"
+    ):  # replicas have devices of their own
         assert {x.device for x in tensors} <= {DEVICE}
 
 

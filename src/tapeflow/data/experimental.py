@@ -3,6 +3,7 @@
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
 from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.data.auto_shard import AutoShardPolicy as AutoShardPolicy
 from tapeflow._src.data.csv_dataset import (
     CsvDataset as CsvDataset,
     make_csv_dataset as make_csv_dataset,

@@ -16,6 +16,7 @@ import numpy as np
 from tapeflow._src.autodiff import backprop
 from tapeflow._src.autodiff.backprop import Call, JointRule
 from tapeflow._src.autodiff.explain.journal import Place, here
+from tapeflow._src.core.carried import carried
 from tapeflow._src.core.context import identify, pop_recorder, push_recorder, recorders
 from tapeflow._src.core.errors import InvalidArgumentError
 from tapeflow._src.core.export import export
@@ -132,7 +133,7 @@ class _State(threading.local):
     check: NumericsCheck | None = None
 
 
-_state = _State()
+_state = carried(_State())
 
 
 @export("debugging.enable_check_numerics")

@@ -249,7 +249,8 @@ class GradientTape(Scope):
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables the tape watches, in the order in which they were made."""
-        return tuple(sorted(self._watched.values(), key=lambda v: v._created))
+        found = sorted(self._watched.values(), key=lambda v: v._created)
+        return tuple(v._whole for v in found)
 
     def _forget(self) -> None:
         self._records = None

@@ -160,7 +160,8 @@ def source_ids(reads: dict[int, Variable], sources: list[Any]) -> list[list[int]
 
 def variable_of(value: Any) -> Variable | None:
     """The variable behind a variable-like object (Keras wraps ours), or None."""
-    if isinstance(value, Variable):
+    if type(value) is Variable:
         return value
     handle = None if isinstance(value, Tensor) else getattr(value, "handle", None)
-    return handle if isinstance(handle, Variable) else None
+    # That of a variable of Keras may have a copy for each replica, and stands for the one of this replica.
+    return handle.handle if isinstance(handle, Variable) else None

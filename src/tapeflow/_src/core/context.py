@@ -102,6 +102,9 @@ class _Context(threading.local):
         self.tracer: Any = None
         # The user's own context variables, while a compiled program that calls Python is running.
         self.outside: contextvars.Context | None = None
+        # Of `tf.distribute`: the strategy whose scope is open, and the replica that is running.
+        self.strategy: Any = None
+        self.replica: Any = None
 
 
 context = _Context()

@@ -59,7 +59,11 @@ def convert_to_tensor(
         tensor = _convert(value, dtype)
     except MemoryError as error:
         raise exhausted("convert_to_tensor", error) from None
-    return tensor if devices.in_use is False else _placed(tensor)
+    if devices.in_use is False or (
+        hasattr(value, "__tf_tensor__") and not isinstance(value, Tensor)
+    ):
+        return tensor  # what a variable holds is no new tensor: it stays where it is, and tapes know it
+    return _placed(tensor)
 
 
 def _placed(tensor: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.export import export
+from tapeflow._src.data.auto_shard import AutoShardPolicy
 
 
 class _Group:
@@ -53,10 +54,13 @@ class DistributeOptions(_Group):
     """Options for several workers.
 
     >>> options = tf.data.experimental.DistributeOptions()
-    >>> options.num_devices = 2
+    >>> options.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
     >>> options
-    DistributeOptions(num_devices=2)
+    DistributeOptions(auto_shard_policy=<AutoShardPolicy.DATA: 2>)
     """
+
+    def __getattr__(self, name: str) -> Any:
+        return AutoShardPolicy.AUTO if name == "auto_shard_policy" else super().__getattr__(name)
 
 
 @export("data.experimental.OptimizationOptions")

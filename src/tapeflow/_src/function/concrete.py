@@ -301,7 +301,7 @@ def _stand_ins(leaves: Sequence[Any]) -> list[Any]:
     made: dict[int, Variable] = {}
     found: list[Any] = []
     for leaf in leaves:
-        if isinstance(leaf, Variable):
+        if isinstance(leaf, Variable) and not leaf._has_copies:
             if id(leaf) not in made:
                 made[id(leaf)] = _stand_in(leaf)
             found.append(made[id(leaf)])

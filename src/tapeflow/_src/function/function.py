@@ -195,7 +195,7 @@ class Function:
     def _trace(
         self, structure: tuple[Any, Any], leaves: list[Any], keys: Sequence[Any]
     ) -> ConcreteFunction:
-        inner = self._converted()
+        inner = self.converted()
         by_identity = False
         while True:
             self._count += 1
@@ -218,7 +218,13 @@ class Function:
             else:
                 return concrete
 
-    def _converted(self) -> Callable[..., Any]:
+    @property
+    def options(self) -> dict[str, Any]:
+        """What it was made with."""
+        return self._options
+
+    def converted(self) -> Callable[..., Any]:
+        """The Python function inside, with its control flow converted if that was asked for."""
         if not self._options["autograph"]:
             return self._python_function
         try:

@@ -172,6 +172,18 @@ class ObjectKey:
         return f"<{self.text}>"
 
 
+class IdentityKey(ObjectKey):
+    """A variable with a copy for each replica: a trace knows the copies, and holds for no other."""
+
+    def __init__(self, value: Any) -> None:
+        self.text, self._hash, self._ref = type(value).__name__, id(value), weakref.ref(value)
+
+    __hash__ = ObjectKey.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IdentityKey) and self.value is other.value is not None
+
+
 _VALUES = frozenset({bool, int, str, bytes, type(None)})
 
 
@@ -206,13 +218,12 @@ def keys_of(leaves: Sequence[Any]) -> Iterator[Any]:
     variables: dict[int, int] = {}
     components: Iterator[Any] = iter(())
     for leaf in leaves:
-        spec = next(
-            components, None
-        )  # a trace depends on no more of a component than its spec says
-        if spec is not None:
+        spec = next(components, None)
+        if spec is not None:  # a trace depends on no more of a component than its spec says
             yield key_of(spec)
         elif isinstance(leaf, Variable):
-            yield VariableKey(leaf, variables.setdefault(id(leaf), len(variables)))
+            number = variables.setdefault(id(leaf), len(variables))
+            yield IdentityKey(leaf) if leaf._has_copies else VariableKey(leaf, number)
         else:
             key = key_of(leaf)
             if type(key) is SpecKey:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import IO, Any
 
+from tapeflow._src.core.context import context
 from tapeflow._src.core.system.files import Replacement, replacing
 from tapeflow._src.keras.hook import NAME
 from tapeflow._src.keras.library import Library
@@ -183,10 +184,32 @@ def _backups(module: Any) -> None:
     module.file_utils = _Files(module.file_utils)
 
 
+# Replicas of `tf.distribute`.
+
+
+def _losses(module: Any) -> None:
+    """A replica's loss is its part of the mean over all: the sum over the replicas is that of the whole batch."""
+
+    def replicas() -> int:
+        return 1 if context.strategy is None else context.strategy.num_replicas_in_sync
+
+    def scale_loss_for_distribution(value: Any) -> Any:
+        count = replicas()
+        return value if count == 1 else value * module.ops.cast(1.0 / count, value.dtype)
+
+    def unscale_loss_for_distribution(value: Any) -> Any:
+        count = replicas()
+        return value if count == 1 else value * module.ops.cast(count, value.dtype)
+
+    module.scale_loss_for_distribution = scale_loss_for_distribution
+    module.unscale_loss_for_distribution = unscale_loss_for_distribution
+
+
 _CHANGES: dict[str, Callable[[Any], None]] = {
     "keras.src.callbacks.backup_and_restore": _backups,
     "keras.src.distribution.distribution_lib": _distributions,
     "keras.src.legacy.backend": _legacy,
+    "keras.src.losses.loss": _losses,
     "keras.src.legacy.saving.legacy_h5_format": _old_models,
     "keras.src.saving.saving_lib": _models,
 }

@@ -64,6 +64,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     held: list[Variable] = []
 
     def number(variable: Variable) -> int:
+        variable = variable._whole  # of copies for replicas, one is saved
         if id(variable) not in variables:
             variables[id(variable)] = len(held)
             held.append(variable)

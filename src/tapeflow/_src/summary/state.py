@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tapeflow._src.core.carried import carried
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import bool_
 from tapeflow._src.core.export import export
@@ -23,7 +24,7 @@ class _State(threading.local):
         self.recording: Any = True
 
 
-state = _State()
+state = carried(_State())
 
 
 @export("summary.experimental.get_step")

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tapeflow._src.core.carried import carried
 from tapeflow._src.core.context import context
 from tapeflow._src.core.scopes import Scope, setting
 from tapeflow._src.core.sizes.dims import Atom, Dim, atoms_of, key_of_size
@@ -48,7 +49,7 @@ class _Notes(threading.local):
         self.checking = False
 
 
-notes = _Notes()
+notes = carried(_Notes())
 
 
 class noting(setting):

@@ -7,7 +7,7 @@ that was read before an assignment keeps the old value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from tapeflow._src.core.placement.remote import (
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.tensor import Operators, Reference, Tensor
-from tapeflow._src.core.variables import steps
+from tapeflow._src.core.variables import kinds, steps
 from tapeflow._src.core.variables.combining import combine
 from tapeflow._src.core.variables.creators import Created
 from tapeflow._src.core.variables.row_updates import RowUpdates
@@ -55,6 +55,8 @@ class Variable(RowUpdates, Operators, metaclass=Created):
       dtype: the dtype; by default it follows from the value.
       shape: a shape with unknown dimensions allows assigning values of different shapes.
       constraint: a function an optimizer applies to the value after each update.
+      synchronization: when its copies are brought together, in the scope of a strategy of `tf.distribute`.
+      aggregation: what becomes there of the values that several replicas assign.
     """
 
     __slots__ = (
@@ -69,6 +71,17 @@ class Variable(RowUpdates, Operators, metaclass=Created):
         "_value",
     )
     __array_priority__ = 100
+
+    # Of `tf.distribute`. Most variables have the usual ones, and hold nothing for it.
+    synchronization = kinds.VariableSynchronization.AUTO
+    aggregation = kinds.VariableAggregation.NONE
+    _has_copies = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """In the scope of a strategy, a variable with a copy for each replica."""
+        if context.strategy is not None and cls is Variable:
+            return context.strategy.new_variable(*args, **kwargs)
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -90,6 +103,9 @@ class Variable(RowUpdates, Operators, metaclass=Created):
             raise ValueError(
                 "A tf.Variable needs an initial_value: a value, or a function that returns one."
             )
+        if synchronization is not None or aggregation is not None:
+            kind = kinds.checked_kind(synchronization, aggregation, name)
+            self.synchronization, self.aggregation = kind
         if context.tracer is not None:
             initial_value = context.tracer.initial_value(self, initial_value, dtype)
         if callable(initial_value) and not hasattr(initial_value, "__tf_tensor__"):
@@ -105,7 +121,8 @@ class Variable(RowUpdates, Operators, metaclass=Created):
                     f"The initial value's shape ({tensor.shape}) is not compatible with the explicitly supplied "
                     f"`shape` argument ({self._shape})."
                 )
-        self._trainable = True if trainable is None else bool(trainable)
+        on_read = self.synchronization is kinds.VariableSynchronization.ON_READ
+        self._trainable = not on_read if trainable is None else bool(trainable)
         self._constraint = constraint
         self._differentiable = tensor.dtype.is_differentiable
         self._created = new_id()  # tells the order in which variables were made
@@ -151,6 +168,11 @@ class Variable(RowUpdates, Operators, metaclass=Created):
     @property
     def handle(self) -> Variable:
         """The variable itself: there is no resource behind it."""
+        return self
+
+    @property
+    def _whole(self) -> Variable:
+        """What users know the variable by: of a copy for one replica, the variable that it is part of."""
         return self
 
     def get_shape(self) -> TensorShape:

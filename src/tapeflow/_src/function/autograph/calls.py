@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
+from tapeflow._src.core.carried import carried
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.function.autograph import builtins, iterables, rules, symbolic
@@ -35,7 +36,7 @@ class _Status(threading.local):
     enabled: bool | None = None  # None: nobody has said
 
 
-_status = _Status()
+_status = carried(_Status())
 
 
 def status(enabled: bool | None) -> setting:

@@ -65,8 +65,12 @@ class Variable(_KerasVariable):
         # trace, such as the state of an optimizer, is there for the second.
         if not isinstance(value, TapeflowVariable):
             value = self._laid_out(value)
+            given: dict[str, Any] = {}
+            if context.strategy is not None:  # of `tf.distribute`
+                given["aggregation"] = tf.VariableAggregation[self.aggregation.upper()]
+                given["synchronization"] = tf.VariableSynchronization[self.synchronization.upper()]
             value = TapeflowVariable(
-                value, dtype=self._dtype, trainable=self._trainable, name=self._name
+                value, dtype=self._dtype, trainable=self._trainable, name=self._name, **given
             )
         self._value = value
         if self._when_made is not None:

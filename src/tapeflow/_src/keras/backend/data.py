@@ -222,7 +222,12 @@ def _device_of_program(weights: Sequence[Any], compiled: bool) -> Any:
 def is_dataset(x: Any) -> bool:
     """Whether x is a dataset of `tf.data`, which need not be imported to know."""
     data = sys.modules.get("tapeflow.data")
-    return data is not None and isinstance(x, data.Dataset)
+    return data is not None and (isinstance(x, data.Dataset) or _is_distributed(x))
+
+
+def _is_distributed(x: Any) -> bool:
+    distribute = sys.modules.get("tapeflow.distribute")
+    return distribute is not None and isinstance(x, distribute.DistributedDataset)
 
 
 class DatasetAdapter(DataAdapter):
@@ -267,7 +272,8 @@ class DatasetAdapter(DataAdapter):
     @property
     def num_batches(self) -> int | None:
         """How many batches there are, if that is known and finite."""
-        count = int(self._dataset.cardinality())
+        cardinality: Any = self._dataset.cardinality
+        count = int(np.asarray(cardinality() if callable(cardinality) else cardinality))
         return count if count >= 0 else None
 
     @property
@@ -288,7 +294,7 @@ class DatasetAdapter(DataAdapter):
 
 def as_tensors(batch: Any) -> Any:
     """A batch of arrays, tensors or numbers as tensors. Arrays are copied: they may change after the step."""
-    batch = tree.map_structure(convert_to_tensor, batch, none_is_leaf=False)
+    batch = tree.map_structure(_as_tensor, batch, none_is_leaf=False)
     distribution = current_distribution()
     if distribution is None:
         return batch
@@ -298,3 +304,7 @@ def as_tensors(batch: Any) -> Any:
         return x if there else _divided(distribution, x)
 
     return tree.map_structure(divided, batch, none_is_leaf=False)
+
+
+def _as_tensor(x: Any) -> Any:
+    return x if getattr(x, "has_parts", False) else convert_to_tensor(x)

@@ -15,12 +15,18 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.settings import functions_run_eagerly
 from tapeflow._src.core.tracked import Tracked
+from tapeflow._src.keras.backend import replicas
 
 _SETTINGS = (float, int, bool, str, type(None))
 
 
 class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
     """Keras's optimizer, on variables of Keras or of `tf.Variable`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "_common_apply" in vars(cls):  # that which scales losses, and is told so when it is made
+            cls._common_apply = _deciding_together(cls._common_apply)
 
     def assign(self, variable: Any, value: Any) -> None:
         """Puts a value into a variable; slices replace the rows they name."""
@@ -40,15 +46,18 @@ class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
     def _var_key(self, variable: Any) -> int:
         """The same for a variable of Keras, the `tf.Variable` inside, and what stands for it in a trace."""
         handle = variable.handle
-        return id(variable) if handle is None else handle._created
+        return id(variable) if handle is None else handle._whole._created
 
     def _backend_update_step(
         self, grads: Sequence[Any], trainable_variables: Sequence[Any], learning_rate: Any
     ) -> None:
         """Updates all variables. In eager mode by a compiled function: a few calls instead of hundreds."""
-        if self._is_compiled():
+        if replicas.is_replica():
+            sums = replicas.added_up(grads)
+            replicas.for_all(self._backend_update_step, sums, trainable_variables, learning_rate)
+        elif self._is_compiled():
             update = self._compiled_update(trainable_variables)
-            update([_tensor(g) for g in grads], tf.convert_to_tensor(learning_rate))
+            update([replicas.as_gradient(g) for g in grads], tf.convert_to_tensor(learning_rate))
         else:
             super()._backend_update_step(grads, trainable_variables, learning_rate)
 
@@ -79,9 +88,18 @@ def _update(
     step(grads, variables, learning_rate)
 
 
-def _tensor(gradient: Any) -> Any:
-    """Gradients may have been gathered in variables; slices stay as they are."""
-    return gradient if isinstance(gradient, IndexedSlices) else tf.convert_to_tensor(gradient)
+def _deciding_together(apply: Callable[..., None]) -> Callable[..., None]:
+    """Gradients are added up before it is decided whether they are finite, so that all replicas decide alike."""
+
+    @functools.wraps(apply)
+    def common_apply(self: Any, grads: Any, trainable_variables: Any = None) -> None:
+        if replicas.is_replica():
+            sums = replicas.added_up(grads)
+            replicas.for_all(apply, self, sums, trainable_variables)
+        else:
+            apply(self, grads, trainable_variables)
+
+    return common_apply
 
 
 def _inner(variable: Any) -> Any:

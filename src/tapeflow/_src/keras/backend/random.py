@@ -157,7 +157,7 @@ def _drawn(seed: Any) -> Any:
     if type(seed) is SeedGenerator and not in_stateless_scope():
         # What `SeedGenerator.next` does, in one op: this is on the way of every dropout.
         variable = seed.state._value
-        if type(variable) is TapeflowVariable:
+        if isinstance(variable, TapeflowVariable):
             return variable._exchange(lambda now: now + _NEXT)
     return seed if isinstance(seed, Tensor) else draw_seed(seed)
 

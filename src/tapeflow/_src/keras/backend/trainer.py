@@ -13,12 +13,15 @@ from keras.src import (
     tree,
 )
 from keras.src.backend import config
+from keras.src.losses import loss as loss_module
 from keras.src.trainers import trainer as base_trainer
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import tapeflow as tf
+from tapeflow._src.core.context import context
+from tapeflow._src.keras.backend import replicas
 from tapeflow._src.keras.backend.data import Batches, as_tensors, way_to_program
 from tapeflow._src.keras.backend.legacy import LegacyTrainer
 
@@ -38,6 +41,13 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         self.train_function = None
         self.test_function = None
         self.predict_function = None
+        # The model trains on the replicas of the strategy that it was made for.
+        self._strategy: Any = context.strategy
+
+    @property
+    def distribute_strategy(self) -> Any:
+        """The strategy of `tf.distribute` that it was made for."""
+        return tf.distribute.get_strategy() if self._strategy is None else self._strategy
 
     # One step, which a model may define otherwise.
 
@@ -80,8 +90,12 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
             x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=training
         )
         first = next(part for part in tree.flatten(x) if part is not None)
-        self._loss_tracker.update_state(loss, sample_weight=tf.shape(first)[0])
+        whole = loss_module.unscale_loss_for_distribution(loss)
+        self._loss_tracker.update_state(whole, sample_weight=tf.shape(first)[0])
         return loss
+
+    def _aggregate_additional_loss(self, loss: Any) -> Any:
+        return loss_module.scale_loss_for_distribution(super()._aggregate_additional_loss(loss))
 
     # The same, compiled.
 
@@ -89,15 +103,27 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         """XLA on a GPU. On a CPU `tf.function` measures which executor is the fastest."""
         return bool(tf.config.list_physical_devices("GPU"))
 
-    def _compiled(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        if self.run_eagerly or self._looks_up():
-            return step
-        return tf.function(
-            step,
-            jit_compile=True if self.jit_compile else None,
-            reduce_retracing=True,
-            autograph=False,
-        )
+    def _compiled(
+        self, step: Callable[[Any], Any], together: Callable[..., Any]
+    ) -> Callable[[Any], Any]:
+        """The step of a batch. That of several replicas takes the parts of it, and brings together what they give."""
+        strategy = self._strategy
+        steps: Any = step if strategy is None else replicas.on_replicas(strategy, step, together)
+        if not (self.run_eagerly or self._looks_up()):
+            steps = tf.function(
+                steps,
+                jit_compile=True if self.jit_compile else None,
+                reduce_retracing=True,
+                autograph=False,
+            )
+        if strategy is None:
+            return steps
+
+        def divided(batch: Any) -> Any:
+            return steps(*replicas.divided(strategy, batch))
+
+        vars(divided)["report"] = getattr(steps, "report", None)
+        return divided
 
     def _way(self) -> Any:
         """What puts batches on devices before they are asked for."""
@@ -118,7 +144,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         return any(isinstance(layer, kinds) for layer in self._flatten_layers())
 
     def _repeated(self, step: Callable[[Any], Any]) -> Callable[[Iterable[Any]], Any]:
-        compiled = self._compiled(step)
+        compiled = self._compiled(step, replicas.first)
 
         def run(batches: Iterable[Any]) -> Any:
             logs = None
@@ -145,7 +171,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
     def make_predict_function(self, force: bool = False) -> Any:
         """Makes the function that predicts a list of batches, if it is not there."""
         if self.predict_function is None or force:
-            compiled = self._compiled(self.predict_step)
+            compiled = self._compiled(self.predict_step, replicas.joined)
 
             def run(batches: Iterable[Any]) -> Any:
                 outputs = [compiled(as_tensors(batch)) for batch in batches]
@@ -157,6 +183,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
     # The loops.
 
     @traceback_utils.filter_traceback
+    @replicas.in_scope
     def fit(
         self,
         x: Any = None,
@@ -243,6 +270,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         return self.history
 
     @traceback_utils.filter_traceback
+    @replicas.in_scope
     def evaluate(
         self,
         x: Any = None,
@@ -295,6 +323,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         return logs if return_dict else self._flatten_metrics_in_order(logs)
 
     @traceback_utils.filter_traceback
+    @replicas.in_scope
     def predict(
         self,
         x: Any,
@@ -333,6 +362,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
             raise ValueError("`predict` was given no data: there is not a single batch.")
         return tree.map_structure(lambda *parts: np.concatenate(parts), *found)
 
+    @replicas.in_scope
     def train_on_batch(
         self,
         x: Any,
@@ -352,6 +382,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         self.make_train_function()
         return self._on_batch(self.train_function, (x, y, sample_weight), return_dict)
 
+    @replicas.in_scope
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
     ) -> Any:
@@ -360,15 +391,19 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         self.make_test_function()
         return self._on_batch(self.test_function, (x, y, sample_weight), return_dict)
 
+    @replicas.in_scope
     def predict_on_batch(self, x: Any) -> Any:
         """What the model says of one batch, as arrays."""
-        outputs = self.make_predict_function()([(x,)])
+        outputs = self.make_predict_function()([self._whole((x,))])
         return tree.map_structure(np.asarray, outputs)
 
     def _on_batch(self, function: Any, data: Any, return_dict: bool) -> Any:
         self.reset_metrics()
-        logs = pythonify_logs(function([data]))
+        logs = pythonify_logs(function([self._whole(data)]))
         return logs if return_dict else self._flatten_metrics_in_order(logs)
+
+    def _whole(self, data: Any) -> Any:
+        return data if self._strategy is None else replicas.whole(self._strategy, as_tensors(data))
 
     def _callback_list(
         self, callbacks: Any, verbose: Any, epochs: int, batches: Any, add_history: bool = False

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
@@ -146,7 +147,7 @@ def batch_norm_with_global_normalization(
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
-    """The sum of the losses of examples, divided by the size of the batch.
+    """The sum of the losses of examples, divided by the size of the batch of all replicas of `tf.distribute`.
 
     >>> tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4).numpy()
     np.float32(0.75)
@@ -154,7 +155,7 @@ def compute_average_loss(
     Args:
       per_example_loss: the losses, of rank 1 or more.
       sample_weight: what each of them counts for.
-      global_batch_size: the size of the batch; by default that of the losses.
+      global_batch_size: the size of the batch; by default that of the losses, times the number of replicas.
     """
     losses = convert_to_tensor(per_example_loss)
     if not losses._array.ndim:
@@ -163,9 +164,10 @@ def compute_average_loss(
         )
     if sample_weight is not None:
         losses = losses * cast(sample_weight, losses.dtype)
+    count = _replicas("compute_average_loss")
     total = _summed(losses)
     if global_batch_size is None:
-        return total / losses._array.shape[0]
+        return total / (losses._array.shape[0] * count)
     size = convert_to_tensor(global_batch_size)
     if size._array.ndim:
         raise ValueError(
@@ -182,13 +184,24 @@ def compute_average_loss(
 
 @export("nn.scale_regularization_loss")
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:
-    """The sum of the regularization losses, divided by the number of replicas: there is one.
+    """The sum of the regularization losses, divided by the number of replicas of `tf.distribute`.
 
     >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()
     np.float32(3.0)
     """
     losses = convert_to_tensor(regularization_loss)
-    return _summed(losses)
+    count = _replicas("scale_regularization_loss")
+    return _summed(losses) if count == 1 else _summed(losses) / count
+
+
+def _replicas(op: str) -> int:
+    if context.strategy is None:
+        return 1
+    if context.replica is None:
+        raise RuntimeError(
+            f"You are calling `{op}` in cross replica context, while it was expected to be called in replica context."
+        )
+    return context.strategy.num_replicas_in_sync
 
 
 def _summed(losses: Tensor) -> Tensor:

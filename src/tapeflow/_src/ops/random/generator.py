@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import shown, wrong_object
@@ -114,6 +115,7 @@ class Generator(Tracked):
                 "Generator: state and alg must be given. To make one from a seed, use tf.random.Generator.from_seed."
             )
         self._alg = _algorithm(alg)
+        self._made_for_replicas = context.strategy is not None
         if isinstance(state, Variable):
             self._check(state._read())
             self._state_var = state
@@ -227,7 +229,16 @@ class Generator(Tracked):
 
     def _draw(self, shape: tuple[int, ...]) -> Tensor:
         """A state of the primitives to draw from, for as many numbers."""
-        return own_states(generator_state(self.skip(math.prod(shape))))
+        state = self.skip(math.prod(shape))
+        if self._made_for_replicas and context.replica is not None:
+            state = self._of_replica(state, context.replica.number)
+        return own_states(generator_state(state))
+
+    def _of_replica(self, state: Tensor, number: int) -> Tensor:
+        """A state like that of the other replicas, with a key of its own."""
+        place = moving.concat(convert_to_tensor([number, 0], dtypes.int64), state[-1:], axis=0)
+        key = numbers.any_integers(generator_state(place), shape=(1,), dtype=dtypes.int64)
+        return moving.concat(state[:-1], key, axis=0)
 
     # Numbers.
 
