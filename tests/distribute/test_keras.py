@@ -14,12 +14,13 @@ import tapeflow as tf
 keras: Any = pytest.importorskip("keras")
 RECORDED = json.loads(keras_runs.LOSSES.read_text("utf-8"))
 # One of each kind for everybody, and the others in the exhaustive part.
+MORE = [pytest.mark.exhaustive, pytest.mark.distribute]
 QUICK = ("mlp_2", "cnn_2", "lstm_2", "transformer_2", "half_2", "clipped_2")
 
 
 @pytest.mark.parametrize(
     "run",
-    [r if r in QUICK else pytest.param(r, marks=pytest.mark.exhaustive) for r in keras_runs.RUNS],
+    [r if r in QUICK else pytest.param(r, marks=MORE) for r in keras_runs.RUNS],
 )
 def test_losses_of_tensorflow(run):
     found = keras_runs.losses(tf, run)
