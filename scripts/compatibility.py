@@ -25,9 +25,18 @@ NAMES = ROOT / "docs/tensorflow_names.json"
 NAMESPACES = (
     "tf",
     *("tf.autodiff", "tf.bitwise", "tf.config", "tf.data", "tf.debugging", "tf.dtypes"),
-    *("tf.errors", "tf.image", "tf.io", "tf.io.gfile", "tf.linalg", "tf.math", "tf.math.special"),
+    *(
+        "tf.errors",
+        "tf.image",
+        "tf.io",
+        "tf.io.gfile",
+        "tf.linalg",
+        "tf.lookup",
+        "tf.math",
+        "tf.math.special",
+    ),
     *("tf.nest", "tf.nn", "tf.random", "tf.random.experimental", "tf.saved_model", "tf.signal"),
-    *("tf.strings", "tf.summary", "tf.test", "tf.train"),
+    *("tf.sparse", "tf.strings", "tf.summary", "tf.test", "tf.train"),
 )
 
 # What `make differential` and the recorded cases accept is said there.

@@ -42,11 +42,13 @@ LATE = (
     "core.placement.spec",
     "core.variables.creators",
     "linear_operators",
+    "lookup",
     "ops.image.boxes",
     "ops.image.suppression",
     "ops.nn.approximate",
     "ops.nn.isotonic",
     "ragged",
+    "sparse",
     "strings",
 )
 
@@ -76,11 +78,13 @@ NAMESPACES = {
             "distribute",
             "experimental",
             "io",
+            "lookup",
             "quantization",
             "queue",
             "ragged",
             "raw_ops",
             "saved_model",
+            "sparse",
             "strings",
             "summary",
             "sysconfig",
@@ -180,6 +184,8 @@ NAMESPACES = {
         later=("experimental",),
     ),
     "linalg.experimental": Namespace("`tf.linalg.experimental`: systems solved by products alone."),
+    "lookup": Namespace("`tf.lookup`: tables from keys to values.", inside=("experimental",)),
+    "lookup.experimental": Namespace("`tf.lookup.experimental`: tables that change."),
     "math": Namespace(
         "`tf.math`: elementwise math, comparison and reductions.", inside=("special",)
     ),
@@ -209,6 +215,7 @@ NAMESPACES = {
     "signal": Namespace(
         "`tf.signal`: Fourier and cosine transforms, frames and windows of signals."
     ),
+    "sparse": Namespace("`tf.sparse`: tensors of which only some elements are kept."),
     "strings": Namespace("`tf.strings`: what is computed with tensors of strings."),
     "summary": Namespace(
         "`tf.summary`: what a training run is like, written to event files that TensorBoard shows.",

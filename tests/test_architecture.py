@@ -38,6 +38,8 @@ LAYERS = [
     "tapeflow._src.io",
     "tapeflow._src.ragged",
     "tapeflow._src.strings",
+    "tapeflow._src.sparse",
+    "tapeflow._src.lookup",
     "tapeflow._src.parsing",
     "tapeflow._src.queues",
     "tapeflow._src.linear_operators",

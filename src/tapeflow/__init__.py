@@ -314,11 +314,13 @@ if _typing.TYPE_CHECKING:
         distribute as distribute,
         experimental as experimental,
         io as io,
+        lookup as lookup,
         quantization as quantization,
         queue as queue,
         ragged as ragged,
         raw_ops as raw_ops,
         saved_model as saved_model,
+        sparse as sparse,
         strings as strings,
         summary as summary,
         sysconfig as sysconfig,
@@ -336,6 +338,10 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.ops.nn.approximate import approx_top_k as approx_top_k
     from tapeflow._src.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from tapeflow._src.ragged.tensor import RaggedTensor as RaggedTensor
+    from tapeflow._src.sparse.tensor import (
+        SparseTensor as SparseTensor,
+        SparseTensorSpec as SparseTensorSpec,
+    )
     from tapeflow._src.strings.buckets import fingerprint as fingerprint
     from tapeflow._src.strings.numbers import as_string as as_string
 
@@ -350,11 +356,13 @@ __getattr__ = _Missing(
         "distribute",
         "experimental",
         "io",
+        "lookup",
         "quantization",
         "queue",
         "ragged",
         "raw_ops",
         "saved_model",
+        "sparse",
         "strings",
         "summary",
         "sysconfig",
@@ -376,6 +384,8 @@ __getattr__ = _Missing(
         "approx_top_k": "ops.nn.approximate",
         "RaggedTensorSpec": "ragged.spec",
         "RaggedTensor": "ragged.tensor",
+        "SparseTensor": "sparse.tensor",
+        "SparseTensorSpec": "sparse.tensor",
         "fingerprint": "strings.buckets",
         "as_string": "strings.numbers",
     },

@@ -69,7 +69,20 @@ _LOGARITHMS = {"list": [_complex([0.0, sign * 3.14159265]) for sign in (1, -1, 1
 _SIGNED_ZEROS = "TensorFlow's caches take -0.0 for 0.0: whichever number, or argument, came first is computed with"
 _CONJUGATES = "TensorFlow's gradient leaves out the conjugate that its own convention asks for"
 
+_MORE_SLOPES = (
+    "TensorFlow has no gradient of this op, or one that fails; here it flows to the values"
+)
+
+
+def _slopes(*values: list[float]) -> dict[str, Any]:
+    """The same gradients in eager mode and in a function."""
+    found = {"list": [_vector(*each) for each in values]}
+    return {"result": {"list": [found, found]}}
+
+
 ACCEPTED: dict[str, Accepted] = {
+    "sparse_ops/gradient_concat": Accepted(_slopes([1, 2, 4], [3, 5, 6]), _MORE_SLOPES),
+    "sparse_ops/gradient_maximum": Accepted(_slopes([1, 0, 0], [2, 3, 5]), _MORE_SLOPES),
     **_raises(
         "TypeError",
         "TensorFlow fails inside with an AttributeError; the mistake is the argument's type",

@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from tests.saved_model.models import LOOPS, MODELS
 from tests.saved_model.mutations import CODES, MARK
 
 import tapeflow as tf
-import tapeflow._src.strings.loaded  # its rows are in UNLISTED
+import tapeflow._src.lookup.static
+import tapeflow._src.sparse.crossing
+import tapeflow._src.strings.loaded  # their rows are in UNLISTED
 import tapeflow.saved_model
 from tapeflow._src.core.dtypes import float32
 from tapeflow._src.engines.numpy.program import NumpyProgram
@@ -305,7 +308,8 @@ def test_a_tuple_that_contains_itself_is_refused(tmp_path):
 
 
 def test_a_chain_of_objects_is_loaded(tmp_path):
-    module = root = tf.Module()
+    root = tf.Module()
+    module: Any = root
     for _ in range(200):
         module.next = tf.Module()
         module = module.next

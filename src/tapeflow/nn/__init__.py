@@ -107,6 +107,10 @@ if _typing.TYPE_CHECKING:
         approx_min_k as approx_min_k,
     )
     from tapeflow._src.ops.nn.isotonic import isotonic_regression as isotonic_regression
+    from tapeflow._src.sparse.embedding import (
+        embedding_lookup_sparse as embedding_lookup_sparse,
+        safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+    )
 
 __getattr__ = _Missing(
     "tf.nn",
@@ -114,6 +118,8 @@ __getattr__ = _Missing(
         "approx_max_k": "ops.nn.approximate",
         "approx_min_k": "ops.nn.approximate",
         "isotonic_regression": "ops.nn.isotonic",
+        "embedding_lookup_sparse": "sparse.embedding",
+        "safe_embedding_lookup_sparse": "sparse.embedding",
     },
 )
 

@@ -53,8 +53,7 @@ _BRANCHES = {
 
 _SLOW_IMPORTS = (
     "keras.src.callbacks.orbax_checkpoint",
-    "keras.src.visualization.plot_bounding_box_gallery",
-    "keras.src.visualization.plot_image_gallery",
+    *(f"keras.src.visualization.plot_{name}_gallery" for name in ("bounding_box", "image")),
 )
 """Modules that import jax or matplotlib, if they are there, and hardly anybody uses: half of Keras's import time."""
 
@@ -67,14 +66,20 @@ _WRITERS = {
 
 _TORCH = "keras.src.backend.torch"
 _WITH_TENSORFLOW = (
-    "keras.src.layers.preprocessing.discretization",
-    "keras.src.layers.preprocessing.normalization",
+    *(
+        f"keras.src.layers.preprocessing.{name}"
+        for name in (
+            *("discretization", "feature_space", "hashed_crossing", "hashing", "index_lookup"),
+            *("integer_lookup", "normalization", "string_lookup", "text_vectorization"),
+        )
+    ),
     "keras.src.saving.serialization_lib",
     "keras.src.utils.audio_dataset_utils",
     "keras.src.utils.dataset_utils",
     "keras.src.utils.image_dataset_utils",
     "keras.src.utils.rng_utils",
     "keras.src.utils.text_dataset_utils",
+    "keras.src.utils.tf_utils",
     "keras.src.utils.timeseries_dataset_utils",
 )
 """Modules for which TensorFlow's shapes, dtypes, datasets and ops are tapeflow's."""
@@ -230,7 +235,8 @@ class _DynamicLoader(SourceFileLoader):
         others, in_graph = utils.DynamicBackend.__getattr__, utils.in_tf_graph
 
         def find(self: Any, name: str) -> Any:
-            if self._backend == NAME:
+            # Inside tf.data the backend is TensorFlow's: that is ours, unless there is a real one.
+            if self._backend == NAME or (self._backend == "tensorflow" and _is_ours("tensorflow")):
                 return getattr(importlib.import_module("tapeflow._src.keras.backend"), name)
             return others(self, name)
 
@@ -238,6 +244,7 @@ class _DynamicLoader(SourceFileLoader):
             # Under `tapeflow run` the module tensorflow is tapeflow, whose functions are no graphs of TensorFlow.
             return sys.modules.get("tensorflow") is not sys.modules.get(NAME) and in_graph()
 
+        importlib.import_module("tapeflow._src.keras.meanings").leave_ragged(utils)
         utils.DynamicBackend.__getattr__ = find
         utils.in_tf_graph = in_tf_graph
 
@@ -246,17 +253,9 @@ class _TensorFlowLoader(_EditingLoader):
     """Makes Keras's lazy `tensorflow` mean tapeflow in a module."""
 
     def edit(self, tree: ast.Module) -> bool:
-        import ast
+        from tapeflow._src.keras.meanings import mean_tapeflow
 
-        found = False
-        ours = self.name.endswith(("serialization_lib", "rng_utils"))
-        name = "ours" if ours else "either"
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == _LAZY_HOME:
-                for alias in node.names:
-                    if alias.name == "tensorflow":
-                        node.module, alias.name, found = "tapeflow._src.keras.library", name, True
-        return found
+        return mean_tapeflow(tree, self.name, beside=not _is_ours("tensorflow"))
 
 
 class _ChangedLoader(SourceFileLoader):

@@ -158,7 +158,7 @@ _BY_KIND: list[tuple[Check, str]] = [
         _size,
         "batch_axis batch_dims bins columns depth groups k length minlength n num_samples place rows",
     ),
-    (_size, "maxsplit num_buckets padding_width replacement summarize"),
+    (_size, "hash_key maxsplit num_buckets padding_width replacement summarize"),
     (_or_none(_size), "maxlength size"),
     (_or_none(_pair), "seeds"),
     (_pair, "key"),

@@ -72,9 +72,14 @@ def _called(
 
 
 def _row(name: Any) -> Any:
-    if isinstance(name, str) and name.startswith("strings."):
-        from tapeflow._src.strings import loaded  # noqa: F401  # the rows are there with it
-
+    # Rows of folders that are imported on first use are there with them.
+    folder = name.partition(".")[0] if isinstance(name, str) else ""
+    if folder == "strings":
+        from tapeflow._src.strings import loaded  # noqa: F401
+    elif folder == "lookup":
+        from tapeflow._src.lookup import static  # noqa: F401
+    elif folder == "sparse":
+        from tapeflow._src.sparse import crossing  # noqa: F401
     return size_check if name == "size_check" else TABLE.get(name) or UNLISTED.get(name)
 
 

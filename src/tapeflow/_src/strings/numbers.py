@@ -26,11 +26,25 @@ _FLOATS = (dtypes.float32, dtypes.float64)
 
 def _to_number_kernel(x: Any, *, dtype: DType) -> np.ndarray:
     strings = listed(x)
+    if dtype in _FLOATS and (found := _all_floats(strings, dtype)) is not None:
+        return found.reshape(np.shape(x))
     read = _read_integer if dtype in _INTEGERS else _read_float
     numbers = [read(text, dtype) for text in strings]
     # What is too large for float32 is infinite.
     with np.errstate(over="ignore"):
         return np.array(numbers, dtype.np_dtype).reshape(np.shape(x))
+
+
+def _all_floats(strings: list[bytes], dtype: DType) -> np.ndarray | None:
+    """Numbers as NumPy reads them, which is quicker; None where it reads more than is meant, or less."""
+    together = b" ".join(strings)
+    if b"_" in together or b"\0" in together:
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(strings, np.bytes_).astype(np.float64).astype(dtype.np_dtype)
+    except ValueError:
+        return None
 
 
 def _read_integer(text: bytes, dtype: DType) -> int:
@@ -98,13 +112,13 @@ def _as_string_kernel(x: Any, *, form: str) -> np.ndarray:
     elif x.dtype.kind == "O":
         texts = [form.encode() % v for v in values]
     else:
-        # C does not fill up what is not finite with zeros.
-        plain = form.replace("0", "", 1) if form.startswith("%0") else form
-        texts = [
-            (form if v - v == 0 else plain) % v
-            for v in (values if x.dtype.kind in "iuf" else map(float, values))
-        ]
-        texts = [text.encode() for text in texts]
+        numbers = values if x.dtype.kind in "iuf" else list(map(float, values))
+        if form.startswith("%0") and x.dtype.kind not in "iu":
+            # C does not fill up what is not finite with zeros.
+            plain = form.replace("0", "", 1)
+            texts = [((form if v - v == 0 else plain) % v).encode() for v in numbers]
+        else:  # all at once
+            texts = (f"{form}\n" * len(numbers) % tuple(numbers)).encode().split(b"\n")[:-1]
     return bytes_array(texts, x.shape)
 
 

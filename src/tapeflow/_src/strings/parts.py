@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -103,7 +104,10 @@ def _length_kernel(x: Any, *, unit: str) -> np.ndarray:
 
 def characters(texts: Texts) -> np.ndarray:
     """How many characters of UTF-8 each of some strings has: its bytes that continue none."""
-    begins = np.concatenate([[0], np.cumsum((texts.bytes & 0xC0) != 0x80)])
+    begin = (texts.bytes & 0xC0) != 0x80
+    if begin.all():
+        return texts.lengths
+    begins = np.concatenate([[0], np.cumsum(begin)])
     return begins[texts.starts + texts.lengths] - begins[texts.starts]
 
 
@@ -132,11 +136,25 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
 def _substr_kernel(x: Any, pos: Any, len: Any, *, unit: str) -> np.ndarray:
     if np.shape(pos) != np.shape(len):
         raise _shapes_differ(np.shape(pos), np.shape(len))
+    if unit == "BYTE" and not np.ndim(pos) and np.asarray(pos).dtype.kind == "i":
+        found = _same_part(x, int(pos), int(len))
+        if found is not None:
+            return found
     shape = np.broadcast_shapes(np.shape(x), np.shape(pos))
     strings = np.broadcast_to(x, shape).ravel().tolist()
     starts, sizes = (np.broadcast_to(a, shape).ravel().tolist() for a in (pos, len))
     part = _bytes_part if unit == "BYTE" else _characters_part
     return bytes_array([part(*each) for each in zip(strings, starts, sizes, strict=True)], shape)
+
+
+def _same_part(x: Any, start: int, size: int) -> np.ndarray | None:
+    """The same part of each string, if all of them are long enough for it to begin; else None."""
+    strings = listed(x)
+    least = -start if start < 0 else start
+    if strings and min(map(builtins.len, strings)) < least:
+        return None
+    end = None if size < 0 or start + size >= 0 > start else start + size
+    return bytes_array([text[start:end] for text in strings], np.shape(x))
 
 
 def _shapes_differ(pos: Any, len: Any) -> Exception:

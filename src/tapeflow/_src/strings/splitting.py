@@ -21,7 +21,7 @@ from tapeflow._src.strings.structures import is_ragged, rows_of
 
 def _divided(pieces: list[list[bytes]]) -> tuple[np.ndarray, np.ndarray]:
     """Lists of strings one after the other, and where each begins and the last ends."""
-    flat = [piece for part in pieces for piece in part]
+    flat = list(itertools.chain.from_iterable(pieces))
     lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
     return bytes_array(flat, (len(flat),)), np.concatenate([[0], np.cumsum(lengths)])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import int32, int64
 from tapeflow._src.core.errors import DTypeError
@@ -20,9 +21,12 @@ def is_ragged(value: Any) -> bool:
 
 
 def on_values(function: Callable[[Any], Any], value: Any) -> Any:
-    """A function of each element, of a tensor or of what is in a ragged one."""
+    """A function of each element, of a tensor or of what is in a ragged or sparse one."""
     if is_ragged(value):
         return value.with_flat_values(function(value.flat_values))
+    if isinstance(value, CompositeTensor) and hasattr(value, "with_values"):
+        sparse: Any = value
+        return sparse.with_values(function(sparse.values))
     return function(value)
 
 

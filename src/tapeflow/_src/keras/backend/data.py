@@ -46,6 +46,8 @@ class Batches(EpochIterator):
     """The batches of an epoch, which also takes a `tf.data.Dataset` of tapeflow."""
 
     def __init__(self, x: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> None:
+        if _has_strings((x, y)):
+            x, y, sample_weight = _batched(x, y, sample_weight, options), None, None
         if is_dataset(x):
             x = DatasetAdapter.of(x, y, sample_weight, options)
             y = sample_weight = None
@@ -228,6 +230,24 @@ def is_dataset(x: Any) -> bool:
 def _is_distributed(x: Any) -> bool:
     distribute = sys.modules.get("tapeflow.distribute")
     return distribute is not None and isinstance(x, distribute.DistributedDataset)
+
+
+def _has_strings(data: Any) -> bool:
+    """Whether there are strings among arrays and tensors, which Keras's adapter for arrays cannot slice."""
+    leaves = tree.flatten(data)
+    kinds = [getattr(getattr(leaf, "dtype", None), "name", "") for leaf in leaves]
+    return any(
+        kind == "string" or kind.startswith(("str", "bytes", "object")) for kind in map(str, kinds)
+    ) and not any(hasattr(leaf, "iloc") for leaf in leaves)  # pandas has its own adapter
+
+
+def _batched(x: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Any:
+    """Arrays and tensors as a dataset, by the options of `fit`."""
+    parts = data_adapter_utils.pack_x_y_sample_weight(x, y, sample_weight)
+    data = tf.data.Dataset.from_tensor_slices(tree.map_structure(tf.convert_to_tensor, parts))
+    if options.get("shuffle"):
+        data = data.shuffle(max(int(data.cardinality()), 1))
+    return data.batch(options.get("batch_size") or 32)
 
 
 class DatasetAdapter(DataAdapter):

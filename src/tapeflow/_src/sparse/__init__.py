@@ -1,0 +1,6 @@
+"""`tf.SparseTensor` and `tf.sparse`: tensors of which only some elements are kept.
+
+Whichever of the files is imported first, the class has its operators, and ops take it.
+"""
+
+from tapeflow._src.sparse import methods as methods

@@ -1,0 +1,35 @@
+"""`tf.lookup`: tables from keys to values."""
+
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+import typing as _typing
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow.lookup import experimental as experimental
+
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.lookup.initializers import (
+        KeyValueTensorInitializer as KeyValueTensorInitializer,
+        TextFileIndex as TextFileIndex,
+        TextFileInitializer as TextFileInitializer,
+    )
+    from tapeflow._src.lookup.static import (
+        StaticHashTable as StaticHashTable,
+        StaticVocabularyTable as StaticVocabularyTable,
+    )
+
+__getattr__ = _Missing(
+    "tf.lookup",
+    names={
+        "KeyValueTensorInitializer": "lookup.initializers",
+        "TextFileIndex": "lookup.initializers",
+        "TextFileInitializer": "lookup.initializers",
+        "StaticHashTable": "lookup.static",
+        "StaticVocabularyTable": "lookup.static",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

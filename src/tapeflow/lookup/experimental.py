@@ -1,0 +1,23 @@
+"""`tf.lookup.experimental`: tables that change."""
+
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+import typing as _typing
+
+from tapeflow._src.core.missing import Missing as _Missing
+
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.lookup.mutable import (
+        DenseHashTable as DenseHashTable,
+        MutableHashTable as MutableHashTable,
+    )
+
+__getattr__ = _Missing(
+    "tf.lookup.experimental",
+    names={"MutableHashTable": "lookup.mutable", "DenseHashTable": "lookup.mutable"},
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

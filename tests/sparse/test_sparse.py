@@ -1,0 +1,98 @@
+"""Sparse tensors in functions, loops, tapes, and beside other tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+
+def _x() -> tf.SparseTensor:
+    return tf.SparseTensor([[0, 0], [1, 2], [2, 1]], [1.0, 2.0, 3.0], [3, 4])
+
+
+def test_sparse_loop_variables_and_branches():
+    @tf.function
+    def f(x, n):
+        for _ in tf.range(n):
+            x = x * 2.0
+        return tf.cond(n > 1, lambda: x, lambda: x / 2.0)
+
+    assert f(_x(), tf.constant(3)).values.numpy().tolist() == [8.0, 16.0, 24.0]
+    assert f(_x(), tf.constant(1)).values.numpy().tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_function_is_traced_once_for_any_number_of_elements():
+    traces = []
+
+    @tf.function(input_signature=[tf.SparseTensorSpec([None, 4])])
+    def total(x):
+        traces.append(x.shape)
+        return tf.sparse.reduce_sum(x, 1)
+
+    assert total(_x()).numpy().tolist() == [1.0, 2.0, 3.0]
+    assert total(tf.SparseTensor([[0, 1]], [5.0], [1, 4])).numpy().tolist() == [5.0]
+    assert traces == [tf.TensorShape([None, 4])]
+
+
+def test_products_are_compiled():
+    @tf.function(jit_compile=True)
+    def f(x, b):
+        return tf.sparse.sparse_dense_matmul(x, b)
+
+    assert f(_x(), tf.ones([4, 1])).numpy().tolist() == [[1.0], [2.0], [3.0]]
+
+
+def test_the_gradient_of_a_sparse_source_is_sparse():
+    x = _x()
+    with tf.GradientTape() as tape:
+        tape.watch(x.values)
+        y = tf.reduce_sum(tf.sparse.to_dense(x) ** 2)
+    gradient = tape.gradient(y, x)
+    assert isinstance(gradient, tf.SparseTensor)
+    assert gradient.values.numpy().tolist() == [2.0, 4.0, 6.0]
+
+
+def test_second_derivatives():
+    values = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            x = tf.SparseTensor([[0, 1], [1, 0]], values, [2, 2])
+            y = tf.reduce_sum(tf.sparse.sparse_dense_matmul(x, tf.constant([[1.0], [2.0]])) ** 3)
+        first = inner.gradient(y, values)
+    assert first.numpy().tolist() == [24.0, 12.0]
+    assert outer.gradient(first, values).numpy().tolist() == [48.0, 12.0]
+
+
+def test_random_sums_are_those_of_dense_tensors():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = (np.where(rng.random((5, 6)) < 0.3, rng.integers(1, 9, (5, 6)), 0) for _ in "ab")
+        x, y = tf.sparse.from_dense(a), tf.sparse.from_dense(b)
+        assert (tf.sparse.to_dense(tf.sparse.add(x, y)).numpy() == a + b).all()
+        assert (tf.sparse.to_dense(tf.sparse.maximum(x, y)).numpy() == np.maximum(a, b)).all()
+        assert (tf.sparse.reduce_sum(x, 0).numpy() == a.sum(0)).all()
+        assert (tf.sparse.sparse_dense_matmul(x, tf.constant(b.T)).numpy() == a @ b.T).all()
+        turned = tf.sparse.transpose(tf.sparse.reshape(x, [10, 3]))
+        assert (tf.sparse.to_dense(turned).numpy() == a.reshape(10, 3).T).all()
+        parts = tf.sparse.split(x, 4, axis=1)
+        assert (tf.sparse.to_dense(tf.sparse.concat(1, parts)).numpy() == a).all()
+
+
+def test_nothing_in_it():
+    x = tf.SparseTensor(np.zeros((0, 2), np.int64), np.zeros(0, np.float32), [3, 4])
+    assert tf.sparse.to_dense(x).numpy().tolist() == np.zeros((3, 4)).tolist()
+    assert tf.sparse.add(x, x).values.shape == [0]
+    assert tf.sparse.reduce_sum(x, 1).numpy().tolist() == [0.0, 0.0, 0.0]
+    assert tf.sparse.softmax(x).values.shape == [0]
+    assert tf.sparse.fill_empty_rows(x, 1.0)[0].values.shape == [3]
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(TypeError, match="from_dense"):
+        tf.sparse.to_dense(tf.ones([2]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reorder"):
+        tf.sparse.to_dense(tf.SparseTensor([[1], [0]], [1, 2], [3]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="columns"):
+        tf.sparse.sparse_dense_matmul(_x(), tf.ones([3, 2]))
