@@ -45,6 +45,10 @@ from tapeflow._src.parsing.sequences import (
     parse_sequence_example as parse_sequence_example,
     parse_single_sequence_example as parse_single_sequence_example,
 )
+from tapeflow._src.parsing.sparse_features import (
+    SparseFeature as SparseFeature,
+    VarLenFeature as VarLenFeature,
+)
 from tapeflow.io import gfile as gfile
 
 __getattr__ = _Missing("tf.io")

@@ -173,6 +173,8 @@ def _told(value: Any) -> Any:
         return {name: _told(part) for name, part in value.items()}
     if isinstance(value, tuple):
         return tuple(_told(part) for part in value)
+    if hasattr(value, "dense_shape"):
+        return [value.indices, value.values, value.dense_shape, str(value.shape)]
     if not hasattr(value, "row_splits"):
         return value
     return [value.to_list(), str(value.shape), value.row_splits.dtype.name, value.dtype.name]
@@ -215,6 +217,38 @@ def _ragged(*partitions: Any, single: bool = False, **options: Any) -> Any:
     return case
 
 
+def _sparse(*numbers: int, single: bool = False, **features: Any) -> Any:
+    def case(tf: Any) -> Any:
+        wanted, data = _wanted(tf, features), _three(tf)
+        if single:
+            return [_told(tf.io.parse_single_example(data[n], wanted)) for n in numbers]
+        return _told(tf.io.parse_example([data[n] for n in numbers], wanted))
+
+    return case
+
+
+def sparse_in_a_function(tf: Any) -> Any:
+    wanted = {"c": tf.io.VarLenFeature(tf.string), "i": tf.io.VarLenFeature(tf.int64)}
+
+    @tf.function
+    def read(serialized: Any) -> Any:
+        parsed = tf.io.parse_example(serialized, wanted)
+        return parsed["c"].values, tf.sparse.to_dense(parsed["i"])
+
+    return read(tf.constant(_three(tf)))
+
+
+def sparse_steps(tf: Any) -> Any:
+    wanted = {"t": tf.io.VarLenFeature(tf.int64), "w": tf.io.VarLenFeature(tf.string)}
+    first, second = _sequences(tf)
+    return [
+        _told(
+            tf.io.parse_single_sequence_example(first, {"n": tf.io.VarLenFeature(tf.int64)}, wanted)
+        ),
+        _told(tf.io.parse_sequence_example([first, second], None, wanted)),
+    ]
+
+
 def ragged_in_a_function(tf: Any) -> Any:
     wanted = {"v": tf.io.RaggedFeature(tf.float32)}
 
@@ -239,6 +273,18 @@ def ragged_steps(tf: Any) -> Any:
 
 
 CASES = {
+    "sparse": _sparse(0, 1, 2, c=("VarLenFeature", TEXT), i=("VarLenFeature", INT)),
+    "sparse_of_one": _sparse(
+        0, 2, single=True, c=("VarLenFeature", TEXT), v=("VarLenFeature", FLOAT)
+    ),
+    "sparse_of_another_dtype": _sparse(0, 1, c=("VarLenFeature", INT)),
+    "sparse_of_nothing": _sparse(2, c=("VarLenFeature", TEXT)),
+    "sparse_by_places": _sparse(0, 1, s=("SparseFeature", "i", "v", FLOAT, 4)),
+    "sparse_by_places_of_one": _sparse(0, 1, single=True, s=("SparseFeature", "i", "v", FLOAT, 4)),
+    "sparse_by_places_in_order": _sparse(0, 1, s=("SparseFeature", "i", "v", FLOAT, 4, True)),
+    "sparse_as_shown": lambda tf: str(
+        [tf.io.VarLenFeature(tf.string), tf.io.SparseFeature("i", "v", tf.float32, 4)]
+    ),
     "ragged": _ragged(),
     "ragged_of_one": _ragged(single=True),
     "ragged_by_splits": _ragged(("RowSplits", "s")),

@@ -22,11 +22,14 @@ from tapeflow._src.parsing.features import (
     Reader,
 )
 from tapeflow._src.parsing.ragged_features import Ragged, RaggedFeature
+from tapeflow._src.parsing.sparse_features import Sparse, SparseFeature, VarLen, VarLenFeature
 
 READERS: dict[type[Any], Callable[[str, str, Any], Reader]] = {
     FixedLenFeature: Fixed,
     FixedLenSequenceFeature: Padded,
     RaggedFeature: Ragged,
+    SparseFeature: Sparse,
+    VarLenFeature: VarLen,
 }
 
 

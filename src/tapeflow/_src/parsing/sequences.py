@@ -24,6 +24,7 @@ from tapeflow._src.parsing.features import (
 )
 from tapeflow._src.parsing.parse_example import names_of, readers, taken_apart
 from tapeflow._src.parsing.ragged_features import RaggedFeature, RaggedSteps
+from tapeflow._src.parsing.sparse_features import SparseSteps, VarLenFeature
 from tapeflow._src.primitives.specs import ArraySpec
 
 
@@ -75,6 +76,7 @@ class Steps(Reader):
 READERS: dict[type[Any], Callable[[str, str, Any], Reader]] = {
     FixedLenSequenceFeature: Steps,
     RaggedFeature: RaggedSteps,
+    VarLenFeature: SparseSteps,
 }
 
 
