@@ -47,6 +47,7 @@ LATE = (
     "ops.image.suppression",
     "ops.nn.approximate",
     "ops.nn.isotonic",
+    "extension",
     "ragged",
     "sparse",
     "strings",
@@ -160,8 +161,8 @@ NAMESPACES = {
     "dtypes.experimental": Namespace("`tf.dtypes.experimental`: numbers of a few bits."),
     "errors": Namespace("`tf.errors`: the exceptions ops raise."),
     "experimental": Namespace(
-        "`tf.experimental`: the exchange of values with other libraries.",
-        inside=("dlpack",),
+        "`tf.experimental`: classes of users as tensors, and the exchange of values with other libraries.",
+        inside=("dlpack", "extension_type"),
         later=("numpy",),
     ),
     "experimental.numpy": Namespace(
@@ -170,6 +171,9 @@ NAMESPACES = {
     ),
     "experimental.numpy.random": Namespace(
         "`tf.experimental.numpy.random`: random numbers, by NumPy's names."
+    ),
+    "experimental.extension_type": Namespace(
+        "`tf.experimental.extension_type`: what there is to know of extension types."
     ),
     "experimental.dlpack": Namespace(
         "`tf.experimental.dlpack`: values as capsules of DLPack, for other libraries and from them."

@@ -36,6 +36,7 @@ LAYERS = [
     "tapeflow._src.function",
     "tapeflow._src.config",
     "tapeflow._src.io",
+    "tapeflow._src.extension",
     "tapeflow._src.ragged",
     "tapeflow._src.strings",
     "tapeflow._src.sparse",

@@ -15,6 +15,13 @@ if _typing.TYPE_CHECKING:
         row_splits_to_segment_ids as row_splits_to_segment_ids,
         segment_ids_to_row_splits as segment_ids_to_row_splits,
     )
+    from tapeflow._src.ragged.cross import cross as cross
+    from tapeflow._src.ragged.functional import map_flat_values as map_flat_values
+    from tapeflow._src.ragged.gathering import (
+        boolean_mask as boolean_mask,
+        stack_dynamic_partitions as stack_dynamic_partitions,
+    )
+    from tapeflow._src.ragged.joining import stack as stack
 
 __getattr__ = _Missing(
     "tf.ragged",
@@ -23,6 +30,11 @@ __getattr__ = _Missing(
         "range": "ragged.constant:range_",
         "row_splits_to_segment_ids": "ragged.constant",
         "segment_ids_to_row_splits": "ragged.constant",
+        "cross": "ragged.cross",
+        "map_flat_values": "ragged.functional",
+        "boolean_mask": "ragged.gathering",
+        "stack_dynamic_partitions": "ragged.gathering",
+        "stack": "ragged.joining",
     },
 )
 

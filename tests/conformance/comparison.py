@@ -41,6 +41,7 @@ IGNORED_WARNINGS = (
     "Converting IndexedSlices",
     "Instructions for updating",
     "AutoGraph could not transform",
+    "AutoGraph could not convert",
     "Object was never used",
     "Using MirroredStrategy eagerly has significant overhead",
     "Some requested devices in `tf.distribute.Strategy` are not visible",
@@ -145,7 +146,8 @@ def describe(tf: Any, value: Any) -> Any:
         type(value).__name__ == "RaggedTensor"
     ):  # not by its class, which would be imported for every case
         parts = [value.flat_values, *value.nested_row_splits, value.shape]
-        return {"RaggedTensor": [describe(tf, part) for part in parts], "repr": repr(value)}
+        shown = None if value.dtype.is_floating else repr(value)  # digits may be rounded otherwise
+        return {"RaggedTensor": [describe(tf, part) for part in parts], "repr": shown}
     if type(value).__name__ == "RaggedTensorSpec":
         return {"RaggedTensorSpec": repr(value)}
     if isinstance(value, tf.Variable):

@@ -1,3 +1,5 @@
+# pyright: reportAttributeAccessIssue=false
+# Ops are typed for tensors, and give what they are given.
 """Ragged tensors as arguments, results, loop variables and sources, and what a trace depends on."""
 
 from __future__ import annotations
@@ -98,3 +100,18 @@ def test_the_gradient_of_a_padded_tensor_in_a_function():
         return tape.gradient(y, x)
 
     np.testing.assert_allclose(f(ragged()).values, 3 * np.arange(1.0, 6.0) ** 2)
+
+
+def test_a_loop_over_rows():
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None])])
+    def f(x):
+        largest, count = tf.constant(0.0), 0
+        for row in x:
+            total = tf.reduce_sum(row)
+            if total > largest:
+                largest = total
+            count += 1
+        return largest, count
+
+    assert [float(x) for x in f(ragged())] == [12.0, 3.0]
+    assert [float(x) for x in f(ragged([[7.0]]))] == [7.0, 1.0]

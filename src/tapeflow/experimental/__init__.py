@@ -1,4 +1,4 @@
-"""`tf.experimental`: the exchange of values with other libraries."""
+"""`tf.experimental`: classes of users as tensors, and the exchange of values with other libraries."""
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
@@ -17,10 +17,41 @@ from tapeflow._src.core.dtypes import (
     uint4 as uint4,
 )
 from tapeflow._src.core.missing import Missing as _Missing
-from tapeflow.experimental import dlpack as dlpack
+from tapeflow.experimental import dlpack as dlpack, extension_type as extension_type
 
 # For editors and type checkers: these are imported when they are first asked for.
 if _typing.TYPE_CHECKING:
+    from tapeflow._src.extension.dispatching import (
+        dispatch_for_api as dispatch_for_api,
+        dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis,
+        dispatch_for_binary_elementwise_assert_apis as dispatch_for_binary_elementwise_assert_apis,
+        dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis,
+        unregister_dispatch_for as unregister_dispatch_for,
+    )
+    from tapeflow._src.extension.extension_type import (
+        BatchableExtensionType as BatchableExtensionType,
+        ExtensionType as ExtensionType,
+        ExtensionTypeSpec as ExtensionTypeSpec,
+    )
+    from tapeflow._src.ragged.shape import DynamicRaggedShape as DynamicRaggedShape
     from tapeflow.experimental import numpy as numpy
 
-__getattr__ = _Missing("tf.experimental", later=("numpy",))
+__getattr__ = _Missing(
+    "tf.experimental",
+    later=("numpy",),
+    names={
+        "dispatch_for_api": "extension.dispatching",
+        "dispatch_for_unary_elementwise_apis": "extension.dispatching",
+        "dispatch_for_binary_elementwise_apis": "extension.dispatching",
+        "dispatch_for_binary_elementwise_assert_apis": "extension.dispatching",
+        "unregister_dispatch_for": "extension.dispatching",
+        "ExtensionTypeSpec": "extension.extension_type",
+        "ExtensionType": "extension.extension_type",
+        "BatchableExtensionType": "extension.extension_type",
+        "DynamicRaggedShape": "ragged.shape",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

@@ -220,6 +220,13 @@ class TensorSpec(TypeSpec):
         """The name, if there is one."""
         return self._name
 
+    def _batch(self, size: int | None) -> TensorSpec:
+        dims = self._shape._dims
+        return TensorSpec(None if dims is None else [size, *dims], self._dtype)
+
+    def _unbatch(self) -> TensorSpec:
+        return TensorSpec(self._shape[1:], self._dtype)
+
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether the dtypes are equal and one tensor could have both shapes; names do not count.
 

@@ -122,6 +122,19 @@ def assert_cardinality(expected_cardinality: Any) -> Callable[[Dataset], Dataset
     return apply
 
 
+@export("data.experimental.dense_to_ragged_batch")
+def dense_to_ragged_batch(
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64
+) -> Callable[[Dataset], Dataset]:
+    """`Dataset.ragged_batch`, for `Dataset.apply`.
+
+    >>> data = tf.data.Dataset.range(2).map(lambda n: tf.range(n))
+    >>> list(data.apply(tf.data.experimental.dense_to_ragged_batch(2)))
+    [<tf.RaggedTensor [[], [0]]>]
+    """
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
 @export("data.experimental.enumerate_dataset")
 def enumerate_dataset(start: Any = 0) -> Callable[[Dataset], Dataset]:
     """Gives pairs of a number and an element, for `Dataset.apply`: `Dataset.enumerate`.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import is_expandable
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import OutOfRangeError, invalid
@@ -244,7 +245,16 @@ class NumpyIterator:
 def _numpy_packer(spec: Any) -> Any:
     if isinstance(spec, TensorSpec):
         return lambda row: _own(row[0])
-    return lambda row: nest.pack_sequence_as(spec, [_own(x) for x in row])
+    flat = nest.flatten(spec)
+    return lambda row: nest.pack_sequence_as(
+        spec,
+        [_composite(x) if is_expandable(s) else _own(x) for x, s in zip(row, flat, strict=True)],
+    )
+
+
+def _composite(held: Any) -> Any:
+    value = held[()]
+    return value.numpy() if hasattr(value, "numpy") else value
 
 
 def _own(x: Any) -> Any:

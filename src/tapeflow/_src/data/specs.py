@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor, is_expandable
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
@@ -31,11 +34,13 @@ class DatasetSpec(TypeSpec):
       dataset_shape: accepted for compatibility.
     """
 
+    _expands = False
+
     def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
         self.element_spec = element_spec
         self.shape = TensorShape(dataset_shape)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: Any, /) -> bool:
         """Whether a dataset of the one kind can be of the other."""
         if not isinstance(other, DatasetSpec):
             return False
@@ -90,19 +95,42 @@ def normalized(structure: Any) -> Any:
         return parts if type(structure) is dict else type(structure)(parts)  # pyright: ignore[reportCallIssue]
     if isinstance(structure, Sequence) and not isinstance(structure, (str, bytes, list)):
         return convert_to_tensor(list(structure))
-    return convert_to_tensor(structure)
+    return structure if isinstance(structure, CompositeTensor) else convert_to_tensor(structure)
 
 
 def for_pipeline(structure: Any) -> Any:
     """The same for what a pipeline reads: in this computer's memory, whatever the scope it is made in."""
     with on_this_computer():
         found = normalized(structure)
-    return nest.map_structure(to_host, found) if devices.in_use else found
+    return nest.map_structure(to_host, found, expand_composites=True) if devices.in_use else found
 
 
 def spec_of(tensors: Any) -> Any:
     """The spec of a structure of tensors."""
-    return nest.map_structure(lambda x: TensorSpec(x.shape, x.dtype), tensors)
+    return nest.map_structure(_leaf_spec, tensors)
+
+
+def _leaf_spec(x: Any) -> Any:
+    return x._type_spec if isinstance(x, CompositeTensor) else TensorSpec(x.shape, x.dtype)
+
+
+# A composite tensor travels as one component of a row: a scalar of dtype object. So do the rows of a ragged tensor,
+# which are tensors.
+
+
+def boxed(values: Sequence[Any]) -> np.ndarray:
+    """Composite tensors as an array of rows."""
+    array = np.empty(len(values), object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+def box(value: Any) -> np.ndarray:
+    """A composite tensor as a component of a row."""
+    array = np.empty((), object)
+    array[()] = value
+    return array
 
 
 def leaves(spec: Any) -> list[Any]:
@@ -122,6 +150,14 @@ def tensor_leaves(op: str, spec: Any) -> list[TensorSpec]:
     return found
 
 
+def batchable_leaves(op: str, spec: Any) -> list[Any]:
+    """The same for an op that puts elements together, or takes them apart."""
+    found = leaves(spec)
+    if all(isinstance(x, TensorSpec) or (is_expandable(x) and hasattr(x, "_batch")) for x in found):
+        return found
+    return tensor_leaves(op, spec)
+
+
 def map_spec(function: Callable[[TensorSpec], Any], spec: Any) -> Any:
     """A spec with each component changed."""
     return nest.map_structure(function, spec)
@@ -131,10 +167,7 @@ def batched(spec: Any, size: int | None) -> Any:
     """The spec of batches of elements."""
 
     def wider(leaf: Any) -> Any:
-        if not isinstance(leaf, TensorSpec):
-            return leaf
-        dims = leaf.shape._dims
-        return TensorSpec(None if dims is None else [size, *dims], leaf.dtype)
+        return leaf._batch(size) if hasattr(leaf, "_batch") else leaf
 
     return map_spec(wider, spec)
 
@@ -156,6 +189,8 @@ def _common(one: Any, other: Any) -> Any:
     if isinstance(one, TensorSpec):
         if not isinstance(other, TensorSpec):
             raise TypeError
+        return one.most_specific_compatible_type(other)
+    if is_expandable(one) and is_expandable(other):
         return one.most_specific_compatible_type(other)
     if isinstance(one, DatasetSpec) and isinstance(other, DatasetSpec):
         return DatasetSpec(common(one.element_spec, other.element_spec))
@@ -189,6 +224,8 @@ def _wrap(leaf: Any, tensor: Callable[[Any], Tensor]) -> Callable[[Any], Any]:
         return tensor
     if isinstance(leaf, DatasetSpec):
         return _dataset
+    if is_expandable(leaf):
+        return lambda held: held[()]
     return lambda _: None
 
 

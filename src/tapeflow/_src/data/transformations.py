@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeflow._src.core import nest
+from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.export import export_value
 from tapeflow._src.core.tensor import Tensor
@@ -199,6 +199,28 @@ class Transformations:
           name: accepted for compatibility.
         """
         return self._with(batching.Batch(self._node, batch_size, drop_remainder))
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = dtypes.int64,
+        name: str | None = None,
+    ) -> Dataset:
+        """Batches elements of different shapes, as ragged tensors.
+
+        >>> data = tf.data.Dataset.range(4).map(lambda n: tf.range(n))
+        >>> list(data.ragged_batch(2))
+        [<tf.RaggedTensor [[], [0]]>, <tf.RaggedTensor [[0, 1], [0, 1, 2]]>]
+
+        Args:
+          batch_size: how many elements.
+          drop_remainder: whether to leave out a last batch that is smaller.
+          row_splits_dtype: int32 or int64.
+          name: accepted for compatibility.
+        """
+        node = batching.RaggedBatch(self._node, batch_size, drop_remainder, row_splits_dtype)
+        return self._with(node)
 
     def padded_batch(
         self,

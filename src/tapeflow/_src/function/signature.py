@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import nest
-from tapeflow._src.core.composites.composite import is_expandable, spec_of
+from tapeflow._src.core.composites.composite import Composed, is_expandable, spec_of
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.errors import shown
@@ -263,9 +263,11 @@ def packed(structure: Any, leaves: Sequence[Any]) -> Any:
 
 
 def composed(spec: Any, parts: Sequence[Any]) -> Any:
-    """A composite tensor of its components, or its spec if these are specs."""
+    """A composite tensor of its components; its spec if these are specs, and what stands for it if they are numbers."""
     if any(isinstance(part, TensorSpec) for part in parts):
         return spec
+    if any(type(part) is int for part in parts):
+        return Composed(spec, parts)
     return nest.pack_sequence_as(spec, parts, expand_composites=True)
 
 

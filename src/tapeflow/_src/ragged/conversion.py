@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from typing import Any
 
 import numpy as np
@@ -310,6 +311,22 @@ def text(self: RaggedTensor) -> str:
     if self.row_splits.symbolic or self.flat_values.symbolic:
         return f"tf.RaggedTensor(values={self.values}, row_splits={self.row_splits})"
     return f"<tf.RaggedTensor {_text(numpy(self))}>"
+
+
+def printed(self: RaggedTensor, edge: int) -> str:
+    """As `tf.print` shows it."""
+    return _rows_text(to_list(self), sys.maxsize if edge < 0 else edge)
+
+
+def _rows_text(value: Any, edge: int) -> str:
+    if isinstance(value, list):
+        texts = [_rows_text(x, edge) for x in (value if len(value) <= 2 * edge else value[:edge])]
+        if len(value) > 2 * edge:
+            texts += ["...", *[_rows_text(x, edge) for x in value[-edge:]]]
+        return f"[{', '.join(texts)}]"
+    if isinstance(value, bytes):
+        return f"'{value.decode(errors='replace')}'"
+    return f"{value:f}" if isinstance(value, float) else str(int(value))
 
 
 def _text(value: Any) -> str:

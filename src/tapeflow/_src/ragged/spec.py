@@ -11,6 +11,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.ragged.joining import deeper, stack
 from tapeflow._src.ragged.partition import RowPartition
 from tapeflow._src.ragged.tensor import RaggedTensor
 
@@ -141,7 +142,7 @@ class RaggedTensorSpec(TypeSpec):
             result = RaggedTensor(result, RowPartition(splits[axis - 1], dims[axis]), internal=True)
         return result
 
-    def _batched(self, size: int | None) -> RaggedTensorSpec:
+    def _batch(self, size: int | None) -> RaggedTensorSpec:
         """The spec of a batch of such values."""
         return RaggedTensorSpec(
             TensorShape([size]).concatenate(self._shape),
@@ -150,10 +151,21 @@ class RaggedTensorSpec(TypeSpec):
             self._row_splits_dtype,
         )
 
-    def _unbatched(self) -> Any:
+    def _stack(self, values: Any) -> Any:
+        """Values as one, with a new first dimension."""
+        spec = self._batch(len(values))  # it knows which rows have one length
+        return spec._from_components(
+            spec._to_components(stack([deeper(x, self._ragged_rank) for x in values]))
+        )
+
+    def _rows(self, value: Any) -> list[Any]:
+        """One value for each row."""
+        return list(value)
+
+    def _unbatch(self) -> Any:
         """The spec of one row."""
-        if self._ragged_rank > 1:
-            return RaggedTensorSpec(
-                self._shape[1:], self._dtype, self._ragged_rank - 1, self._row_splits_dtype
-            )
-        return TensorSpec(self._shape[1:], self._dtype)
+        if not self._ragged_rank:
+            return TensorSpec(self._shape[1:], self._dtype)
+        return RaggedTensorSpec(
+            self._shape[1:], self._dtype, self._ragged_rank - 1, self._row_splits_dtype
+        )

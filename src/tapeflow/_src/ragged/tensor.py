@@ -242,7 +242,9 @@ class RaggedTensor(Constructors, Operators, CompositeTensor):
         return self.flat_values
 
     def _with_gradients(self, gradients: Any) -> RaggedTensor:
-        return self.with_flat_values(gradients)
+        return self.with_flat_values(
+            convert_to_tensor(gradients)
+        )  # rows that were gathered are slices
 
     def consumers(self) -> list[Any]:
         """What uses it in a graph: nothing, since ops run at once."""
@@ -261,6 +263,16 @@ class RaggedTensor(Constructors, Operators, CompositeTensor):
 
     if TYPE_CHECKING:
 
+        @classmethod
+        def from_tensor(
+            cls,
+            tensor: Any,
+            lengths: Any = None,
+            padding: Any = None,
+            ragged_rank: int = 1,
+            name: str | None = None,
+            row_splits_dtype: Any = ...,
+        ) -> RaggedTensor: ...
         def __getitem__(self, key: Any) -> Any: ...
         def to_tensor(
             self, default_value: Any = None, name: str | None = None, shape: Any = None

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import collections
 import functools
+import importlib
 import keyword
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core.composites.composite import Composed
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
 from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import Atom, Compound, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import KINDS
-from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.saved_model.damage import Damage, index
 
@@ -86,8 +88,10 @@ def encoded(value: Any, arrays: Arrays, size: Callable[[Dim], Any] | None = None
         return {"spec": [shape, value.dtype.name, value.name]}
     if isinstance(value, IndexedSlices):
         return {"slices": inside((value._values, value._indices, value._dense_shape))}
-    if isinstance(value, IndexedSlicesSpec):
-        return {"slices_spec": inside(value._serialize())}
+    if isinstance(value, TypeSpec) and kind.__name__ in _SPECS:
+        return {"type_spec": [kind.__name__, inside(value._serialize())]}
+    if isinstance(value, Composed):
+        return {"composed": [inside([value.spec])[0], value.numbers]}
     if isinstance(value, TensorShape):
         return {"shape": None if value.rank is None else value.as_list()}
     fields = getattr(kind, "_fields", None)
@@ -146,8 +150,12 @@ def decoded(
         return TensorSpec(shape, as_dtype(dtype), name)
     if kind == "slices":
         return _slices(*inside(held))
-    if kind == "slices_spec":
-        return IndexedSlicesSpec(*inside(held))
+    if kind == "type_spec":
+        name, parts = held
+        return _spec_class(name)(*inside(parts))
+    if kind == "composed":
+        spec, numbers = held
+        return Composed(decoded(spec, read, size), numbers)
     if kind == "shape":
         return TensorShape(held)
     if kind == "named":
@@ -156,6 +164,16 @@ def decoded(
     if kind == "dict":
         return dict(map(inside, held))
     raise Damage(f"it holds {kind!r}, which this version of tapeflow does not know")
+
+
+# Where the specs of composite tensors are: what is not there cannot be in a saved model.
+_SPECS = {"IndexedSlicesSpec": "core.indexed_slices", "RaggedTensorSpec": "ragged.spec"}
+
+
+def _spec_class(name: Any) -> Any:
+    if name not in _SPECS:
+        raise Damage(f"it holds a {name!r}, which this version of tapeflow does not know")
+    return getattr(importlib.import_module(f"tapeflow._src.{_SPECS[name]}"), name)
 
 
 def _slices(values: Any, indices: Any, shape: Any) -> Any:

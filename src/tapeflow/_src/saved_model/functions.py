@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import Composed, is_expandable, spec_of
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.indexed_slices import IndexedSlices
@@ -19,7 +20,15 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
-from tapeflow._src.function.signature import SpecKey, TensorKey, flattened, form_of, key_of, keys_of
+from tapeflow._src.function.signature import (
+    SpecKey,
+    TensorKey,
+    composed,
+    flattened,
+    form_of,
+    key_of,
+    keys_of,
+)
 from tapeflow._src.function.tracing.symbols import TracingError
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.saved_model.damage import UNTOLD, Damage, index, sound
@@ -367,6 +376,9 @@ def _filled(structure: Any, tensors: Sequence[Any]) -> Any:
 
 
 def _leaf(place: Any, tensors: Sequence[Any]) -> Any:
+    if isinstance(place, Composed):
+        parts = [_leaf(i, tensors) for i in place.numbers]
+        return composed(place.spec, parts)
     if not isinstance(place, IndexedSlices):
         return tensors[index(place, len(tensors), "an output")]
     parts = (place._values, place._indices, place._dense_shape)
@@ -386,6 +398,10 @@ def _is_part(spec: TensorSpec, of: TensorSpec) -> bool:
 
 def _fitted(wanted: Any, value: Any) -> Any:
     """Arguments as a trace takes them. ValueError or TypeError if it does not."""
+    if is_expandable(wanted):
+        if not is_expandable(value) or not spec_of(value).is_subtype_of(wanted):
+            raise ValueError
+        return value
     if isinstance(wanted, TensorSpec):
         if not isinstance(value, TensorSpec):
             value = convert_to_tensor(value, dtype_hint=wanted.dtype)

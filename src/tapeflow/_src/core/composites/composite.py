@@ -6,6 +6,7 @@ That is all that `tf.nest`, `tf.function`, branches and loops, datasets and tape
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow._src.core.errors import shown
@@ -35,6 +36,16 @@ class CompositeTensor:
     def _with_gradients(self, gradients: Any) -> Any:
         """The gradient of this source, from those of its tensors, none of which is None."""
         raise NotImplementedError(f"{type(self).__name__}._with_gradients")
+
+
+class Composed:
+    """In the place of a composite tensor: its spec, and numbers that stand for its components."""
+
+    __slots__ = ("numbers", "spec")
+
+    def __init__(self, spec: Any, numbers: Sequence[int]) -> None:
+        self.spec = spec
+        self.numbers = list(numbers)
 
 
 def is_expandable(leaf: Any) -> bool:

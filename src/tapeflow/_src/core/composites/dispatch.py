@@ -88,6 +88,16 @@ def bound(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any
         return None
 
 
+def first_arguments(
+    function: Callable[..., Any], count: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], tuple[Any, ...], dict[str, Any]]:
+    """The first arguments of a call, however they were given, and the others."""
+    names = list(inspect.signature(function).parameters)[:count]
+    named = dict(kwargs)
+    found = list(args[:count]) + [named.pop(name, None) for name in names[len(args) :]]
+    return found, args[count:], named
+
+
 # The exchange.
 
 

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import collections
 import operator
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow._src.core import dtypes, nest
+from tapeflow._src.core.composites.composite import is_expandable
 from tapeflow._src.core.convert import convert_to_tensor, to_array
 from tapeflow._src.core.errors import DataLossError, invalid, shown
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.nodes.sources import Listed
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Run, integer
 from tapeflow._src.data.runtime.rows import Row, Rows, gathered, text
-from tapeflow._src.data.specs import DatasetSpec, batched, leaves, map_spec, tensor_leaves
+from tapeflow._src.data.specs import (
+    DatasetSpec,
+    batchable_leaves,
+    batched,
+    box,
+    boxed,
+    leaves,
+    map_spec,
+    tensor_leaves,
+)
 
 
 class Batch(Node):
@@ -26,7 +37,11 @@ class Batch(Node):
     name = "_BatchDataset"
 
     def __init__(self, source: Node, batch_size: Any, drop_remainder: bool) -> None:
-        tensor_leaves(self.op, source.spec)
+        self._composites = {
+            i: leaf
+            for i, leaf in enumerate(batchable_leaves(self.op, source.spec))
+            if is_expandable(leaf)
+        }
         self.inputs = (source,)
         self.tensors = (integer(self.op, "batch_size", batch_size),)
         self.drop = bool(drop_remainder)
@@ -49,7 +64,8 @@ class Batch(Node):
 
     def rows(self, run: Run) -> Rows:
         """Chunks of the input."""
-        return BatchRows(self.inputs[0].rows(run), self.known(0), self.drop)
+        rows = BatchRows(self.inputs[0].rows(run), self.known(0), self.drop)
+        return CompositeRows(rows, self._composites) if self._composites else rows
 
 
 def batch_size_of(node: Node) -> int | None:
@@ -77,6 +93,68 @@ class BatchRows(Rows):
         """In the input."""
         done = self._source.skip(n * self._size)
         return done // self._size if self._drop else -(-done // self._size)
+
+
+class CompositeRows(Rows):
+    """Batches in which the composite tensors of elements become one."""
+
+    def __init__(self, source: Rows, composites: Mapping[int, Any]) -> None:
+        self._source, self._composites = source, composites
+
+    def __next__(self) -> Row:
+        row = list(next(self._source))
+        for i, spec in self._composites.items():
+            row[i] = box(spec._stack(row[i].tolist()))
+        return tuple(row)
+
+    def skip(self, n: int) -> int:
+        """In the input."""
+        return self._source.skip(n)
+
+
+class RaggedBatch(Batch):
+    """Batches of elements of different shapes, as ragged tensors."""
+
+    name = "_RaggedBatchDataset"
+    op = "ragged_batch"
+
+    def __init__(self, source: Node, batch_size: Any, drop_remainder: bool, dtype: Any) -> None:
+        self._row_specs = [_ragged(x, dtype) for x in batchable_leaves(self.op, source.spec)]
+        super().__init__(source, batch_size, drop_remainder)
+
+    def _spec(self, size: int | None) -> Any:
+        return batched(nest.pack_sequence_as(self.inputs[0].spec, self._row_specs), size)
+
+    def rows(self, run: Run) -> Rows:
+        """Chunks of the input, of rows that have not the same shape."""
+        composites = {i: x for i, x in enumerate(self._row_specs) if is_expandable(x)}
+        source = _Boxing(self.inputs[0].rows(run), composites)
+        return CompositeRows(BatchRows(source, self.known(0), self.drop), composites)
+
+
+class _Boxing(Rows):
+    """Rows in which what becomes ragged is put into boxes, which can be stacked whatever is in them."""
+
+    def __init__(self, source: Rows, places: Collection[int]) -> None:
+        self._source, self._places = source, places
+
+    def __next__(self) -> Row:
+        row = list(next(self._source))
+        for i in self._places:
+            held = row[i]
+            is_box = isinstance(held, np.ndarray) and held.dtype.hasobject and not held.ndim
+            row[i] = held if is_box else box(Tensor(held))
+        return tuple(row)
+
+
+def _ragged(leaf: Any, dtype: Any) -> Any:
+    """The spec of an element as a ragged tensor, if its shape is not known."""
+    from tapeflow._src.ragged.spec import RaggedTensorSpec  # which few programs use
+
+    if not isinstance(leaf, TensorSpec) or not leaf.shape.rank or leaf.shape.is_fully_defined():
+        return leaf
+    last = max(axis for axis, size in enumerate(leaf.shape) if size is None)
+    return RaggedTensorSpec(leaf.shape, leaf.dtype, last, dtype)
 
 
 class PaddedBatch(Batch):
@@ -238,40 +316,44 @@ class Unbatch(Node):
 
     def __init__(self, source: Node) -> None:
         self.inputs = (source,)
-        for leaf in tensor_leaves("unbatch", source.spec):
-            if leaf.shape.rank == 0:
+        for leaf in batchable_leaves("unbatch", source.spec):
+            if isinstance(leaf, TensorSpec) and leaf.shape.rank == 0:
                 raise ValueError("Cannot unbatch an input with scalar components.")
-
-        def slices(leaf: TensorSpec) -> TensorSpec:
-            dims = leaf.shape._dims
-            return TensorSpec(None if dims is None else dims[1:], leaf.dtype)
-
-        self.spec = map_spec(slices, source.spec)
+        self.spec = map_spec(lambda leaf: leaf._unbatch(), source.spec)
 
     def cardinality(self) -> int:
         """Known, if all batches are of one size."""
         size = self.inputs[0].cardinality()
-        first = leaves(self.inputs[0].spec)[0].shape._dims
+        leaf = leaves(self.inputs[0].spec)[0]
+        first = leaf.shape._dims if isinstance(leaf, TensorSpec) else None
         if size < 0 or not first or first[0] is None:
             return size if size == INFINITE else UNKNOWN
         return size * first[0]
 
     def rows(self, run: Run) -> Rows:
         """Slices of the rows."""
-        return UnbatchRows(self.inputs[0].rows(run))
+        flat = leaves(self.inputs[0].spec)
+        composites = {i: leaf for i, leaf in enumerate(flat) if is_expandable(leaf)}
+        return UnbatchRows(self.inputs[0].rows(run), composites)
 
 
 class UnbatchRows(Rows):
     """Slices of rows."""
 
-    def __init__(self, source: Rows) -> None:
+    def __init__(self, source: Rows, composites: Mapping[int, Any]) -> None:
         self._source = source
+        self._composites = composites
         self._batch: Row = ()
         self._position = self._size = 0
 
     def _fill(self) -> None:
         while self._position >= self._size:
             self._batch = next(self._source)
+            if self._composites:
+                batch = list(self._batch)
+                for i, spec in self._composites.items():
+                    batch[i] = boxed(spec._rows(batch[i][()]))
+                self._batch = tuple(batch)
             if not all(x.ndim for x in self._batch):
                 raise invalid(
                     "Dataset.unbatch: a component of an element is a scalar, which has no rows"

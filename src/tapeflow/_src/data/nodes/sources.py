@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import dtypes, nest
+from tapeflow._src.core.composites.composite import CompositeTensor, is_expandable
 from tapeflow._src.core.convert import convert_to_tensor, to_array
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import invalid, shown
@@ -17,7 +18,16 @@ from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Randomness, Run, integer
 from tapeflow._src.data.runtime.rows import ArrayTable, RangeTable, Row, Rows, Table
-from tapeflow._src.data.specs import for_pipeline, leaves, map_spec, spec_of, tensor_leaves
+from tapeflow._src.data.specs import (
+    batchable_leaves,
+    box,
+    boxed,
+    for_pipeline,
+    leaves,
+    map_spec,
+    spec_of,
+    tensor_leaves,
+)
 from tapeflow._src.primitives.random.philox import WordStream
 
 
@@ -37,9 +47,14 @@ class Tensors(Node):
 
     def table(self) -> Table | None:
         """One row."""
-        if any(x.symbolic for x in self.tensors):
+        if any(x.symbolic for x in self.tensors if isinstance(x, Tensor)):
             return None
-        return ArrayTable([np.asarray(x._array)[None] for x in self.tensors])
+        return ArrayTable(
+            [
+                np.asarray(x._array)[None] if isinstance(x, Tensor) else boxed([x])
+                for x in self.tensors
+            ]
+        )
 
 
 class Slices(Node):
@@ -54,7 +69,9 @@ class Slices(Node):
             raise ValueError("Dataset.from_tensor_slices: `tensors` has no tensor in it")
         size = None
         for x in self.tensors:
-            dims = x.shape.as_list()
+            if isinstance(x, CompositeTensor):
+                batchable_leaves("from_tensor_slices", x._type_spec)
+            dims = sizes_of(x)
             if not dims:
                 raise ValueError(
                     "Unbatching a tensor is only supported for rank >= 1: Dataset.from_tensor_slices got a scalar. "
@@ -66,18 +83,31 @@ class Slices(Node):
                     f"the same first dimension. Their shapes are {[str(x.shape) for x in self.tensors]}."
                 )
             size = dims[0] if dims[0] is not None else size
-        self.spec = nest.map_structure(lambda x: TensorSpec(x.shape[1:], x.dtype), structure)
+        self.spec = nest.map_structure(lambda spec: spec._unbatch(), spec_of(structure))
 
     def cardinality(self) -> int:
         """The first dimension, if it is known."""
-        size = self.tensors[0].shape.as_list()[0]
+        size = sizes_of(self.tensors[0])[0]
         return UNKNOWN if size is None else size
 
     def table(self) -> Table | None:
         """Views of the tensors, if they have values."""
-        if any(x.symbolic for x in self.tensors):
+        if any(x.symbolic for x in self.tensors if isinstance(x, Tensor)):
             return None
-        return ArrayTable([x._array for x in self.tensors])
+        return ArrayTable(
+            [
+                x._array if isinstance(x, Tensor) else boxed(x._type_spec._rows(x))
+                for x in self.tensors
+            ]
+        )
+
+
+def sizes_of(x: Any) -> list[Any]:
+    """The static sizes of a tensor, or of the first component of a composite one."""
+    shape = getattr(x, "shape", None)
+    if shape is None:
+        shape = nest.flatten(x, expand_composites=True)[0].shape
+    return shape.as_list()
 
 
 class Listed(Node):
@@ -158,7 +188,9 @@ class Generated(Node):
         self.generator: Callable[..., Any] = generator
         self.spec = spec
         self.tensors = () if args is None else tuple(convert_to_tensor(x) for x in args)
-        tensor_leaves("from_generator", spec)
+        for leaf in leaves(spec):
+            if not is_expandable(leaf):
+                tensor_leaves("from_generator", leaf)
 
     def rows(self, run: Run) -> Rows:
         """Calls the generator function: each pass has a generator of its own."""
@@ -178,7 +210,7 @@ def signature(output_types: Any, output_shapes: Any, output_signature: Any) -> A
         )
     if output_signature is not None:
         for leaf in nest.flatten(output_signature):
-            if not isinstance(leaf, TensorSpec):
+            if not isinstance(leaf, TensorSpec) and not is_expandable(leaf):
                 raise TypeError(
                     f"`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
                     f"{type(leaf)} which is not."
@@ -262,7 +294,13 @@ def _flat_like(spec: Any, value: Any) -> list[Any] | None:
     return found
 
 
-def _array(value: Any, spec: TensorSpec) -> Any:
+def _array(value: Any, spec: Any) -> Any:
+    if is_expandable(spec):
+        if not spec.is_compatible_with(value):
+            raise invalid(
+                f"TypeError: `generator` yielded {shown(value)} where an element like {spec} was expected."
+            )
+        return box(value)
     dtype = spec.dtype
     try:
         if isinstance(value, Tensor):

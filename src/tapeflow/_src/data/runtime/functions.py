@@ -12,16 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor, is_expandable
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.placement.devices import on_this_computer
 from tapeflow._src.core.placement.remote import to_host
-from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row
-from tapeflow._src.data.specs import DatasetSpec, Described, NoneTensorSpec, leaves, packer
+from tapeflow._src.data.specs import DatasetSpec, Described, NoneTensorSpec, box, leaves, packer
 from tapeflow._src.function.tracing.late_ranks import UnknownRankError
 
 
@@ -44,10 +45,15 @@ class ElementFunction:
         self._spec: Any = None
         self._known = False
         flat = leaves(self._specs)
-        self._tensors = [i for i, leaf in enumerate(flat) if isinstance(leaf, TensorSpec)]
+        self._tensors = [
+            i for i, leaf in enumerate(flat) if isinstance(leaf, TensorSpec) or is_expandable(leaf)
+        ]
+        self._composites = {i for i in self._tensors if is_expandable(flat[i])}
         self._eager = len(self._tensors) < len(flat)
         # Of an unknown rank nothing can be traced: that waits for the first element.
-        self._waiting = any(flat[i].shape.rank is None for i in self._tensors)
+        self._waiting = any(
+            flat[i].shape.rank is None for i in self._tensors if i not in self._composites
+        )
         self._traced = self._compiled()
         self._graph_function: Any = None
         self._short: Any = None  # the same from arrays to arrays
@@ -81,7 +87,7 @@ class ElementFunction:
         result = self._result(converted(self._function)(*nest.pack_sequence_as(self._specs, flat)))
         if not self._known:
             self._spec, self._known = nest.map_structure(self._spec_of, result), True
-        found = [x for x in nest.flatten(result) if isinstance(x, Tensor)]
+        found = [x for x in nest.flatten(result) if isinstance(x, (Tensor, CompositeTensor))]
         if any(isinstance(x, Dataset) for x in nest.flatten(result)):
             self._eager = True
         return found
@@ -90,6 +96,8 @@ class ElementFunction:
         if isinstance(leaf, Tensor):
             shape = None if self._waiting else leaf.shape
             return TensorSpec(shape, leaf.dtype)
+        if isinstance(leaf, CompositeTensor):
+            return leaf._type_spec
         return NoneTensorSpec() if leaf is None else DatasetSpec(leaf.element_spec)
 
     def _trace(self) -> None:
@@ -97,7 +105,7 @@ class ElementFunction:
         concrete = self._traced.trace_for(tuple(flat[i] for i in self._tensors), {})
         # With guards, the trace may not fit all sizes: then each call looks for one that does.
         plain = all(isinstance(leaf, TensorSpec) for leaf in leaves(self._spec))
-        if plain and not concrete._guards:
+        if plain and not concrete._guards and not self._composites:
             self._graph_function = concrete._graph_function
             self.captured = concrete._outer_symbols and concrete._graph_function.captured
 
@@ -112,7 +120,7 @@ class ElementFunction:
         if isinstance(value, Mapping):
             parts = {key: self._result(x) for key, x in value.items()}
             return parts if type(value) is dict else type(value)(parts)  # pyright: ignore[reportCallIssue]
-        if value is None or isinstance(value, (Tensor, Dataset)):
+        if value is None or isinstance(value, (Tensor, CompositeTensor, Dataset)):
             return value
         try:
             return convert_to_tensor(value)
@@ -160,11 +168,12 @@ class ElementFunction:
 
     def _called_here(self, row: Row) -> Row:
         if not self._eager:
-            found = iter(self._traced(*[Tensor(row[i]) for i in self._tensors]))
+            given = [row[i][()] if i in self._composites else Tensor(row[i]) for i in self._tensors]
+            found = iter(self._traced(*given))
             if not self._eager:  # the first call of one that had to wait may have found a dataset
                 flat = leaves(self._spec)
                 return tuple(
-                    [_leaf(next(found)) if isinstance(s, TensorSpec) else None for s in flat]
+                    [_leaf(next(found)) if isinstance(s, TypeSpec) else None for s in flat]
                 )
         try:
             result = self._result(self._function(*self._pack(row)))
@@ -187,6 +196,8 @@ class _Named:
 def _leaf(value: Any) -> Any:
     if isinstance(value, Tensor):
         return to_host(value)._array
+    if isinstance(value, CompositeTensor):
+        return box(nest.map_structure(to_host, value, expand_composites=True))
     return None if value is None else value._node
 
 

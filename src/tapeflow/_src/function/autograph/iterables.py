@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.tensor import Tensor
@@ -42,6 +43,19 @@ class Rows(Iterable):
     def at(self, i: Tensor) -> Tensor:
         """A row."""
         return self.tensor[i]
+
+
+class CompositeRows(Iterable):
+    """The rows of a composite tensor that has some: a ragged one."""
+
+    def __init__(self, composite: Any) -> None:
+        self.composite = composite
+        size = composite.shape[0]
+        self.turns = cast(composite.nrows(), dtypes.int32) if size is None else size
+
+    def at(self, i: Tensor) -> Any:
+        """A row."""
+        return self.composite[i]
 
 
 class Range(Iterable):
@@ -140,6 +154,8 @@ def symbolic_iterable(x: Any) -> Iterable | None:
     x = symbolic.read(x)
     if symbolic.is_symbolic(x) or (isinstance(x, Tensor) and symbolic.is_tracing()):
         return Rows(x)
+    if isinstance(x, CompositeTensor) and hasattr(x, "nrows") and symbolic.is_tracing():
+        return CompositeRows(x)
     return None
 
 

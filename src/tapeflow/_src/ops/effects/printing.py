@@ -69,13 +69,13 @@ def _text(value: Any, edge: int) -> str:
     if isinstance(value, str):
         return value
     if _is_tensor(value):
-        return tensor_text(value, edge)
+        return _tensor_text(value, edge)
     shown: list[str] = []
 
     def mark(leaf: Any) -> Any:
         if not _is_tensor(leaf):
             return leaf
-        shown.append(tensor_text(leaf, edge))
+        shown.append(_tensor_text(leaf, edge))
         return _Mark()
 
     import pprint  # few programs print structures
@@ -97,7 +97,14 @@ class _Mark:
 
 
 def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor) or hasattr(value, "__tf_tensor__")
+    return (
+        isinstance(value, Tensor) or hasattr(value, "__tf_tensor__") or hasattr(value, "_printed")
+    )
+
+
+def _tensor_text(value: Any, edge: int) -> str:
+    """A tensor, or a composite one that has a way of its own to be shown."""
+    return value._printed(edge) if hasattr(value, "_printed") else tensor_text(value, edge)
 
 
 def _array_text(array: np.ndarray, edge: int, text: Callable[[Any], str], depth: int) -> str:

@@ -23,7 +23,7 @@ def at_run_time(op: Callable[..., None], always: bool = False) -> Callable[..., 
         tracer = context.tracer
         if tracer is None:
             return op(*args, **kwargs)
-        leaves = nest.flatten((args, kwargs))
+        leaves = nest.flatten((args, kwargs), expand_composites=True)
         places = [i for i, leaf in enumerate(leaves) if _is_tensor(leaf)]
         tensors = [convert_to_tensor(leaves[i]) for i in places]
         if not always and not any(x.symbolic for x in tensors):
@@ -33,7 +33,8 @@ def at_run_time(op: Callable[..., None], always: bool = False) -> Callable[..., 
             filled = list(leaves)
             for i, value in zip(places, values, strict=True):
                 filled[i] = value
-            new_args, new_kwargs = nest.pack_sequence_as((args, kwargs), filled)
+            given = nest.pack_sequence_as((args, kwargs), filled, expand_composites=True)
+            new_args, new_kwargs = given
             op(*new_args, **new_kwargs)
             return ()
 

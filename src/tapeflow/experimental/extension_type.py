@@ -1,0 +1,19 @@
+"""`tf.experimental.extension_type`: what there is to know of extension types."""
+
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+import typing as _typing
+
+from tapeflow._src.core.missing import Missing as _Missing
+
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.extension.extension_type import as_dict as as_dict
+
+__getattr__ = _Missing(
+    "tf.experimental.extension_type", names={"as_dict": "extension.extension_type"}
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())
