@@ -97,10 +97,8 @@ class SpecKey:
 
     def widened(self, other: Any) -> Any:
         """What covers both, or None."""
-        if type(other) is not SpecKey:
-            return None
-        common = self.spec.most_specific_common_supertype([other.spec])
-        return None if common is None else SpecKey(common)
+        common = type(other) is SpecKey and self.spec.most_specific_common_supertype([other.spec])
+        return SpecKey(common) if common else None
 
     def __repr__(self) -> str:
         return repr(self.spec)
