@@ -88,3 +88,57 @@ def test_a_space_of_features():
     space.adapt(data)
     assert space({"s": ["a"], "i": [1], "f": [2.0]}).shape == (1, 39)
     assert [x.shape for x in data.batch(2).map(space)] == [(2, 39), (1, 39)]
+
+
+TEXTS = ["foo bar", "bar baz", "baz bada boom"]
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({}, [[4, 1, 3], [1, 2, 0]]),
+        ({"output_sequence_length": 4}, [[4, 1, 3, 0], [1, 2, 0, 0]]),
+        ({"output_mode": "count"}, [[1, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0]]),
+        ({"output_mode": "multi_hot"}, [[1, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0]]),
+        ({"ragged": True}, [[4, 1, 3], [1, 2]]),
+    ],
+    ids=str,
+)
+def test_texts_and_their_words(options, wanted):
+    layer = layers.TextVectorization(**options)
+    layer.adapt(TEXTS)
+    found = layer(tf.constant(["Foo qux, bar!", "qux baz"]))
+    assert (found.to_list() if options.get("ragged") else found.numpy().tolist()) == wanted
+
+
+def test_how_rare_words_are():
+    layer = layers.TextVectorization(output_mode="tf_idf")
+    layer.adapt(TEXTS)
+    found = layer(tf.constant(["foo qux bar"])).numpy()
+    np.testing.assert_allclose(found[0, :4], [0.82703334, 0.0, np.log(2), np.log(2.5)], 1e-6)
+
+
+def test_texts_in_datasets_and_models(tmp_path):
+    layer = layers.TextVectorization(output_sequence_length=4, max_tokens=10)
+    layer.adapt(tf.data.Dataset.from_tensor_slices(TEXTS).batch(2))
+    data = tf.data.Dataset.from_tensor_slices(["foo bar", "baz"]).batch(2).map(layer)
+    assert [x.shape for x in data] == [(2, 4)]
+    model: Any = keras.Sequential(
+        [
+            keras.Input((1,), dtype="string"),
+            layer,
+            layers.Embedding(10, 3),
+            layers.GlobalAveragePooling1D(),
+            layers.Dense(1),
+        ]
+    )
+    model.compile("sgd", "mse")
+    x = tf.constant([["foo bar"], ["bar baz"], ["x"]])
+    model.fit(x, np.zeros((3, 1)), verbose=0)
+    wanted = model.predict(x, verbose=0)
+    model.save(str(tmp_path / "model.keras"))
+    again: Any = keras.models.load_model(str(tmp_path / "model.keras"))
+    np.testing.assert_allclose(again.predict(x, verbose=0), wanted, 1e-6)
+    model.export(str(tmp_path / "served"), verbose=False)
+    served = tf.saved_model.load(str(tmp_path / "served")).serve(x)
+    np.testing.assert_allclose(served, wanted, 1e-5)

@@ -96,3 +96,30 @@ def test_what_is_wrong_is_said():
         tf.sparse.to_dense(tf.SparseTensor([[1], [0]], [1, 2], [3]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="columns"):
         tf.sparse.sparse_dense_matmul(_x(), tf.ones([3, 2]))
+
+
+def test_datasets_of_sparse_tensors():
+    data = tf.data.Dataset.from_tensor_slices((_x(), [1, 2, 3]))
+    assert data.element_spec[0] == tf.SparseTensorSpec([4], tf.float32)
+    rows = [tf.sparse.to_dense(x).numpy().tolist() for x, _ in data]
+    assert rows == tf.sparse.to_dense(_x()).numpy().tolist()
+    batches = [tf.sparse.to_dense(x).shape for x, _ in data.batch(2)]
+    assert batches == [(2, 4), (1, 4)]
+    again = [tf.sparse.to_dense(x).numpy().tolist() for x, _ in data.batch(2).unbatch()]
+    assert again == rows
+
+
+def test_functions_of_datasets_give_sparse_tensors():
+    data = tf.data.Dataset.range(3).map(lambda i: tf.sparse.from_dense(tf.one_hot(i, 4)))
+    whole = next(iter(data.batch(3)))
+    assert tf.sparse.to_dense(whole).numpy().tolist() == np.eye(3, 4).tolist()
+
+
+def test_a_saved_model_takes_sparse_tensors(tmp_path):
+    class Model(tf.Module):
+        @tf.function(input_signature=[tf.SparseTensorSpec([None, 4])])
+        def __call__(self, x):
+            return tf.sparse.reduce_sum(x * 2.0, 1)
+
+    tf.saved_model.save(Model(), str(tmp_path))
+    assert tf.saved_model.load(str(tmp_path))(_x()).numpy().tolist() == [2.0, 4.0, 6.0]

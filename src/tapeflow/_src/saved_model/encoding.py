@@ -167,7 +167,11 @@ def decoded(
 
 
 # Where the specs of composite tensors are: what is not there cannot be in a saved model.
-_SPECS = {"IndexedSlicesSpec": "core.indexed_slices", "RaggedTensorSpec": "ragged.spec"}
+_SPECS = {
+    "IndexedSlicesSpec": "core.indexed_slices",
+    "RaggedTensorSpec": "ragged.spec",
+    "SparseTensorSpec": "sparse.tensor",
+}
 
 
 def _spec_class(name: Any) -> Any:
