@@ -156,6 +156,7 @@ def test_in_pipelines():
     data = data.map(
         lambda n: tf.numpy_function(lambda a: np.ones([a, 2], np.float32), [n], tf.float32) * 2
     )
+    assert data.element_spec == tf.TensorSpec([None, None], tf.float32)
     assert [x.shape.as_list() for x in data] == [[0, 2], [1, 2], [2, 2]]
     assert [x.numpy().tolist() for x in data.map(lambda x: tf.reduce_sum(x, 0))] == [
         [0, 0],

@@ -55,6 +55,7 @@ class ElementFunction:
             flat[i].shape.rank is None for i in self._tensors if i not in self._composites
         )
         self._traced = self._compiled()
+        self._keeps_ranks = False  # whether the ranks of results are those of the first in all
         self._graph_function: Any = None
         self._short: Any = None  # the same from arrays to arrays
         # What it takes from a function around it that is traced. Only there it is not empty.
@@ -63,7 +64,7 @@ class ElementFunction:
             try:
                 self._trace()
             except UnknownRankError:  # of something inside, which is known when an element is there
-                self._waiting = True
+                self._waiting = self._keeps_ranks = True
 
     def _compiled(self) -> Any:
         from tapeflow._src.function.function import Function
@@ -94,7 +95,9 @@ class ElementFunction:
 
     def _spec_of(self, leaf: Any) -> Any:
         if isinstance(leaf, Tensor):
-            shape = None if self._waiting else leaf.shape
+            shape: Any = leaf.shape
+            if self._waiting:
+                shape = [None] * leaf.ndim if self._keeps_ranks else None
             return TensorSpec(shape, leaf.dtype)
         if isinstance(leaf, CompositeTensor):
             return leaf._type_spec
