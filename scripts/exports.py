@@ -41,13 +41,17 @@ LATE = (
     "core.conversions",
     "core.placement.spec",
     "core.variables.creators",
+    "extension",
+    "io.jpeg",
     "linear_operators",
     "lookup",
     "ops.image.boxes",
     "ops.image.suppression",
     "ops.nn.approximate",
+    "ops.nn.backprops",
     "ops.nn.isotonic",
-    "extension",
+    "ops.nn.labels",
+    "ops.root",
     "ragged",
     "sparse",
     "strings",
@@ -91,7 +95,9 @@ NAMESPACES = {
             "sysconfig",
             "test",
             "train",
+            "types",
             "version",
+            "xla",
         ),
         elsewhere=(("keras", "tapeflow.keras"), *((n, f"tapeflow.keras.{n}") for n in KERAS)),
         setup=("ops.methods", "keras.hook"),
@@ -233,6 +239,12 @@ NAMESPACES = {
         "`tf.test`: a test case that compares tensors, and what the tests may count on."
     ),
     "train": Namespace("`tf.train`: checkpoints, and moving averages of variables."),
+    "types": Namespace("`tf.types`: what things are.", inside=("experimental",)),
+    "types.experimental": Namespace(
+        "`tf.types.experimental`: what is a function, and what can become a tensor."
+    ),
+    "xla": Namespace("`tf.xla`: computations that XLA compiles.", inside=("experimental",)),
+    "xla.experimental": Namespace("`tf.xla.experimental`: computations that XLA compiles."),
     "version": Namespace("`tf.version`: which TensorFlow this is like."),
 }
 

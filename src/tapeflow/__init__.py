@@ -326,7 +326,9 @@ if _typing.TYPE_CHECKING:
         sysconfig as sysconfig,
         test as test,
         train as train,
+        types as types,
         version as version,
+        xla as xla,
     )
     from tapeflow._src.core.conversions import (
         register_tensor_conversion_function as register_tensor_conversion_function,
@@ -336,6 +338,23 @@ if _typing.TYPE_CHECKING:
         variable_creator_scope as variable_creator_scope,
     )
     from tapeflow._src.ops.nn.approximate import approx_top_k as approx_top_k
+    from tapeflow._src.ops.nn.backprops import (
+        conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+        conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
+    )
+    from tapeflow._src.ops.root.others import (
+        AggregationMethod as AggregationMethod,
+        CriticalSection as CriticalSection,
+        extract_volume_patches as extract_volume_patches,
+        fftnd as fftnd,
+        guarantee_const as guarantee_const,
+        ifftnd as ifftnd,
+        irfftnd as irfftnd,
+        matrix_square_root as matrix_square_root,
+        parallel_stack as parallel_stack,
+        required_space_to_batch_paddings as required_space_to_batch_paddings,
+        rfftnd as rfftnd,
+    )
     from tapeflow._src.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from tapeflow._src.ragged.tensor import RaggedTensor as RaggedTensor
     from tapeflow._src.sparse.tensor import (
@@ -368,7 +387,9 @@ __getattr__ = _Missing(
         "sysconfig",
         "test",
         "train",
+        "types",
         "version",
+        "xla",
     ),
     elsewhere={
         "keras": "tapeflow.keras",
@@ -382,6 +403,19 @@ __getattr__ = _Missing(
         "DeviceSpec": "core.placement.spec",
         "variable_creator_scope": "core.variables.creators",
         "approx_top_k": "ops.nn.approximate",
+        "conv2d_backprop_input_v2": "ops.nn.backprops",
+        "conv2d_backprop_filter_v2": "ops.nn.backprops",
+        "AggregationMethod": "ops.root.others",
+        "guarantee_const": "ops.root.others",
+        "parallel_stack": "ops.root.others",
+        "matrix_square_root": "ops.root.others",
+        "fftnd": "ops.root.others",
+        "ifftnd": "ops.root.others",
+        "rfftnd": "ops.root.others",
+        "irfftnd": "ops.root.others",
+        "required_space_to_batch_paddings": "ops.root.others",
+        "extract_volume_patches": "ops.root.others",
+        "CriticalSection": "ops.root.others",
         "RaggedTensorSpec": "ragged.spec",
         "RaggedTensor": "ragged.tensor",
         "SparseTensor": "sparse.tensor",

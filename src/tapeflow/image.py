@@ -76,6 +76,13 @@ from tapeflow._src.ops.image.shape import (
 
 # For editors and type checkers: these are imported when they are first asked for.
 if _typing.TYPE_CHECKING:
+    from tapeflow._src.io.jpeg import (
+        adjust_jpeg_quality as adjust_jpeg_quality,
+        decode_and_crop_jpeg as decode_and_crop_jpeg,
+        extract_jpeg_shape as extract_jpeg_shape,
+        random_jpeg_quality as random_jpeg_quality,
+        stateless_random_jpeg_quality as stateless_random_jpeg_quality,
+    )
     from tapeflow._src.ops.image.boxes import (
         draw_bounding_boxes as draw_bounding_boxes,
         extract_glimpse as extract_glimpse,
@@ -93,6 +100,11 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf.image",
     names={
+        "extract_jpeg_shape": "io.jpeg",
+        "decode_and_crop_jpeg": "io.jpeg",
+        "adjust_jpeg_quality": "io.jpeg",
+        "random_jpeg_quality": "io.jpeg",
+        "stateless_random_jpeg_quality": "io.jpeg",
         "draw_bounding_boxes": "ops.image.boxes",
         "sample_distorted_bounding_box": "ops.image.boxes",
         "stateless_sample_distorted_bounding_box": "ops.image.boxes",

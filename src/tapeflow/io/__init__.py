@@ -2,6 +2,8 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
+import typing as _typing
+
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.io.decode_csv import decode_csv as decode_csv
 from tapeflow._src.io.files import (
@@ -51,4 +53,17 @@ from tapeflow._src.parsing.sparse_features import (
 )
 from tapeflow.io import gfile as gfile
 
-__getattr__ = _Missing("tf.io")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.io.jpeg import (
+        decode_and_crop_jpeg as decode_and_crop_jpeg,
+        extract_jpeg_shape as extract_jpeg_shape,
+    )
+
+__getattr__ = _Missing(
+    "tf.io", names={"extract_jpeg_shape": "io.jpeg", "decode_and_crop_jpeg": "io.jpeg"}
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

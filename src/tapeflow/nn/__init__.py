@@ -106,7 +106,15 @@ if _typing.TYPE_CHECKING:
         approx_max_k as approx_max_k,
         approx_min_k as approx_min_k,
     )
+    from tapeflow._src.ops.nn.backprops import (
+        depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter,
+        depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input,
+    )
     from tapeflow._src.ops.nn.isotonic import isotonic_regression as isotonic_regression
+    from tapeflow._src.ops.nn.labels import (
+        collapse_repeated as collapse_repeated,
+        ctc_unique_labels as ctc_unique_labels,
+    )
     from tapeflow._src.sparse.embedding import (
         embedding_lookup_sparse as embedding_lookup_sparse,
         safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
@@ -117,7 +125,11 @@ __getattr__ = _Missing(
     names={
         "approx_max_k": "ops.nn.approximate",
         "approx_min_k": "ops.nn.approximate",
+        "depthwise_conv2d_backprop_input": "ops.nn.backprops",
+        "depthwise_conv2d_backprop_filter": "ops.nn.backprops",
         "isotonic_regression": "ops.nn.isotonic",
+        "collapse_repeated": "ops.nn.labels",
+        "ctc_unique_labels": "ops.nn.labels",
         "embedding_lookup_sparse": "sparse.embedding",
         "safe_embedding_lookup_sparse": "sparse.embedding",
     },

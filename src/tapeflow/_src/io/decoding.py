@@ -92,6 +92,12 @@ class Picture:
     def __init__(self, op: str, kind: str, image: Any) -> None:
         self._op, self._kind, self._image = op, kind, image
 
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Height, width and channels."""
+        width, height = self._image.size
+        return height, width, _channels(self._image)
+
     def pixels(self, channels: int, frames: bool | None, ratio: int, dtype: DType) -> np.ndarray:
         """All pixels.
 

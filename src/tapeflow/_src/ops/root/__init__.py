@@ -1,0 +1,1 @@
+"""Names at the root of TensorFlow that belong to no subject."""

@@ -1,0 +1,8 @@
+"""`tf.xla`: computations that XLA compiles."""
+
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow.xla import experimental as experimental
+
+__getattr__ = _Missing("tf.xla")
