@@ -38,6 +38,7 @@ MADE_BY = "# Written by scripts/exports.py, from the lines in _src that export t
 # Modules and folders whose names are imported when one of them is first asked for, wherever they are public: what few
 # programs use costs the others nothing.
 LATE = (
+    "autodiff.registered",
     "core.conversions",
     "core.placement.spec",
     "core.variables.creators",
@@ -49,6 +50,7 @@ LATE = (
     "ops.image.suppression",
     "ops.nn.approximate",
     "ops.nn.backprops",
+    "ops.nn.fractional",
     "ops.nn.isotonic",
     "ops.nn.labels",
     "ops.root",
@@ -236,8 +238,10 @@ NAMESPACES = {
     ),
     "sysconfig": Namespace("`tf.sysconfig`: what this installation can do."),
     "test": Namespace(
-        "`tf.test`: a test case that compares tensors, and what the tests may count on."
+        "`tf.test`: a test case that compares tensors, and what the tests may count on.",
+        inside=("experimental",),
     ),
+    "test.experimental": Namespace("`tf.test.experimental`: waiting for devices."),
     "train": Namespace("`tf.train`: checkpoints, and moving averages of variables."),
     "types": Namespace("`tf.types`: what things are.", inside=("experimental",)),
     "types.experimental": Namespace(

@@ -330,6 +330,10 @@ if _typing.TYPE_CHECKING:
         version as version,
         xla as xla,
     )
+    from tapeflow._src.autodiff.registered import (
+        RegisterGradient as RegisterGradient,
+        no_gradient as no_gradient,
+    )
     from tapeflow._src.core.conversions import (
         register_tensor_conversion_function as register_tensor_conversion_function,
     )
@@ -399,6 +403,8 @@ __getattr__ = _Missing(
         "optimizers": "tapeflow.keras.optimizers",
     },
     names={
+        "RegisterGradient": "autodiff.registered",
+        "no_gradient": "autodiff.registered",
         "register_tensor_conversion_function": "core.conversions",
         "DeviceSpec": "core.placement.spec",
         "variable_creator_scope": "core.variables.creators",

@@ -110,6 +110,10 @@ if _typing.TYPE_CHECKING:
         depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter,
         depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input,
     )
+    from tapeflow._src.ops.nn.fractional import (
+        fractional_avg_pool as fractional_avg_pool,
+        fractional_max_pool as fractional_max_pool,
+    )
     from tapeflow._src.ops.nn.isotonic import isotonic_regression as isotonic_regression
     from tapeflow._src.ops.nn.labels import (
         collapse_repeated as collapse_repeated,
@@ -127,6 +131,8 @@ __getattr__ = _Missing(
         "approx_min_k": "ops.nn.approximate",
         "depthwise_conv2d_backprop_input": "ops.nn.backprops",
         "depthwise_conv2d_backprop_filter": "ops.nn.backprops",
+        "fractional_max_pool": "ops.nn.fractional",
+        "fractional_avg_pool": "ops.nn.fractional",
         "isotonic_regression": "ops.nn.isotonic",
         "collapse_repeated": "ops.nn.labels",
         "ctc_unique_labels": "ops.nn.labels",

@@ -24,6 +24,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.user_lines import Line
+from tapeflow._src.graph.operations import GraphDef, Operation, definition, operations
 from tapeflow._src.primitives.specs import ArraySpec
 
 
@@ -120,6 +121,28 @@ class Graph:
         graph.notes = dict(self.notes)
         graph.assigned = dict(self.assigned)
         return graph
+
+    def get_operations(self) -> list[Operation]:
+        """The operations, as TensorFlow shows them: inputs, constants and nodes, with names."""
+        return operations(self)
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation of a name."""
+        found = {each.name: each for each in operations(self)}
+        if name not in found:
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+        return found[name]
+
+    def get_tensor_by_name(self, name: str) -> Any:
+        """The input or output of a name such as `"Sin:0"`."""
+        operation, _, number = name.partition(":")
+        if not number.isdigit():
+            raise ValueError(f"{name!r} is no name of a tensor: these are like 'Sin:0'.")
+        return self.get_operation_by_name(operation).outputs[int(number)]
+
+    def as_graph_def(self) -> GraphDef:
+        """The graph as data: nodes with names, types and inputs."""
+        return definition(self)
 
     def __str__(self) -> str:
         return _Printer(self).text()

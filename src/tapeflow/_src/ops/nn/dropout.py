@@ -12,6 +12,7 @@ from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import ints, number
 from tapeflow._src.ops.random.numbers import op_seed, stream_of
+from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.nn import activations
 from tapeflow._src.primitives.random import numbers
 from tapeflow._src.primitives.random.streams import stateless, streams
@@ -120,3 +121,33 @@ def _noise_shape(shape: tuple[int, ...], noise: Any) -> tuple[int, ...]:
     if isinstance(noise, (list, tuple)) and len(noise) == len(shape):
         noise = [n if d is None else d for d, n in zip(noise, shape, strict=True)]
     return ints("dropout", "noise_shape", noise)
+
+
+@export("nn.experimental.general_dropout")
+def general_dropout(
+    x: Any,
+    rate: Any,
+    uniform_sampler: Callable[..., Any],
+    noise_shape: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Like `tf.nn.dropout`, with random numbers from 0 to 1 that a function draws.
+
+    >>> import functools
+    >>> draw = functools.partial(tf.random.stateless_uniform, seed=[1, 0])
+    >>> y = tf.nn.experimental.general_dropout(tf.ones([1000]), 0.5, draw)
+    >>> sorted(set(y.numpy().tolist()))
+    [0.0, 2.0]
+
+    Args:
+      x: a float tensor.
+      rate: the probability to drop an element, in [0, 1).
+      uniform_sampler: takes `shape` and `dtype`.
+      noise_shape: the shape of the random choice, which broadcasts to x.
+      name: accepted for compatibility.
+    """
+    x, shape, rate, scale = _arguments(x, rate, noise_shape)
+    if not isinstance(rate, Tensor) and rate == 0:
+        return x
+    kept = uniform_sampler(shape=shape, dtype=x.dtype) >= rate
+    return moving.select(kept, x * scale, moving.zeros_like(x))

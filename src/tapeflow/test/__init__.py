@@ -14,5 +14,11 @@ from tapeflow._src.tools.test_case import (
     is_gpu_available as is_gpu_available,
     main as main,
 )
+from tapeflow._src.tools.test_conditions import (
+    disable_with_predicate as disable_with_predicate,
+    is_cpu_target_available as is_cpu_target_available,
+    with_eager_op_as_function as with_eager_op_as_function,
+)
+from tapeflow.test import experimental as experimental
 
 __getattr__ = _Missing("tf.test")
