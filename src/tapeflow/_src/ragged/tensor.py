@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -232,6 +233,28 @@ class RaggedTensor(Constructors, Operators, CompositeTensor):
             values = values.with_row_splits_dtype(dtype)
         return RaggedTensor(values, self._partition.with_dtype(dtype), internal=True)
 
+    # Sparse tensors.
+
+    def to_sparse(self, name: str | None = None) -> Any:
+        """The values with their coordinates, as a `tf.SparseTensor`.
+
+        >>> tf.ragged.constant([[1, 2], [3]]).to_sparse().indices.numpy().tolist()
+        [[0, 0], [0, 1], [1, 0]]
+        """
+        return late.to_sparse(self)
+
+    @classmethod
+    def from_sparse(
+        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = "int64"
+    ) -> Any:
+        """The rows of a sparse matrix, whose elements must be at the beginnings of rows.
+
+        >>> x = tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, 2, 3], [3, 4])
+        >>> tf.RaggedTensor.from_sparse(x)
+        <tf.RaggedTensor [[1, 2], [], [3]]>
+        """
+        return late.from_sparse(st_input, row_splits_dtype)
+
     # Protocols.
 
     @property
@@ -283,10 +306,16 @@ class RaggedTensor(Constructors, Operators, CompositeTensor):
 
 
 class Late:
-    """What is written with the class, and put here by `ragged/methods.py`."""
+    """What is written with the class, and put here by `ragged/methods.py`, or by `sparse`, which is imported for it."""
 
     spec: Any
     gather: Any
+    to_sparse: Any
+    from_sparse: Any
+
+    def __getattr__(self, name: str) -> Any:
+        importlib.import_module("tapeflow._src.sparse")
+        return vars(self)[name]
 
 
 late = Late()

@@ -161,4 +161,4 @@ def safe_embedding_lookup_sparse(
 
 
 def _sparse(x: RaggedTensor) -> SparseTensor:
-    return x.to_sparse()  # pyright: ignore[reportAttributeAccessIssue]
+    return x.to_sparse()

@@ -11,8 +11,8 @@ from tapeflow._src.ops.array import shaping
 from tapeflow._src.ops.elementwise import arithmetic, functions
 from tapeflow._src.ops.indexing.counting import bincount
 from tapeflow._src.ops.reduction import reducing
-from tapeflow._src.ragged.tensor import RaggedTensor
-from tapeflow._src.sparse import arithmetic as sparse, reduction
+from tapeflow._src.ragged.tensor import RaggedTensor, late
+from tapeflow._src.sparse import arithmetic as sparse, ragged_rows, reduction
 from tapeflow._src.sparse.conversion import to_dense
 from tapeflow._src.sparse.counting import bincount as sparse_bincount
 from tapeflow._src.sparse.tensor import SparseTensor
@@ -120,3 +120,6 @@ def _bincount(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 register(bincount, _bincount)
+
+late.to_sparse = ragged_rows.to_sparse
+late.from_sparse = ragged_rows.from_sparse
