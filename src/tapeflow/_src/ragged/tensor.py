@@ -314,6 +314,8 @@ class Late:
     from_sparse: Any
 
     def __getattr__(self, name: str) -> Any:
+        if name not in Late.__annotations__:
+            raise AttributeError(name)
         importlib.import_module("tapeflow._src.sparse")
         return vars(self)[name]
 
