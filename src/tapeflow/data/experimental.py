@@ -31,6 +31,14 @@ from tapeflow._src.data.experimental import (
     unique as unique,
 )
 from tapeflow._src.data.iterator import Optional as Optional
+from tapeflow._src.data.older_names import (
+    bucket_by_sequence_length as bucket_by_sequence_length,
+    group_by_window as group_by_window,
+    load as load,
+    rejection_resample as rejection_resample,
+    save as save,
+    snapshot as snapshot,
+)
 from tapeflow._src.data.options import (
     AutotuneOptions as AutotuneOptions,
     DistributeOptions as DistributeOptions,
