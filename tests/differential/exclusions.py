@@ -8,6 +8,7 @@ GRAPHS = "belongs to functions that are traced; its own tests cover it"
 TYPES = "about types, which the conformance cases cover"
 NO_KERNEL = "TensorFlow has it on no CPU; its own tests compare with NumPy"
 
+NOT_DRAWN = "takes what generated calls do not draw, as strings and composite tensors; the conformance cases cover it"
 KIT = "works with files, devices, threads or the process; its own tests cover it"
 
 EXCLUDED_NAMESPACES = dict.fromkeys(
@@ -28,9 +29,17 @@ EXCLUDED_NAMESPACES = dict.fromkeys(
         "tf.xla",
     ),
     KIT,
+) | dict.fromkeys(
+    ("tf.distribute", "tf.lookup", "tf.ragged", "tf.sparse", "tf.strings"),
+    NOT_DRAWN,
 )
 
 EXCLUDED: dict[str, str] = {
+    "tf.as_string": NOT_DRAWN,
+    "tf.fingerprint": NOT_DRAWN,
+    "tf.nn.embedding_lookup_sparse": NOT_DRAWN,
+    "tf.nn.safe_embedding_lookup_sparse": NOT_DRAWN,
+    "tf.type_spec_from_value": TYPES,
     "tf.inside_function": STATE,
     "tf.is_symbolic_tensor": GRAPHS,
     "tf.timestamp": "gives another number at each call",

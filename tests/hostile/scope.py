@@ -7,6 +7,7 @@ import collections
 import decimal
 import fractions
 import io
+import itertools
 import random
 from typing import Any
 
@@ -45,6 +46,11 @@ class Arrays:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array([Plain(), None], object)
+
+
+def few(items: Any) -> list[Any]:
+    """The first of what is passed as `*items`: Python itself would look for the last."""
+    return list(itertools.islice(items, 100))
 
 
 class Endless:
@@ -103,6 +109,6 @@ NAMES: dict[str, Any] = {
     "OrderedDict": collections.OrderedDict,
     "Decimal": decimal.Decimal,
     "Fraction": fractions.Fraction,
-    **{x.__name__: x for x in (Pair, Plain, Index, Arrays, Endless)},
+    **{x.__name__: x for x in (Pair, Plain, Index, Arrays, Endless, few)},
     **{x.__name__: x for x in (nested, cyclic, image_file, damaged, used_tape, gradient)},
 }

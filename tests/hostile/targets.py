@@ -103,7 +103,7 @@ def of_signature(name: str, value: Any, receiver: str | None = None) -> Entry:
     if receiver is None and not several:
         return Entry(name, draws)
     called = f"tf.{name}" if receiver is None else f"(self).{name.rpartition('.')[2]}"
-    passed = [*(["*args"] if several else []), *(f"{n}={n}" for n in draws), "**more"]
+    passed = [*(["*few(args)"] if several else []), *(f"{n}={n}" for n in draws), "**more"]
     if several:
         draws["args"] = Draw(lambda dice, drawn: [PLAUSIBLE["x"].make(dice, drawn)])
     draws["more"] = optional([p.name for p in named if p.default is not p.empty])

@@ -95,6 +95,7 @@ _EXAMPLES = {
     "placeholder": "{}",
     "target": "UTF-8",
     "unit": "BYTE",
+    "layout": None,
 }
 
 

@@ -224,11 +224,11 @@ def leaves_of(value: Any, depth: int = 1) -> tuple[list[Any], set[type]]:
     kinds = set(map(type, level))
     while kinds and kinds <= _NESTING:
         depth += 1
-        _check_depth(depth)
+        check_depth(depth)
         level = list(itertools.chain.from_iterable(level))
         kinds = set(map(type, level))
     if any(issubclass(kind, (list, tuple)) for kind in kinds):  # beside what is neither
-        _check_depth(depth + 1)
+        check_depth(depth + 1)
         parts = [leaves_of(x, depth + 1)[0] if isinstance(x, (list, tuple)) else [x] for x in level]
         level = list(itertools.chain.from_iterable(parts))
         kinds = set(map(type, level))
@@ -239,7 +239,7 @@ _NESTING = {list, tuple}
 _DEEPEST = 64  # dimensions of an array
 
 
-def _check_depth(depth: int) -> None:
+def check_depth(depth: int) -> None:
     """A list may even hold itself, and so has no end."""
     if depth > _DEEPEST:
         raise ValueError(

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from tapeflow._src.core import nest
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
@@ -357,4 +358,6 @@ def as_dict(value: ExtensionType) -> dict[str, Any]:
     >>> tf.experimental.extension_type.as_dict(Pair(1))
     {'n': 1, 'm': 2}
     """
+    if not isinstance(value, ExtensionType):
+        raise TypeError(f"as_dict: expected a tf.experimental.ExtensionType, got {shown(value)}")
     return {name: getattr(value, name) for name in type(value)._fields()}

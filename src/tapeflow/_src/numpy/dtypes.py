@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.convert import check_depth, convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.export import export, export_value
 from tapeflow._src.core.tensor import Tensor
@@ -95,14 +95,15 @@ def _converted(x: Any) -> Tensor:
     return convert_to_tensor(array)
 
 
-def _holds_tensors(x: Any) -> list[Any] | None:
+def _holds_tensors(x: Any, depth: int = 0) -> list[Any] | None:
     """The leaves of a list that has tensors in it."""
     if not isinstance(x, (list, tuple)):
         return None
+    check_depth(depth)
     leaves: list[Any] = []
     some = False
     for each in x:
-        inner = _holds_tensors(each)
+        inner = _holds_tensors(each, depth + 1)
         is_tensor = isinstance(each, (Tensor, Variable))
         some = some or is_tensor or inner is not None
         leaves += inner if inner is not None else [each]

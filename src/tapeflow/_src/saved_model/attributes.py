@@ -160,6 +160,7 @@ _BY_KIND: list[tuple[Check, str]] = [
     ),
     (_size, "hash_key maxsplit num_buckets padding_width replacement summarize"),
     (_or_none(_size), "maxlength size"),
+    (lambda value: value is None, "layout"),
     (_or_none(_pair), "seeds"),
     (_pair, "key"),
     (_size, "a b"),

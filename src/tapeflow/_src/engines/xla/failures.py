@@ -35,3 +35,11 @@ class translating_xla_errors:
             raise failed_on_device(error, f"{self._function}: ") from None
         if kind is not None and issubclass(kind, MemoryError):  # of a lowering
             raise exhausted(self._function, error) from None
+        if kind is ValueError and _is_of_interruption(error):
+            raise KeyboardInterrupt from None
+
+
+def _is_of_interruption(error: ValueError) -> bool:
+    """Whether jax tells of an interruption as of a mistake: it does where it compares what it has cached."""
+    text = str(error)
+    return text.startswith("Cache keys should be comparable") and "KeyboardInterrupt" in text

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
@@ -174,6 +176,8 @@ def weighted_cross_entropy_with_logits(
             "weighted_cross_entropy_with_logits: `logits` and `labels` must have the same shape, "
             f"received ({logits._array.shape} vs {labels._array.shape})."
         )
+    if isinstance(pos_weight, np.ndarray):  # NumPy has other words for a mistake
+        pos_weight = convert_to_tensor(pos_weight, dtype_hint=labels.dtype)
     weight = (pos_weight - 1) * labels + 1
     return (1 - labels) * logits + weight * unary.softplus(-logits)
 
