@@ -9,6 +9,7 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.distribute.reduce_op import reduce_op as as_reduce_op, reduced
 from tapeflow._src.distribute.values import Mirrored, local
+from tapeflow._src.ops.arguments import integer
 
 
 @export("distribute.CrossDeviceOps")
@@ -90,7 +91,8 @@ class NcclAllReduce(CrossDeviceOps):
         self.num_packs = _packs(num_packs)
 
 
-def _packs(count: int) -> int:
+def _packs(packs: Any) -> int:
+    count = integer("all-reduce", "num_packs", packs)
     if count < 0:
         raise ValueError(f"NCCL all-reduce requires num_packs >= 0, but {count} is specified")
     return count

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow._src.core.context import context
+from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import Scope, setting
 from tapeflow._src.core.variables.variable import Variable
@@ -109,4 +110,8 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
     """
     if context.replica is not None:
         raise RuntimeError(ONLY_ACROSS)
+    if strategy is not None and not isinstance(strategy, Strategy):
+        raise TypeError(
+            f"experimental_set_strategy: expected a tf.distribute.Strategy or None, got {shown(strategy)}"
+        )
     context.strategy = None if strategy is default else strategy

@@ -10,11 +10,12 @@ import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype, int64, string
-from tapeflow._src.core.errors import FailedPreconditionError, invalid
+from tapeflow._src.core.errors import FailedPreconditionError, invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.lookup.initializers import KEYS, Contents, TableInitializer
+from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.array import shaping
 from tapeflow._src.ops.control.control_flow import init_scope
 from tapeflow._src.ops.elementwise.logic import equal
@@ -98,6 +99,14 @@ class Table(Tracked):
         return self.lookup(keys)
 
 
+def _check_initializer(table: str, initializer: Any) -> None:
+    if not hasattr(initializer, "initialize"):
+        raise TypeError(
+            f"{table}: initializer must be a table initializer, such as tf.lookup.KeyValueTensorInitializer, "
+            f"got {shown(initializer)}"
+        )
+
+
 @export("lookup.StaticHashTable")
 class StaticHashTable(Table):
     """A table that is filled when it is made.
@@ -121,6 +130,7 @@ class StaticHashTable(Table):
         name: str | None = None,
         experimental_is_anonymous: bool = False,
     ) -> None:
+        _check_initializer("StaticHashTable", initializer)
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         with init_scope():  # a function that is traced takes the contents as constants
             self._default = convert_to_tensor(default_value, self._value_dtype)
@@ -206,6 +216,9 @@ class StaticVocabularyTable(Table):
         name: str | None = None,
         experimental_is_anonymous: bool = False,
     ) -> None:
+        if initializer is not None:
+            _check_initializer("StaticVocabularyTable", initializer)
+        num_oov_buckets = integer("StaticVocabularyTable", "num_oov_buckets", num_oov_buckets)
         if num_oov_buckets <= 0:
             raise ValueError(
                 f"StaticVocabularyTable: num_oov_buckets must be positive, got {num_oov_buckets}. Use StaticHashTable "
@@ -225,7 +238,7 @@ class StaticVocabularyTable(Table):
                     f"{own.name}"
                 )
         self._table = None if initializer is None else StaticHashTable(initializer, -1)
-        self._count = int(num_oov_buckets)
+        self._count = num_oov_buckets
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The numbers of words.

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow._src.core.dtypes import int64
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.ops.arguments import integer
 from tapeflow._src.primitives.random.streams import streams
 from tapeflow._src.queues.queue import QueueBase, Rows
 
@@ -17,7 +18,8 @@ _UNLIMITED = 2**31 - 1
 
 
 def _capacity(capacity: Any) -> int:
-    return _UNLIMITED if capacity < 0 else int(capacity)
+    count = integer("queue", "capacity", capacity)
+    return _UNLIMITED if count < 0 else count
 
 
 @export("queue.FIFOQueue")

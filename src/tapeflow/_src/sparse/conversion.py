@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype, bool_, float32, int32, int64
-from tapeflow._src.core.errors import invalid
+from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
@@ -217,6 +217,8 @@ def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
       mask_indices: the indices whose rows are left out.
       name: accepted for compatibility.
     """
+    if not isinstance(a, IndexedSlices):
+        raise TypeError(f"mask: a must be a tf.IndexedSlices, got {shown(a)}")
     gone = convert_to_tensor(mask_indices, a.indices.dtype)
     is_gone = reduce_any(equal(shaping.expand_dims(a.indices, 1), gone), axis=1)
     staying = logical_not(is_gone)

@@ -240,6 +240,8 @@ def format(
     tensors = [
         convert_to_tensor(x) for x in (inputs if isinstance(inputs, (list, tuple)) else [inputs])
     ]
+    text = text_of("format", "template", template)
+    text_of("format", "placeholder", placeholder)
     places = template.count(placeholder)
     if places != len(tensors):
         raise ValueError(
@@ -248,7 +250,7 @@ def format(
         )
     digits = integer("format", "summarize", summarize)
     return _format(
-        text_of("format", "template", template),
+        text,
         *tensors,
         placeholder=placeholder,
         summarize=digits,
