@@ -36,6 +36,7 @@ NOT_LOOKED_AT = {
         "segments/invert_permutation_twice",
         "segments/invert_permutation_beyond",
         "segments/unravel_beyond",
+        "ragged_ops/tf.gather(a,[5])",
     ),
     "an integer that is divided by 0, or has a negative power": (
         "operators/int_floordiv_zero",
@@ -52,6 +53,9 @@ NOT_LOOKED_AT = {
     "bounds with nothing between them": ("segments/histogram_bad_range",),
 }
 """Values that are an error on the host. To find them on a device, the program would have to wait for it."""
+
+NOT_THERE = ("ragged_data/", "extension_types/batches", "string_rows/")
+"""Datasets of composite tensors, and loops over strings, which a scope cannot hold yet: docs/devices.md."""
 
 IN_A_THREAD = {"threads/tape_inside_a_thread"}
 """A scope is one of its thread, as in TensorFlow: what another one makes is on the host."""
@@ -83,7 +87,7 @@ def _tensors(value: Any) -> list[Any]:
 
 
 @pytest.mark.sample(25)
-@pytest.mark.parametrize("key", list(CASES))
+@pytest.mark.parametrize("key", [key for key in CASES if not key.startswith(NOT_THERE)])
 def test_gives_the_same_there(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_helpers, "EAGERLY", True)
     area, name, case = CASES[key]

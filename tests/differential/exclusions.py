@@ -30,13 +30,25 @@ EXCLUDED_NAMESPACES = dict.fromkeys(
     ),
     KIT,
 ) | dict.fromkeys(
-    ("tf.distribute", "tf.lookup", "tf.ragged", "tf.sparse", "tf.strings"),
+    (
+        "tf.distribute",
+        "tf.experimental.extension_type",
+        "tf.lookup",
+        "tf.ragged",
+        "tf.sparse",
+        "tf.strings",
+    ),
     NOT_DRAWN,
 )
 
 EXCLUDED: dict[str, str] = {
     "tf.as_string": NOT_DRAWN,
     "tf.fingerprint": NOT_DRAWN,
+    "tf.experimental.dispatch_for_api": TYPES,
+    "tf.experimental.dispatch_for_binary_elementwise_apis": TYPES,
+    "tf.experimental.dispatch_for_binary_elementwise_assert_apis": TYPES,
+    "tf.experimental.dispatch_for_unary_elementwise_apis": TYPES,
+    "tf.experimental.unregister_dispatch_for": TYPES,
     "tf.nn.embedding_lookup_sparse": NOT_DRAWN,
     "tf.nn.safe_embedding_lookup_sparse": NOT_DRAWN,
     "tf.type_spec_from_value": TYPES,

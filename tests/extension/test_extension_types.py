@@ -160,8 +160,11 @@ class TestFunctions:
         assert float(f(Everything(2.0, n=4))) == 8.0
 
     def test_they_are_no_sources(self):
-        with pytest.raises(ValueError, match="not supported as a gradient source"):
-            tf.GradientTape().__enter__().watch(masked())
+        with (
+            tf.GradientTape() as tape,
+            pytest.raises(ValueError, match="not supported as a gradient source"),
+        ):
+            tape.watch(masked())
 
 
 class TestDatasets:

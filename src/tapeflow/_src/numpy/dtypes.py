@@ -141,7 +141,10 @@ def result_dtype(*operands: Any) -> DType:
     kinds = [_kind(x) for x in operands]
     if all(type(kind) in _NUMBERS for kind in kinds):
         kinds = [np.asarray(kind).dtype for kind in kinds]
-    found = np.result_type(*kinds)
+    try:
+        found = np.result_type(*kinds)
+    except (TypeError, OverflowError) as error:  # NumPy's own kind of TypeError among them
+        raise TypeError(f"There is no dtype in which these operands meet: {error}") from None
     strong = [kind.name for kind in kinds if isinstance(kind, np.dtype)]
     if preference.float32 and found == np.float64 and "float64" not in strong:
         found = np.dtype(np.float32)

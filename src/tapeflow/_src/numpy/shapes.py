@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
@@ -140,6 +141,11 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
     """
     found = array_of(a)
     order = list(range(len(found._array.shape)))
+    for name, axis in (("axis1", axis1), ("axis2", axis2)):
+        if not -len(order) <= axis < len(order):
+            raise invalid(
+                f"swapaxes: {name} must be in [{-len(order)}, {len(order)}), got {shown(axis)}"
+            )
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return shaping.transpose(found, order)
 

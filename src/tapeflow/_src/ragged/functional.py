@@ -19,7 +19,7 @@ from tapeflow._src.ops.control.control_flow import while_loop
 from tapeflow._src.ops.control.tensor_array import TensorArray
 from tapeflow._src.ops.debugging import assertions
 from tapeflow._src.ragged.broadcasting import operand
-from tapeflow._src.ragged.joining import deeper, stack
+from tapeflow._src.ragged.joining import deeper, stacked
 from tapeflow._src.ragged.partition import RowPartition, splits_of
 from tapeflow._src.ragged.spec import RaggedTensorSpec
 from tapeflow._src.ragged.tensor import RaggedTensor
@@ -146,7 +146,7 @@ def _check(x: Any, spec: Any) -> None:
 def _stacked(rows: list[Any], spec: Any) -> Any:
     if isinstance(spec, RaggedTensorSpec):
         if rows:
-            return stack([deeper(x, spec.ragged_rank) for x in rows])
+            return stacked([deeper(x, spec.ragged_rank) for x in rows])
         empty = spec._batch(0)._component_specs
         parts = [_empty(part, i) for i, part in enumerate(empty)]
         return spec._batch(0)._from_components(parts)

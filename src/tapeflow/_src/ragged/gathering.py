@@ -16,7 +16,7 @@ from tapeflow._src.ops.reduction.sorting import argsort
 from tapeflow._src.ragged.broadcasting import elementwise, operand, same_splits_dtype
 from tapeflow._src.ragged.conversion import from_tensor
 from tapeflow._src.ragged.getitem import picked
-from tapeflow._src.ragged.joining import stack
+from tapeflow._src.ragged.joining import stacked
 from tapeflow._src.ragged.partition import RowPartition, splits_of
 from tapeflow._src.ragged.tensor import RaggedTensor, positive_axis
 
@@ -52,6 +52,8 @@ def gather(
         return params[indices]
     if indices.ndim > 1:
         rows = from_tensor(RaggedTensor, indices, ragged_rank=indices.ndim - 1)
+        # Their lengths are not in the shape of the result, as in TensorFlow.
+        rows = RaggedTensor.from_nested_row_splits(rows.flat_values, rows.nested_row_splits)
         return rows.with_flat_values(picked(params, _checked(rows.flat_values, params)))
     return picked(params, _checked(indices, params))
 
@@ -247,13 +249,13 @@ def stack_dynamic_partitions(
       num_partitions: how many there are.
       name: accepted for compatibility.
     """
-    data, partitions = operand(data), operand(partitions, "int64")
+    data, partitions = operand(data), operand(partitions)
     if isinstance(partitions, RaggedTensor):
         if not isinstance(data, RaggedTensor):
             raise ValueError("partitions is ragged, and so data must be")
         return stack_dynamic_partitions(data.values, partitions.values, num_partitions)
     if partitions.ndim == 0:
-        whole = stack([data], axis=0)
+        whole = stacked([data], axis=0)
         return RaggedTensor.from_value_rowids(whole, partitions[None], nrows=num_partitions)
     if partitions.ndim > 1:
         from_ = (

@@ -47,6 +47,15 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """
     several = values if isinstance(values, (list, tuple)) else [values]
     tensors = _operands("stack", several)
+    joined = stacked(tensors, axis)
+    # Rows that were tensors have lengths of the dtype of sizes, as in TensorFlow.
+    rows = _rank(tensors) == 1 and not any(isinstance(x, RaggedTensor) for x in tensors)
+    return joined.with_row_splits_dtype("int32") if rows else joined
+
+
+def stacked(values: Any, axis: int = 0) -> Any:
+    """The same with the dtype of row splits that ragged tensors have if nobody says another."""
+    tensors = _operands("stack", values)
     rank = _rank(tensors)
     number = positive_axis(_integer(axis), None if rank is None else rank + 1)
     if rank == 0:

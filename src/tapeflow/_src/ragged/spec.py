@@ -11,7 +11,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.ragged.joining import deeper, stack
+from tapeflow._src.ragged.joining import deeper, stacked
 from tapeflow._src.ragged.partition import RowPartition
 from tapeflow._src.ragged.tensor import RaggedTensor
 
@@ -155,7 +155,7 @@ class RaggedTensorSpec(TypeSpec):
         """Values as one, with a new first dimension."""
         spec = self._batch(len(values))  # it knows which rows have one length
         return spec._from_components(
-            spec._to_components(stack([deeper(x, self._ragged_rank) for x in values]))
+            spec._to_components(stacked([deeper(x, self._ragged_rank) for x in values]))
         )
 
     def _rows(self, value: Any) -> list[Any]:
