@@ -21,6 +21,8 @@ class Library:
         self._find = find
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what a protocol probes for: no reason to import anything
+            raise AttributeError(name)
         found = self._find()
         if name == "compat" and found is sys.modules[NAME]:
             return SimpleNamespace(as_text=_as_text)  # all that is asked for

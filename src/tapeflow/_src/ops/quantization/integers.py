@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
@@ -30,7 +32,7 @@ from tapeflow._src.ops.elementwise.clip import clip_by_value
 from tapeflow._src.ops.indexing.gathering import where
 from tapeflow._src.ops.reduction.reducing import reduce_max, reduce_min
 
-_INFINITE = 3.4028235e38
+_INFINITE = float(np.finfo(np.float32).max)
 
 
 class QuantizeV2(NamedTuple):
@@ -110,7 +112,7 @@ def dequantize(
 ) -> Tensor:
     """The floats that integers stand for: what `tf.quantization.quantize` made of them.
 
-    >>> tf.quantization.dequantize(tf.constant([0, 51, 255], tf.uint8), 0.0, 5.0).numpy()
+    >>> tf.quantization.dequantize(tf.constant([0, 51, 255], tf.uint8), 0.0, 5.0).numpy().round(4)
     array([0., 1., 5.], dtype=float32)
 
     Args:
@@ -253,7 +255,8 @@ def quantize_and_dequantize(
 ) -> Tensor:
     """The same as `tf.quantization.quantize_and_dequantize_v2`, with a gradient that passes everywhere.
 
-    >>> tf.quantization.quantize_and_dequantize([-1.0, 0.25, 1.0], -1.0, 1.0, num_bits=2, narrow_range=True).numpy()
+    >>> x = tf.constant([-1.0, 0.25, 1.0])
+    >>> tf.quantization.quantize_and_dequantize(x, -1.0, 1.0, num_bits=2, narrow_range=True).numpy().round(4)
     array([-1.,  0.,  1.], dtype=float32)
     """
     op = "quantize_and_dequantize"
