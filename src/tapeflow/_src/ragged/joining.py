@@ -50,7 +50,11 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     joined = stacked(tensors, axis)
     # Rows that were tensors have lengths of the dtype of sizes, as in TensorFlow.
     rows = _rank(tensors) == 1 and not any(isinstance(x, RaggedTensor) for x in tensors)
-    return joined.with_row_splits_dtype("int32") if rows else joined
+    return (
+        joined.with_row_splits_dtype("int32")
+        if rows and isinstance(joined, RaggedTensor)
+        else joined
+    )
 
 
 def stacked(values: Any, axis: int = 0) -> Any:
