@@ -22,7 +22,7 @@ from tapeflow._src.core.dtypes import float32
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.primitives.table import TABLE, UNLISTED
-from tapeflow._src.saved_model import attributes
+from tapeflow._src.saved_model import attributes, encoding
 from tapeflow._src.saved_model.damage import Damage
 from tapeflow._src.saved_model.saving import FILE
 from tapeflow._src.train import tensor_file
@@ -389,3 +389,9 @@ def test_the_command_of_a_stranger_is_not_run(tmp_path):
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert "DataLossError" in run.stderr
     assert not made.exists()
+
+
+@pytest.mark.parametrize("name", [["RaggedTensorSpec"], None, "os", "spec.os"])
+def test_a_spec_of_another_name_is_damage(name):
+    with pytest.raises(Damage, match="does not know"):
+        encoding._spec_class(name)

@@ -13,7 +13,7 @@ pytest.importorskip("jax")
 
 from tapeflow._src.core.placement.remote import RemoteTensor, to_device
 from tapeflow._src.engines.xla import sharding
-from tapeflow._src.engines.xla.collectives import Collective, collectives
+from tapeflow._src.engines.xla.collectives import Collective, collectives, in_words
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(8, 6)).astype(np.float32)
@@ -249,3 +249,8 @@ ENTRY %main (p: f32[4,2]) -> f32[4,2] {
         Collective("all-reduce", 6, 5 * 32 + 1),
         Collective("all-gather", 5, 5 * 6),
     ]
+
+
+def test_a_program_in_another_form_is_not_taken_for_one_without_collectives():
+    assert in_words("module @step { }") == "collectives are not known"
+    assert in_words("ENTRY %main (x: f32[2]) -> f32[2] {\n}") == "no collectives"

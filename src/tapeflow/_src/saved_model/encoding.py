@@ -175,7 +175,7 @@ _SPECS = {
 
 
 def _spec_class(name: Any) -> Any:
-    if name not in _SPECS:
+    if type(name) is not str or name not in _SPECS:
         raise Damage(f"it holds a {name!r}, which this version of tapeflow does not know")
     return getattr(importlib.import_module(f"tapeflow._src.{_SPECS[name]}"), name)
 

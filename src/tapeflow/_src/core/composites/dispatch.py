@@ -36,10 +36,9 @@ def register(function: Callable[..., Any], handler: Handler, first: bool = True)
       first: whether it is asked before those that are there.
     """
     with _lock:
-        found = _handlers.get(function)
-        if found is None:
-            found = _handlers[function] = []
-            _exchange_code(function)
+        # In this order, whoever interrupts it: a function that asks, with nobody to be asked, is as it was.
+        _exchange_code(function)
+        found = _handlers.setdefault(function, [])
         found.insert(0 if first else len(found), handler)
 
 
@@ -55,7 +54,7 @@ def unregister(handler: Handler) -> bool:
 def answer(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a handler gives for a call, or NOT_HANDLED."""
     if any(map(_is_meant, _leaves((args, kwargs)))):
-        for handler in list(_handlers[function]):
+        for handler in list(_handlers.get(function, ())):
             result = handler(function, args, kwargs)
             if result is not NOT_HANDLED:
                 return result
@@ -131,6 +130,8 @@ def _asking(*args: Any, _dispatch: _Dispatch, **kwargs: Any) -> Any:
 def _exchange_code(function: Any) -> None:
     if not isinstance(function, FunctionType) or function.__closure__:
         raise ValueError(f"dispatch: {function!r} is not a function of tapeflow that takes tensors")
+    if function.__code__ is _asking.__code__:
+        return
     function.__signature__ = inspect.signature(function)  # pyright: ignore[reportFunctionMemberAccess]
     # The old code does not mind an argument that it does not know: other threads may be calling it.
     function.__kwdefaults__ = {**(function.__kwdefaults__ or {}), "_dispatch": _Dispatch(function)}

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tapeflow._src.core.variables.holders import readable
+from tapeflow._src.insides.fallback import lacking
 
 _KINDS = (
     "all-reduce",
@@ -53,8 +54,14 @@ def collectives(text: str) -> list[Collective]:
     return [Collective(kind, count[kind], size[kind]) for kind in _KINDS if count[kind]]
 
 
-def told(text: str) -> str:
+def in_words(text: str) -> str:
     """The same in words."""
+    if not _computations(text)[1]:
+        lacking(
+            "this version of XLA writes its programs in another way",
+            "fn.report() does not tell what devices tell one another",
+        )
+        return "collectives are not known"
     found = collectives(text)
     if not found:
         return "no collectives"

@@ -23,7 +23,7 @@ from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
-from tapeflow._src.engines.xla.collectives import told
+from tapeflow._src.engines.xla.collectives import in_words
 from tapeflow._src.engines.xla.eager import (
     HOST,
     back,
@@ -198,7 +198,9 @@ class XlaProgram:
     def details(self) -> list[str]:
         """On a mesh, what its devices tell one another."""
         with x64_enabled():
-            return [f"{mesh}: {told(text)}" for call in self._calls for mesh, text in call.texts()]
+            return [
+                f"{mesh}: {in_words(text)}" for call in self._calls for mesh, text in call.texts()
+            ]
 
     # Stages.
 
