@@ -71,5 +71,5 @@ def pytest_configure() -> None:
     """Begins: only where it is a plugin, and not where pytest looks for examples in this file."""
     quiet_runner = context.quiet_runner
     context.quiet_runner = lambda: otherwise(quiet_runner())
-    context.context.hot = (context.quiet_runner(), ())
+    context.context.dispatch = (context.quiet_runner(), ())
     assert tf.exp(1.0).numpy() != np.exp(np.float32(1.0)), "nothing is rounded otherwise"

@@ -79,7 +79,7 @@ def with_signal(action, at, handler):
 def surroundings():
     """What a thread's context holds, without what kernels are run with."""
     return (
-        context.hot[1],
+        context.dispatch[1],
         context.interpreters,
         context.tracer,
         context.outside,

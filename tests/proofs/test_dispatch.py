@@ -48,8 +48,8 @@ class ForeignTensor(Tensor):
 
 def outcome(function: Any, *args: Any, **kwargs: Any) -> tuple[Any, Notes]:
     notes = Notes()
-    run, _ = context.hot
-    with setting(context, hot=(run, (notes,))):
+    run, _ = context.dispatch
+    with setting(context, dispatch=(run, (notes,))):
         try:
             return function(*args, **kwargs), notes
         except Exception as error:
@@ -118,6 +118,6 @@ def test_an_interpreter_is_handed_everything(row: Primitive, sample: Any) -> Non
 def test_in_the_middle_of_another_kernel(row: Primitive, sample: Any) -> None:
     """As in a signal handler, or in a destructor."""
     tensors = [tf.constant(x) for x in sample.inputs]
-    run, _ = context.hot
+    run, _ = context.dispatch
     said = outcome(dispatch.run, row, tuple(tensors), dict(sample.attrs))
     assert_same(run(outcome, row.call, *tensors, **sample.attrs), said)

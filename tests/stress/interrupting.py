@@ -89,11 +89,11 @@ def _check_is_interrupt(error: BaseException) -> None:
 def surroundings() -> dict[str, Any]:
     """The state of this thread and of the process that a call has to leave as it was."""
     found: dict[str, Any] = {
-        "open tapes": [type(r).__name__ for r in context.hot[1]],
+        "open tapes": [type(r).__name__ for r in context.dispatch[1]],
         **{
             f"the context's {name}": str(value)
             for name, value in vars(context).items()
-            if name != "hot"
+            if name != "dispatch"
         },
         "NumPy's error state": np.geterr(),
         "executing eagerly": tf.executing_eagerly(),

@@ -137,7 +137,7 @@ class ForwardAccumulator(Scope):
         if tangents is None:
             return
         # Else it is told of what a loop or branch keeps for somebody's backward pass, perhaps for its own.
-        active = any(r is self for r in context.hot[1])
+        active = any(r is self for r in context.dispatch[1])
         with _Outside(self):
             found = tangents_of_call(call, tangents, transposing=active)
         if found is None:
@@ -236,13 +236,13 @@ class _Outside(Scope):
         self._accumulator = accumulator
 
     def __enter__(self) -> None:
-        run, active = self._hot = context.hot
+        run, active = self._dispatch = context.dispatch
         self._guard = self._latest
         for position, recorder in enumerate(active):
             if recorder is self._accumulator:
-                context.hot = (run, active[:position])
+                context.dispatch = (run, active[:position])
                 return
 
     def _leave(self, *exception: Any) -> None:
-        context.hot = self._hot
+        context.dispatch = self._dispatch
         self._guard = None

@@ -82,7 +82,7 @@ def is_busy(run: Callable[..., Any]) -> bool:
 class _Context(threading.local):
     """Thread-local state.
 
-    `hot` is what every operation needs, in one attribute because reading a thread-local is not free: a function that
+    `dispatch` is what every operation needs, in one attribute because reading a thread-local is not free: a function that
     runs a kernel without NumPy's floating-point warnings, and the recorders.
 
     The quiet state is a `contextvars.Context` of our own in which NumPy's error state is set once. Entering it costs
@@ -92,7 +92,7 @@ class _Context(threading.local):
 
     def __init__(self) -> None:
         self.quiet = quiet_runner()
-        self.hot: tuple[Callable[..., Any], tuple[Recorder, ...]] = (self.quiet, ())
+        self.dispatch: tuple[Callable[..., Any], tuple[Recorder, ...]] = (self.quiet, ())
         # The device that a scope asks for, if one does.
         self.place: Any = None
         self.name_scopes: list[str] = []
@@ -115,30 +115,30 @@ new_id: Callable[[], int] = itertools.count(1).__next__
 
 def recorders() -> tuple[Recorder, ...]:
     """The recorders of this thread, outermost first."""
-    return context.hot[1]
+    return context.dispatch[1]
 
 
 def push_recorder(recorder: Recorder) -> None:
     """Adds the innermost recorder."""
-    run, active = context.hot
-    context.hot = (run, (*active, recorder))
+    run, active = context.dispatch
+    context.dispatch = (run, (*active, recorder))
 
 
 def pop_recorder(recorder: Recorder) -> None:
     """Removes a recorder, wherever it stands: tapes may be closed out of order."""
-    run, active = context.hot
-    context.hot = (run, tuple(r for r in active if r is not recorder))
+    run, active = context.dispatch
+    context.dispatch = (run, tuple(r for r in active if r is not recorder))
 
 
 def no_recorders() -> setting:
     """Within this context nothing is recorded in this thread. Tracing goes on, and variables hold what they held."""
-    run, active = context.hot
-    return setting(context, hot=(run, tuple([r for r in active if r.substitutes])))
+    run, active = context.dispatch
+    return setting(context, dispatch=(run, tuple([r for r in active if r.substitutes])))
 
 
 def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What a function returns, called without NumPy's floating-point warnings."""
-    run = context.hot[0]
+    run = context.dispatch[0]
     try:
         return run(function, *args, **kwargs)
     except RuntimeError as error:

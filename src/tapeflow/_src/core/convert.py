@@ -166,7 +166,7 @@ def _from_python(value: Any, dtype: DType | None) -> Any:
 
 def cast_quietly(value: Any, dtype: DType) -> Any:
     """A copy in another dtype. What does not fit becomes inf or wraps, and NumPy does not warn of it."""
-    run = context.hot[0]
+    run = context.dispatch[0]
     try:
         return run(np.array, value, dtype.np_dtype)
     except RuntimeError as error:

@@ -73,7 +73,7 @@ class OwnedIterator:
         with self._lock:
             if self._peeked and threading.get_ident() in self._peeked:
                 row = self._peeked.pop(threading.get_ident())
-            elif context.hot[1]:
+            elif context.dispatch[1]:
                 with no_recorders():
                     row = next(self._rows)
             else:

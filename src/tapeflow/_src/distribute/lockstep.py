@@ -52,7 +52,7 @@ class Steps:
 
     def __init__(self, contexts: Sequence[Any], functions: Sequence[Callable[[], Any]]) -> None:
         self.tracer = context.tracer
-        self.recorders = context.hot[1]
+        self.recorders = context.dispatch[1]
         # Variables that a replica has made, by their names: the others get the same.
         self.made: dict[str | None, list[Any]] = {}
         self._baton = threading.Condition(tracing_lock if self.tracer is not None else None)
@@ -141,7 +141,7 @@ class _Replica:
         self._context = replica_context
         replica_context.joined(steps, self)
         self._held = {name: value for name, value in vars(context).items() if name != "quiet"}
-        self._quiet = context.hot[0] is context.quiet
+        self._quiet = context.dispatch[0] is context.quiet
         self._carried = state_of_thread()
         variables = contextvars.copy_context()
         self.thread = threading.Thread(
@@ -153,8 +153,8 @@ class _Replica:
 
     def _begin(self) -> None:
         take_over(self._carried)
-        run, recorders = self._held["hot"]
-        self._held["hot"] = (context.quiet if self._quiet else run, recorders)
+        run, recorders = self._held["dispatch"]
+        self._held["dispatch"] = (context.quiet if self._quiet else run, recorders)
         self._held["name_scopes"] = list(self._held["name_scopes"])
         vars(context).update(self._held, replica=self._context)
         self._steps.work(self)
@@ -174,7 +174,7 @@ class Alone:
 
     def __init__(self, replica_context: Any, function: Callable[[], Any]) -> None:
         self.tracer = context.tracer
-        self.recorders = context.hot[1]
+        self.recorders = context.dispatch[1]
         self.made: dict[str | None, list[Any]] = {}
         self._context = replica_context
         self._function = function
@@ -187,7 +187,7 @@ class Alone:
 
     def meet(self, meeting: Meeting, value: Any) -> Any:
         """Does at once what others would be waited for."""
-        with setting(context, replica=None, hot=(context.hot[0], self.recorders)):
+        with setting(context, replica=None, dispatch=(context.dispatch[0], self.recorders)):
             return meeting([value])[0]
 
 

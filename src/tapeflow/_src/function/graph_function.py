@@ -103,7 +103,7 @@ class GraphFunction:
         """
         held = self.variables if variables is None else variables
         others = self.captured if captured is None else captured
-        active = context.hot[1]
+        active = context.dispatch[1]
         if not self._assigned_at or any(r.substitutes for r in active):
             inputs = [*map(settled, arguments), *[settled(v._read()) for v in held], *others]
             return self._called(inputs, held, None, forward_call)
@@ -130,7 +130,7 @@ class GraphFunction:
         forward_call: ForwardCall | None,
     ) -> list[Tensor]:
         """The outputs for these inputs. `step`, if there is one, has claimed the variables that are assigned."""
-        active = context.hot[1]
+        active = context.dispatch[1]
         if not active:
             return self._run(self._plain or self._forward(()), inputs, held, step)
         if context.tracer is not None:  # whose tape follows what it has captured
@@ -222,7 +222,7 @@ class GraphFunction:
         plain = _WITH_VALUES.issuperset(map(type, inputs))
         if context.tracer is not None or (not plain and _are_symbolic(inputs)):
             return self._inlined(forward, inputs, held)
-        for recorder in context.hot[1]:
+        for recorder in context.dispatch[1]:
             look = getattr(recorder, "look", None)
             if look is not None:  # somebody wants to see every value
                 return self._inlined(forward, inputs, held, look)
@@ -238,7 +238,7 @@ class GraphFunction:
         else:
             results = executor.run(inputs, step)
         if step is not None:
-            for recorder in context.hot[1]:
+            for recorder in context.dispatch[1]:
                 for i in self._assigned_at:
                     recorder.note("assign", held[i], origins=())
         elif self._assigned_at:

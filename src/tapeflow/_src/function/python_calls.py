@@ -61,7 +61,9 @@ class PythonCall:
         return user.run(self._called, arrays)
 
     def _called(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        with setting(context, hot=(quiet_runner(), ()), interpreters=(), tracer=None, outside=None):
+        with setting(
+            context, dispatch=(quiet_runner(), ()), interpreters=(), tracer=None, outside=None
+        ):
             found = self.function(*map(Tensor, arrays))
         return tuple([x._array for x in found])
 

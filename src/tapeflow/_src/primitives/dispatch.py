@@ -46,7 +46,7 @@ def run(row: Primitive, inputs: tuple[Any, ...], attrs: Attrs) -> Any:
 
 def run_plain(row: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     """The same for tensors that are arrays of NumPy's."""
-    quietly, recorders = context.hot
+    quietly, recorders = context.dispatch
     if context.tracer is not None and is_dynamic(attrs):
         return context.tracer.interpret(row, inputs, attrs)
     if quietly is elsewhere:
@@ -102,7 +102,7 @@ def _any(row: Primitive) -> Callable[..., Any]:
                 if interpreter is not None:
                     return interpreter.interpret(row, inputs, attrs)
                 break
-        run, recorders = context.hot
+        run, recorders = context.dispatch
         if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, inputs, attrs)
         try:
@@ -123,7 +123,7 @@ def _unary(row: Primitive) -> Callable[..., Any]:
     def call(x: Any, **attrs: Any) -> Any:
         if type(x) is not Tensor:
             return slow(x, **attrs)
-        run, recorders = context.hot
+        run, recorders = context.dispatch
         if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, (x,), attrs)
         try:
@@ -143,7 +143,7 @@ def _binary(row: Primitive) -> Callable[..., Any]:
     def call(a: Any, b: Any, **attrs: Any) -> Any:
         if type(a) is not Tensor or type(b) is not Tensor:
             return slow(a, b, **attrs)
-        run, recorders = context.hot
+        run, recorders = context.dispatch
         if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, (a, b), attrs)
         try:
@@ -166,7 +166,7 @@ def quick_unary(row: Primitive) -> Callable[[Any], Tensor]:
             x = convert_to_tensor(x)
             if type(x) is not Tensor and x.interpreter is not None:
                 return x.interpreter.interpret(row, (x,), {})
-        run, recorders = context.hot
+        run, recorders = context.dispatch
         array = x._array
         try:
             result = run(kernel, array)
@@ -195,7 +195,7 @@ def quick_binary(row: Primitive) -> Callable[[Any, Any], Tensor]:
                 interpreter = innermost((a, b))
                 if interpreter is not None:
                     return interpreter.interpret(row, (a, b), {})
-        run, recorders = context.hot
+        run, recorders = context.dispatch
         x = a._array
         y = b._array
         dtype = x.dtype
@@ -243,7 +243,7 @@ def after_failure(
         return devices.engine.interpret(row, inputs, attrs)
     if not is_busy(run):
         raise error
-    with setting(context, hot=(quiet_runner(), context.hot[1])):
+    with setting(context, dispatch=(quiet_runner(), context.dispatch[1])):
         return run_plain(row, inputs, attrs)
 
 

@@ -211,7 +211,7 @@ def parts_of(device_name: str) -> dict[str, str]:
 
 def elsewhere_now() -> bool:
     """Whether a scope asks for another device than this computer."""
-    return bool(devices.in_use) and context.hot[0] is elsewhere
+    return bool(devices.in_use) and context.dispatch[0] is elsewhere
 
 
 class DeviceScope(Scope):
@@ -226,7 +226,7 @@ class DeviceScope(Scope):
         self._before: list[tuple[Any, Any]] = []  # of each block that it is open in
 
     def __enter__(self) -> None:
-        run, active = context.hot
+        run, active = context.dispatch
         self._before.append((run, context.place))
         self._guard = self._latest
         remote = self._place is not None and self._place.buffers is not None
@@ -234,14 +234,14 @@ class DeviceScope(Scope):
         if remote:
             devices.in_use = True
         vars(context).update(
-            hot=(elsewhere if remote else context.quiet, active), place=self._place
+            dispatch=(elsewhere if remote else context.quiet, active), place=self._place
         )
 
     def _leave(self, *exception: Any) -> None:
         if not self._before:  # it was interrupted when all was done
             return
         run, place = self._before[-1]
-        vars(context).update(hot=(run, context.hot[1]), place=place)
+        vars(context).update(dispatch=(run, context.dispatch[1]), place=place)
         self._before.pop()
         self._guard = None
 

@@ -20,7 +20,7 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
     """Puts what `ufunc` makes of the value and `delta` into a variable."""
     operand = variable._operand(op, delta)
     array = operand._array
-    run, active = context.hot
+    run, active = context.dispatch
     if active or array.nbytes >= _WORTH_REUSING:
         _combine_at_length(variable, op, ufunc, operand, delta)
         return
@@ -44,7 +44,7 @@ def _combine_at_length(
     """The same for large arrays, where somebody is told of it, and on devices."""
     if type(operand) is RemoteTensor or type(variable._value) is RemoteTensor:
         _combine_on_device(variable, op, operand, delta)
-    elif context.hot[1] or operand._array.nbytes < _WORTH_REUSING:
+    elif context.dispatch[1] or operand._array.nbytes < _WORTH_REUSING:
         variable._change(lambda held: ufunc(held, operand._array), delta)
     else:
         steps.combine(variable, ufunc, operand._array)

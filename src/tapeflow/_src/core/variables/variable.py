@@ -197,7 +197,7 @@ class Variable(RowUpdates, Operators, metaclass=Created):
         >>> tape.gradient(y, v).numpy()
         np.float32(3.0)
         """
-        if not context.hot[1]:
+        if not context.dispatch[1]:
             return self._value.__copy__()
         return self._apart(self._read())
 
@@ -208,7 +208,7 @@ class Variable(RowUpdates, Operators, metaclass=Created):
     def _read(self) -> Tensor:
         """The tensor inside, which tapes that are recording take for the variable from now on."""
         value = self._value
-        for recorder in context.hot[1]:
+        for recorder in context.dispatch[1]:
             value = recorder.read(self, value)
         return value
 
@@ -220,7 +220,7 @@ class Variable(RowUpdates, Operators, metaclass=Created):
     _apart: Callable[[Tensor], Tensor]  # `tf.identity`, which is made of what is made of this
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Tensor:
-        value = self._read() if context.hot[1] else self._value.__copy__()
+        value = self._read() if context.dispatch[1] else self._value.__copy__()
         if dtype is not None and value.dtype is not as_dtype(dtype):
             raise ValueError(
                 f"Tensor conversion requested dtype {as_dtype(dtype).name} for Variable {self.name!r} with dtype "
@@ -255,7 +255,7 @@ class Variable(RowUpdates, Operators, metaclass=Created):
             return self._assign_traced("assign", value, read_value)
         new = self._operand("assign", value)
         new = Tensor(new._array) if type(new) is Tensor else self._in_place(new)
-        if context.hot[1]:
+        if context.dispatch[1]:
             self._store_recorded(new, value)
         else:
             steps.store(self, new)
@@ -347,7 +347,7 @@ class Variable(RowUpdates, Operators, metaclass=Created):
 
     def _exchange(self, function: Callable[[Tensor], Tensor], *origins: Any) -> Tensor:
         """The same for a function of the tensor inside. Gives what was there before."""
-        active = context.hot[1]
+        active = context.dispatch[1]
         if any(recorder.substitutes for recorder in active):
             value = self._read()
             self.assign(function(value))
@@ -367,7 +367,7 @@ class Variable(RowUpdates, Operators, metaclass=Created):
 
     def _store_recorded(self, value: Tensor, *origins: Any) -> None:
         """Puts a tensor in the variable. `origins` are the values it was computed from, for `explain`."""
-        active: Any = context.hot[1]
+        active: Any = context.dispatch[1]
         for recorder in active:
             if recorder.substitutes:
                 recorder.assign(self, value)

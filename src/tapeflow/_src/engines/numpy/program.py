@@ -99,7 +99,7 @@ class NumpyProgram:
         if self._calls_users and context.outside is None:
             with setting(context, outside=contextvars.copy_context()):
                 return self.run_arrays(arrays)
-        run, active = context.hot
+        run, active = context.dispatch
         try:
             return run(self._program, *arrays)
         except KERNEL_FAILURES as error:
@@ -107,7 +107,7 @@ class NumpyProgram:
         except RuntimeError:
             if not is_busy(run):
                 raise
-        with setting(context, hot=(quiet_runner(), active)):
+        with setting(context, dispatch=(quiet_runner(), active)):
             return self.run_arrays(arrays)
 
     def __del__(self) -> None:

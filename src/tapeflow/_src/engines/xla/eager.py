@@ -341,7 +341,7 @@ _finite = jax.jit(lambda x: jax.numpy.isfinite(x).all())
 
 
 def _on_host(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
-    with setting(context, hot=(context.quiet, ())):
+    with setting(context, dispatch=(context.quiet, ())):
         return dispatch.run_plain(primitive, tuple(map(to_host, inputs)), attrs)
 
 

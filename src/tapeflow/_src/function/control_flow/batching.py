@@ -42,7 +42,7 @@ def _outside(batch: Batch, inputs: Sequence[Tensor]) -> setting:
             x._id and recorder.follows(x._id) for x in inputs
         ):
             raise unsupported("a tape that is opened inside and differentiates each example")
-    return setting(context, hot=(context.hot[0], those_outside))
+    return setting(context, dispatch=(context.dispatch[0], those_outside))
 
 
 def unsupported(what: str) -> NotImplementedError:

@@ -288,7 +288,7 @@ class Tracer(Interpreter):
 
     def suspended(self) -> setting:
         """Outside of the trace for a while: variables hold their values, and ops run at once."""
-        return setting(context, hot=(context.hot[0], ()), interpreters=(), tracer=None)
+        return setting(context, dispatch=(context.dispatch[0], ()), interpreters=(), tracer=None)
 
     # Interpreting.
 
@@ -310,7 +310,7 @@ class Tracer(Interpreter):
         if not several:
             outputs[0].contents = contents_after(primitive, inputs, attrs, outputs[0])
         output = tuple(outputs) if several else outputs[0]
-        for recorder in context.hot[1]:
+        for recorder in context.dispatch[1]:
             recorder.record(primitive, inputs, output, attrs)
         return output
 
@@ -391,7 +391,7 @@ class Tracer(Interpreter):
 
     def record_call(self, call: Any) -> None:
         """Tells the recorders inside, its own tape among them, of a computation with a pullback of its own."""
-        for recorder in context.hot[1]:
+        for recorder in context.dispatch[1]:
             if recorder is not self:
                 recorder.record_call(call)
 
@@ -405,8 +405,8 @@ class Tracer(Interpreter):
 
 class _Tracing(setting):
     def __init__(self, tracer: Tracer) -> None:
-        hot = (context.quiet, (tracer, tracer.tape))
-        super().__init__(context, hot=hot, interpreters=(tracer,), tracer=tracer)
+        dispatch = (context.quiet, (tracer, tracer.tape))
+        super().__init__(context, dispatch=dispatch, interpreters=(tracer,), tracer=tracer)
         self._tracer = tracer
 
     def __enter__(self) -> None:

@@ -108,9 +108,9 @@ class Shared:
 class _Entered(setting):
     def __init__(self, batch: Batch, draws: bool) -> None:
         active = context.interpreters
-        # `hot` as well: it is changed inside, and is what it was after this at the latest.
-        hot, interpreters = context.hot, (*active, batch) if draws else active
-        super().__init__(context, hot=hot, interpreters=interpreters)
+        # `dispatch` as well: it is changed inside, and is what it was after this at the latest.
+        dispatch, interpreters = context.dispatch, (*active, batch) if draws else active
+        super().__init__(context, dispatch=dispatch, interpreters=interpreters)
         self._batch = batch
         self._around: Any = None
 
@@ -158,12 +158,12 @@ class Batch(Interpreter):
     def outer(self, x: Any) -> Tensor:
         """The full tensor behind an example, as seen by the recorders outside."""
         outside, _ = self._sides()
-        hot = context.hot
-        context.hot = (hot[0], outside)
+        dispatch = context.dispatch
+        context.dispatch = (dispatch[0], outside)
         try:
             return self.full(x)
         finally:
-            context.hot = hot
+            context.dispatch = dispatch
 
     def data(self, x: Any) -> Tensor:
         """The full tensor behind an example. What is not one stays as it is."""
@@ -245,8 +245,8 @@ class Batch(Interpreter):
         inputs: tuple[Tensor, ...],
         attrs: dict[str, Any],
     ) -> Any:
-        hot, interpreters = context.hot, context.interpreters
-        context.hot = (hot[0], outside)
+        dispatch, interpreters = context.dispatch, context.interpreters
+        context.dispatch = (dispatch[0], outside)
         if self in interpreters:
             context.interpreters = interpreters[: interpreters.index(self)]
         try:
@@ -254,7 +254,7 @@ class Batch(Interpreter):
         except (OpError, ValueError, TypeError) as error:
             raise _of_one_example(primitive, inputs, attrs, error) from None
         finally:
-            context.hot, context.interpreters = hot, interpreters
+            context.dispatch, context.interpreters = dispatch, interpreters
 
     def _output(self, result: Any) -> Tensor:
         return result.tensor if type(result) is Shared else BatchedTensor(result, self)
