@@ -82,8 +82,8 @@ def is_busy(run: Callable[..., Any]) -> bool:
 class _Context(threading.local):
     """Thread-local state.
 
-    `dispatch` is what every operation needs, in one attribute because reading a thread-local is not free: a function that
-    runs a kernel without NumPy's floating-point warnings, and the recorders.
+    `dispatch` is what every operation needs, in one attribute because reading a thread-local is not free: a function
+    that runs a kernel without NumPy's floating-point warnings, and the recorders.
 
     The quiet state is a `contextvars.Context` of our own in which NumPy's error state is set once. Entering it costs
     20 ns, against 2 us for `np.errstate`, and the user's own NumPy code keeps its warnings. It is also left whatever
