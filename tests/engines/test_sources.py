@@ -31,3 +31,18 @@ def test_another_thread_may_let_the_sources_go_first(monkeypatch):
     monkeypatch.setattr(program, "_gone", Contested(["<tapeflow gone>"]))
     f = tf.function(lambda x: x * 3.0, jit_compile=False)
     assert float(f(tf.constant(2.0))) == 6.0
+
+
+def test_a_program_whose_making_was_interrupted_goes_without_a_word(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "keep_freed_memory", interrupted)
+    untold = []
+    monkeypatch.setattr("sys.unraisablehook", untold.append)
+    try:
+        tf.function(lambda x: x * 4.0, jit_compile=False)(tf.constant(1.0))
+    except KeyboardInterrupt as error:
+        del error
+    gc.collect()
+    assert untold == []

@@ -111,7 +111,8 @@ class NumpyProgram:
             return self.run_arrays(arrays)
 
     def __del__(self) -> None:
-        _gone.append(self._file)
+        if hasattr(self, "_file"):  # it was not interrupted before
+            _gone.append(self._file)
 
     def with_user_line(self, error: Exception) -> Exception:
         """The failure of a kernel in the user's words, with the user's line."""
