@@ -47,6 +47,7 @@ LAYERS = [
     "tapeflow._src.raw_ops",
     "tapeflow._src.compat",
     "tapeflow._src.parsing",
+    "tapeflow._src.tensorflow_files",
     "tapeflow._src.data",
     "tapeflow._src.train",
     "tapeflow._src.distribute",

@@ -78,26 +78,32 @@ def remainder(message: np.ndarray) -> int:
     return int(np.bitwise_xor.reduce(values.take(places[: len(rest)][::-1] + rest)))
 
 
-def crc32c(data: bytes) -> int:
-    """The CRC-32C checksum of bytes.
+def crc32c(data: Any, before: int = 0) -> int:
+    """The CRC-32C checksum of bytes, or of more of them after those that have the checksum `before`.
 
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'
+    >>> hex(crc32c(b"6789", crc32c(b"12345")))
+    '0xe3069283'
     """
     if len(data) < 64:
-        crc, table = _ONES, _small_table()
+        crc, table = before ^ _ONES, _small_table()
         for byte in data:
             crc = table[(crc ^ byte) & 255] ^ (crc >> 8)
         return crc ^ _ONES
     message = np.array(np.frombuffer(data, np.uint8))
-    message[:4] ^= 0xFF  # the sum begins with ones
+    message[:4] ^= np.frombuffer(struct.pack("<I", before ^ _ONES), np.uint8)
     return remainder(message) ^ _ONES
 
 
 def masked(data: bytes) -> bytes:
     """The checksum as it is stored: changed, because sums of data that contains its sum are poor."""
-    crc = crc32c(data)
-    return struct.pack("<I", ((crc >> 15 | crc << 17) + _MASK) & _ONES)
+    return struct.pack("<I", mask(crc32c(data)))
+
+
+def mask(crc: int) -> int:
+    """A checksum as the number that is stored."""
+    return ((crc >> 15 | crc << 17) + _MASK) & _ONES
 
 
 def are_whole(data: Any, starts: list[int], lengths: list[int]) -> bool:

@@ -12,6 +12,7 @@ from tapeflow._src.core.system.handlers import outside_of_traces
 from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.train import saving
+from tapeflow._src.train.formats import SAFETENSORS, checked
 from tapeflow._src.train.object_graph import child, identity, is_tracked
 from tapeflow._src.train.parts import Together
 from tapeflow._src.train.restoration import Restoration
@@ -21,10 +22,22 @@ from tapeflow._src.train.status import CheckpointLoadStatus, InitializationOnlyS
 
 @export("train.CheckpointOptions")
 class CheckpointOptions:
-    """Options of `save` and `restore`, which are accepted and change nothing: a save is always written at once.
+    """Options of `save` and `restore`.
 
-    >>> tf.train.CheckpointOptions().enable_async
-    False
+    A checkpoint that TensorFlow restores is written if it is asked for:
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> options = tf.train.CheckpointOptions(format="tensorflow")
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(f"{folder}/ckpt", options)
+    >>> sorted(os.listdir(folder))
+    ['ckpt.data-00000-of-00001', 'ckpt.index']
+
+    Both formats are restored without being asked for. The other options are TensorFlow's; they are accepted and change
+    nothing: a save is always written at once.
+
+    Args:
+      format: `"safetensors"`, tapeflow's own, which other programs can read, too, or `"tensorflow"`.
     """
 
     def __init__(
@@ -35,7 +48,10 @@ class CheckpointOptions:
         enable_async: bool = False,
         experimental_skip_slot_variables: bool = False,
         experimental_sharding_callback: Any = None,
+        *,
+        format: str = SAFETENSORS,
     ) -> None:
+        self.format = checked(format)
         self.experimental_io_device = experimental_io_device
         self.experimental_enable_async_checkpoint = experimental_enable_async_checkpoint
         self.experimental_write_callbacks = experimental_write_callbacks
@@ -134,15 +150,15 @@ class Checkpoint(Tracked):
 
         Args:
           file_prefix: the beginning of the path. A dash, the number and `.safetensors` are added.
-          options: accepted.
+          options: among them the format of the file.
 
         Returns:
-          The path without `.safetensors`, which `restore` takes.
+          The path without what ends the names of files, which `restore` takes.
         """
         prefix = os.fspath(file_prefix)
         number = self._next_number()
         path = f"{prefix}-{number}"
-        together = self._write(path)
+        together = self._write(path, options)
         if together is None or together.writes:
             write_state(os.path.dirname(path), CheckpointState(path, [path]))
         if together is not None:
@@ -153,16 +169,19 @@ class Checkpoint(Tracked):
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Saves under this name: without a number, and without noting that it is the newest."""
         prefix = saving.prefix_of(file_prefix)
-        self._write(prefix)
+        self._write(prefix, options)
         return prefix
 
-    def _write(self, prefix: str) -> Together | None:
-        return saving.write(prefix, self._top, self._more())
+    def _write(self, prefix: str, options: CheckpointOptions | None) -> Together | None:
+        file_format = getattr(options, "format", SAFETENSORS)
+        return saving.write(prefix, self._top, self._more(), file_format)
 
     def restore(
         self, save_path: Any, options: CheckpointOptions | None = None
     ) -> CheckpointLoadStatus | InitializationOnlyStatus:
         """Restores what was saved, now, and where variables are still missing, when they are made.
+
+        A checkpoint that TensorFlow has written is restored, too.
 
         Args:
           save_path: what `save` returned. None restores nothing.

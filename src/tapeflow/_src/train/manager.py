@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Callable, Collection
 from typing import Any
 
 from tapeflow._src.core.export import export
-from tapeflow._src.core.system.files import translating_os_errors
 from tapeflow._src.core.system.handlers import outside_of_traces
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.train.checkpoint import Checkpoint, CheckpointOptions
-from tapeflow._src.train.parts import remove_parts
+from tapeflow._src.train.formats import exists, remove
 from tapeflow._src.train.state_file import (
     CheckpointState,
     newest_whole,
     state_or_files,
     write_state,
 )
-from tapeflow._src.train.tensor_file import SUFFIX
 
 
 @export("train.CheckpointManager")
@@ -89,7 +86,7 @@ class CheckpointManager:
             times = state.all_model_checkpoint_timestamps
             times = times if len(times) == len(paths) else [now] * len(paths)
             there = zip(paths, times, strict=True)
-            self._kept = {path: saved for path, saved in there if os.path.exists(path + SUFFIX)}
+            self._kept = {path: saved for path, saved in there if exists(path)}
             self._last_preserved = state.last_preserved_timestamp or self._last_preserved
 
     @property
@@ -141,7 +138,7 @@ class CheckpointManager:
         Args:
           checkpoint_number: the number in the name of the file; by default how often it was saved.
           check_interval: whether to do nothing before `checkpoint_interval` steps have passed.
-          options: accepted.
+          options: as for `Checkpoint.save`.
 
         Returns:
           The path, which `Checkpoint.restore` takes, or None if it is too early to save.
@@ -159,7 +156,7 @@ class CheckpointManager:
         if checkpoint_number is not None:
             number = integer("CheckpointManager.save", "checkpoint_number", checkpoint_number)
         path = f"{self._prefix}-{number}"
-        together = self._checkpoint._write(path)
+        together = self._checkpoint._write(path, options)
         self._kept.pop(path, None)
         self._kept[path] = time.time()
         surplus, preserved = self._surplus()
@@ -176,9 +173,7 @@ class CheckpointManager:
         # an older one is forgotten only when it is gone.
         self._write_state()
         for old in surplus:
-            with contextlib.suppress(FileNotFoundError), translating_os_errors(old + SUFFIX):
-                os.unlink(old + SUFFIX)
-            remove_parts(old)
+            remove(old)
         if surplus or preserved:
             self._write_state({*surplus, *preserved})
 

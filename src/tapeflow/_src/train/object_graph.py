@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from tapeflow._src.core.tracked import Tracked
@@ -97,6 +97,26 @@ def children(owner: Any) -> dict[str, Any]:
     return found
 
 
+def tensorflow_children(owner: Any) -> dict[str, Any]:
+    """The same as TensorFlow tracks them: Keras's layers are in a model's list of operations.
+
+    It does not know the seeds of Keras's layers, and what a model counts while it trains.
+    """
+    found = children(owner)
+    if not isinstance(owner, (list, tuple, dict)) and _is_keras(owner):
+        held = vars(owner)
+        found |= {k: held[k] for k in _TENSORFLOWS if isinstance(held.get(k), (list, Tracked))}
+        order = [name for name in held if name in found and name not in _OF_TRAINING]
+        found = {k: found[k] for k in order if type(found[k]).__name__ != "SeedGenerator"}
+    return found
+
+
+_TENSORFLOWS = ("_functional", "_operations")
+_OF_TRAINING = frozenset({"_compile_metrics", "_loss_tracker", "_seed_generators"})
+
+Children = Callable[[Any], dict[str, Any]]
+
+
 def _is_keras(owner: Any) -> bool:
     return any(kind.__module__.startswith("keras.") for kind in type(owner).__mro__)
 
@@ -132,12 +152,15 @@ def identity(value: Any) -> int:
     return id(value if inner is None else inner)
 
 
-def walk(root: Any, more: dict[str, Any] | None = None) -> Iterator[tuple[Found, dict[str, int]]]:
+def walk(
+    root: Any, more: dict[str, Any] | None = None, inside_of: Children = children
+) -> Iterator[tuple[Found, dict[str, int]]]:
     """All objects from a root on, nearest first, each with the numbers of its children.
 
     Args:
       root: where to begin.
       more: further children of the root.
+      inside_of: what gives the children of an object.
     """
     first = Found(root, (), 0)
     numbers = {identity(root): 0}
@@ -145,7 +168,7 @@ def walk(root: Any, more: dict[str, Any] | None = None) -> Iterator[tuple[Found,
     alive = []  # lists that are made when they are asked for must not be mistaken for each other
     while waiting:
         found = waiting.popleft()
-        inside = children(found.value)
+        inside = inside_of(found.value)
         if more and not found.path:
             inside = {**inside, **more}
         alive.append(inside)
@@ -159,9 +182,9 @@ def walk(root: Any, more: dict[str, Any] | None = None) -> Iterator[tuple[Found,
         yield found, named
 
 
-def leaves(root: Any) -> Iterator[Any]:
+def leaves(root: Any, inside_of: Children = children) -> Iterator[Any]:
     """The objects with a state of their own, from a root on."""
-    for found, _ in walk(root):
+    for found, _ in walk(root, None, inside_of):
         if variable_of(found.value) is not None or is_iterator(found.value):
             yield found.value
 

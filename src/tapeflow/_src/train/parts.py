@@ -240,12 +240,3 @@ def opened(path: str) -> TensorFile | PartedFile:
     """A checkpoint's file whose every byte was checked, with those of its parts."""
     file = tensor_file.opened(path)
     return PartedFile(file) if _PARTS in file.texts else file
-
-
-def flaw(path: str) -> str | None:
-    """Why a checkpoint cannot be used, or None if it can."""
-    try:
-        opened(path)
-    except (NotFoundError, DataLossError) as error:
-        return error.message
-    return None

@@ -10,26 +10,29 @@ import numpy as np
 from tapeflow._src.core.dtypes import DType, string
 from tapeflow._src.core.errors import NotFoundError, shown
 from tapeflow._src.core.export import export
+from tapeflow._src.tensorflow_files.bundle import OBJECT_GRAPH_KEY, Bundle
 from tapeflow._src.train import saving
 from tapeflow._src.train.state_file import latest_checkpoint
 
-_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_GRAPH = OBJECT_GRAPH_KEY
 
 
 class CheckpointReader:
     """The tensors of a checkpoint by name. `tf.train.load_checkpoint` makes it."""
 
     def __init__(self, prefix: str) -> None:
-        self._file, _ = saving.opened(prefix)
+        self._file = saving.opened_file(prefix)
+        # In TensorFlow's files the objects are a tensor among the others.
+        self._graph = {} if isinstance(self._file, Bundle) else {_GRAPH: self._file.texts["objects"]}
 
     def has_tensor(self, name: str) -> bool:
         """Whether there is a tensor of this name."""
-        return name == _GRAPH or name in self._file.entries
+        return name in self._graph or name in self._file.entries
 
     def get_tensor(self, name: str) -> Any:
-        """The tensor of a name, as an array. The objects are there as a JSON text."""
-        if name == _GRAPH:
-            return self._file.texts["objects"].encode()
+        """The tensor of a name, as an array. The objects are there as a JSON text, or as TensorFlow writes them."""
+        if name in self._graph:
+            return self._graph[name].encode()
         if name not in self._file.entries:
             raise NotFoundError(None, None, f"Key {name} not found in checkpoint{self._near(name)}")
         array = self._file.read(name)
@@ -37,11 +40,11 @@ class CheckpointReader:
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """The shapes by name."""
-        return {_GRAPH: [], **{k: list(e.shape) for k, e in self._file.entries.items()}}
+        return {**{k: [] for k in self._graph}, **{k: list(e.shape) for k, e in self._file.entries.items()}}
 
     def get_variable_to_dtype_map(self) -> dict[str, DType]:
         """The dtypes by name."""
-        return {_GRAPH: string, **{k: e.dtype for k, e in self._file.entries.items()}}
+        return {**{k: string for k in self._graph}, **{k: e.dtype for k, e in self._file.entries.items()}}
 
     def debug_string(self) -> bytes:
         """The names, dtypes and shapes as a text."""

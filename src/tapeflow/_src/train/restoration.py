@@ -22,6 +22,7 @@ from tapeflow._src.core.log import logger
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.tensorflow_files.bundle import Bundle
 from tapeflow._src.train.iterator_state import state_of
 from tapeflow._src.train.object_graph import (
     ITERATOR,
@@ -29,6 +30,7 @@ from tapeflow._src.train.object_graph import (
     children,
     identity,
     is_tracked,
+    tensorflow_children,
     variable_of,
 )
 from tapeflow._src.train.saving import Node, opened
@@ -47,6 +49,8 @@ class Restoration:
         self.prefix = prefix
         file, self.nodes = opened(prefix)
         self.file: Any = file  # let go when nothing is missing any more
+        self._is_tensorflows = isinstance(file, Bundle)
+        self.children = tensorflow_children if self._is_tensorflows else children
         self.bound: dict[int, Any] = {}  # objects of the program by number of the node
         self.numbers: dict[int, int] = {}  # and back
         self.partial_expected = True  # until the values that are there have found their places
@@ -67,7 +71,7 @@ class Restoration:
             number, value = waiting.popleft()
             if not self._take(number, value):
                 continue
-            inside = children(value)
+            inside = self.children(value)
             missing = False
             for name, inner in self.nodes[number].children.items():
                 if name not in inside:
@@ -104,6 +108,12 @@ class Restoration:
         return True
 
     def _restore(self, kind: str, key: str, value: Any, number: int) -> None:
+        if self._is_tensorflows and kind != VARIABLE:
+            logger.warning(
+                "The checkpoint %s was written by TensorFlow: the %s at %s is left as it is.",
+                *(self.prefix, _WORDS.get(kind, kind), self.nodes[number].text),
+            )
+            return
         if kind == ITERATOR and hasattr(value, "_restore_state"):
             try:
                 state = state_of(key, self.file.read)
@@ -125,7 +135,7 @@ class Restoration:
     def _misses(self, number: int, value: Any, seen: set[int]) -> bool:
         """Whether a container has less inside than the checkpoint, at any depth of plain containers."""
         seen.add(number)
-        inside = children(value)
+        inside = self.children(value)
         for name, inner in self.nodes[number].children.items():
             if name not in inside:
                 return True
@@ -173,7 +183,7 @@ class Restoration:
             seen.add(number)
             if number not in self.bound:
                 self._bind(number, value)
-            inside = children(value)
+            inside = self.children(value)
             for name, inner in self.nodes[number].children.items():
                 if name in inside:
                     waiting.append((inner, inside[name]))
@@ -217,7 +227,9 @@ _WORDS = {VARIABLE: "variable", ITERATOR: "dataset iterator"}
 
 def _assign(variable: Variable, file: Any, key: str, prefix: str) -> None:
     entry = file.entries[key]
-    if entry.dtype is not variable.dtype:
+    # What Keras counts steps with is int64 with TensorFlow.
+    counts = isinstance(file, Bundle) and entry.dtype.is_integer and variable.dtype.is_integer
+    if entry.dtype is not variable.dtype and not (counts and not entry.shape):
         raise InvalidArgumentError(
             None,
             None,
@@ -230,7 +242,8 @@ def _assign(variable: Variable, file: Any, key: str, prefix: str) -> None:
             f"Received incompatible tensor with shape {entry.shape} when attempting to restore variable with shape "
             f"{variable.shape} and name {variable.name}. It is at {key!r} in the checkpoint {prefix}."
         )
-    value = Tensor(file.read(key))
+    read = file.read(key)
+    value = Tensor(read.astype(variable.dtype.np_dtype) if counts else read)
     # A variable may be made while a function is traced: its value is put in before the function runs, not by it.
     with contextlib.nullcontext() if context.tracer is None else context.tracer.suspended():
         variable.assign(value)

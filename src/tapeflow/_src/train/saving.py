@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import Any, NamedTuple
@@ -9,23 +10,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow._src.core.context import context, no_recorders
-from tapeflow._src.core.errors import NotFoundError
+from tapeflow._src.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow._src.core.system.files import remove_leftovers
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.train import parts, tensor_file
+from tapeflow._src.tensorflow_files import bundle, bundle_writing, objects
+from tapeflow._src.tensorflow_files.bundle import OBJECT_GRAPH_KEY, Bundle
+from tapeflow._src.tensorflow_files.messages import Damage
+from tapeflow._src.train import formats, tensor_file
+from tapeflow._src.train.formats import SAFETENSORS, TENSORFLOW
 from tapeflow._src.train.iterator_state import arrays_of
 from tapeflow._src.train.object_graph import (
     ITERATOR,
     VARIABLE,
+    children,
     is_iterator,
     key_of,
     path_text,
+    tensorflow_children,
     variable_of,
     walk,
 )
-from tapeflow._src.train.parts import PartedFile, Together, is_in_parts, is_of_several_processes
-from tapeflow._src.train.tensor_file import SUFFIX, TensorFile
+from tapeflow._src.train.parts import Together, is_in_parts, is_of_several_processes
+from tapeflow._src.train.tensor_file import SUFFIX
 
 
 class Node(NamedTuple):
@@ -41,7 +48,9 @@ class Node(NamedTuple):
         return path_text(self.path)
 
 
-def write(prefix: str, root: Any, more: dict[str, Any]) -> Together | None:
+def write(
+    prefix: str, root: Any, more: dict[str, Any], file_format: str = SAFETENSORS
+) -> Together | None:
     """Saves what can be reached from an object. Gives the save of all processes that this is a part of, if it is."""
     if context.tracer is not None:
         raise NotImplementedError(
@@ -51,7 +60,9 @@ def write(prefix: str, root: Any, more: dict[str, Any]) -> Together | None:
     in_parts: dict[str, Any] = {}
     shared = False
     nodes: list[Node] = []
-    for found, named in walk(root, more):
+    names: list[str] = []
+    for_tensorflow = file_format == TENSORFLOW
+    for found, named in walk(root, more, tensorflow_children if for_tensorflow else children):
         values: dict[str, str] = {}
         variable = variable_of(found.value)
         if variable is not None:
@@ -61,11 +72,26 @@ def write(prefix: str, root: Any, more: dict[str, Any]) -> Together | None:
             if is_in_parts(value):
                 in_parts[values[VARIABLE]] = value._buffer  # type: ignore[attr-defined]
             else:
-                tensors[values[VARIABLE]] = np.asarray(value._array)
+                array = np.asarray(value._array)
+                counts = for_tensorflow and found.path[-1:] in _COUNTERS
+                tensors[values[VARIABLE]] = array.astype(np.int64) if counts else array
         elif is_iterator(found.value):
+            if for_tensorflow:
+                raise ValueError(
+                    f"A checkpoint in TensorFlow's format cannot hold the dataset iterator at {path_text(found.path)}: "
+                    "save it in a checkpoint of its own, without format='tensorflow'."
+                )
             values[ITERATOR] = key_of(found.path, ITERATOR)
             tensors |= arrays_of(values[ITERATOR], found.value._checkpoint_state())
         nodes.append(Node(named, values, found.path))
+        names.append("" if variable is None else variable.name.removesuffix(":0"))
+    if for_tensorflow:
+        if shared:
+            raise ValueError(
+                f"The checkpoint {prefix} is saved by several processes, which TensorFlow's format is not written by."
+            )
+        _write_for_tensorflow(prefix, tensors, nodes, names)
+        return None
     graph = json.dumps([[n.children, n.values, n.path] for n in _with_values(nodes)])
     if not shared:
         remove_leftovers(_family(prefix))
@@ -77,6 +103,20 @@ def write(prefix: str, root: Any, more: dict[str, Any]) -> Together | None:
     texts = {"objects": graph, **together.write_parts()}
     together.commit(lambda: tensor_file.write(prefix + SUFFIX, tensors, texts))
     return together
+
+
+# What Keras's optimizers count steps with has another dtype in TensorFlow.
+_COUNTERS = (("_iterations",), ("step_counter",))
+
+
+def _write_for_tensorflow(
+    prefix: str, tensors: dict[str, np.ndarray], nodes: list[Node], names: list[str]
+) -> None:
+    graph = np.empty((), object)
+    graph[()] = objects.encoded([objects.Object(*node) for node in nodes], names)
+    bundle_writing.write(prefix, {**tensors, OBJECT_GRAPH_KEY: graph})
+    with contextlib.suppress(FileNotFoundError):  # of the same name: it would be read in the place of this
+        os.unlink(prefix + SUFFIX)
 
 
 def snapshot(variable: Variable) -> Tensor:
@@ -116,18 +156,14 @@ def _with_values(nodes: list[Node]) -> list[Node]:
 
 def prefix_of(path: Any) -> str:
     """The prefix that a user means: the file's own name does as well."""
-    return os.fspath(path).removesuffix(SUFFIX)
+    return os.fspath(path).removesuffix(SUFFIX).removesuffix(bundle.SUFFIX)
 
 
-def opened(prefix: str) -> tuple[TensorFile | PartedFile, list[Node]]:
+def opened(prefix: str) -> tuple[formats.File, list[Node]]:
     """A checkpoint's file, checked, and its objects."""
-    path = prefix + SUFFIX
-    try:
-        file = parts.opened(path)
-    except NotFoundError:
-        raise NotFoundError(
-            None, None, f"There is no checkpoint {prefix}: {_advice(prefix)}"
-        ) from None
+    file = opened_file(prefix)
+    if isinstance(file, Bundle):
+        return file, _nodes_of_tensorflow(file)
     try:
         nodes = [Node(dict(c), dict(v), tuple(p)) for c, v, p in json.loads(file.texts["objects"])]
         sound = _is_sound(nodes, file)
@@ -140,7 +176,35 @@ def opened(prefix: str) -> tuple[TensorFile | PartedFile, list[Node]]:
     return file, nodes
 
 
-def _is_sound(nodes: list[Node], file: TensorFile | PartedFile) -> bool:
+def opened_file(prefix: str) -> formats.File:
+    """A checkpoint's file, checked."""
+    try:
+        return formats.opened(prefix)
+    except NotFoundError:
+        raise NotFoundError(
+            None, None, f"There is no checkpoint {prefix}: {_advice(prefix)}"
+        ) from None
+
+
+def _nodes_of_tensorflow(file: Bundle) -> list[Node]:
+    if OBJECT_GRAPH_KEY not in file.entries:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"The checkpoint {file.prefix} has tensors by the names of variables, and no objects: it was written by a "
+            "Saver of TensorFlow 1. Read its values with tf.train.load_variable, and assign them.",
+        )
+    try:
+        said = file.read(OBJECT_GRAPH_KEY)
+        nodes = [Node(*each) for each in objects.decoded(said[()])]
+    except (Damage, TypeError, IndexError) as error:
+        file.refuse(f"it does not say which objects it holds: {error}")
+    if not _is_sound(nodes, file):
+        file.refuse("it names tensors that it does not have")
+    return nodes
+
+
+def _is_sound(nodes: list[Node], file: formats.File) -> bool:
     """Whether everything that the objects refer to is there."""
     return bool(nodes) and all(
         all(
@@ -157,17 +221,12 @@ def _advice(prefix: str) -> str:
     """What may be meant."""
     if os.path.isdir(prefix):
         return f"this is a folder. tf.train.latest_checkpoint({prefix!r}) gives the newest checkpoint in it."
-    if os.path.exists(prefix + ".index"):
-        return "it was written by TensorFlow, in its own format. Load it there, and save arrays with numpy.savez."
     folder = os.path.dirname(prefix) or "."
     if not os.path.isdir(folder):
         return f"there is no folder {folder}."
     stem = os.path.basename(prefix)
-    near = sorted(
-        f.removesuffix(SUFFIX)
-        for f in os.listdir(folder)
-        if f.startswith(stem) and f.endswith(SUFFIX)
-    )
+    names = map(os.path.basename, formats.prefixes_in(folder))
+    near = sorted(name for name in names if name.startswith(stem))
     if near:
         return (
             f"there is {', '.join(near[:5])} in that folder. The number at the end may be missing."

@@ -14,8 +14,7 @@ from tapeflow._src.core.errors import DataLossError
 from tapeflow._src.core.export import export
 from tapeflow._src.core.log import logger
 from tapeflow._src.core.system.files import checked_path, remove_leftovers, replacing
-from tapeflow._src.train.parts import flaw
-from tapeflow._src.train.tensor_file import SUFFIX
+from tapeflow._src.train.formats import exists, flaw, prefixes_in
 
 
 @dataclass
@@ -139,9 +138,7 @@ def state_or_files(
     path = os.path.join(folder, latest_filename or "checkpoint")
     if state is not None or not os.path.isfile(path):
         return state
-    numbered = re.compile(rf"-\d+{re.escape(SUFFIX)}$")
-    files = [os.path.join(folder, name) for name in os.listdir(folder) if numbered.search(name)]
-    paths = [f.removesuffix(SUFFIX) for f in sorted(files, key=lambda f: os.stat(f).st_mtime_ns)]
+    paths = [prefix for prefix in prefixes_in(folder) if re.search(r"-\d+$", prefix)]
     if paths:
         logger.warning("The newest of the %d checkpoints beside it is looked for.", len(paths))
     return CheckpointState(paths[-1], paths) if paths else None
@@ -175,16 +172,16 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 def newest_whole(paths: list[str]) -> str | None:
     """The last of these checkpoints that is whole, or else an older one that is beside it."""
     newest = paths[-1]
-    reason = flaw(newest + SUFFIX)
+    reason = flaw(newest)
     if reason is None:
         return newest
     for path in dict.fromkeys([*reversed(paths[:-1]), *_older(newest)]):
-        if path != newest and flaw(path + SUFFIX) is None:
+        if path != newest and flaw(path) is None:
             logger.warning(
                 "The newest checkpoint is passed over. %s Taken instead: %s", reason, path
             )
             return path
-    if any(os.path.exists(path + SUFFIX) for path in paths):
+    if any(map(exists, paths)):
         raise DataLossError(
             None,
             None,
@@ -203,7 +200,8 @@ def _older(prefix: str) -> list[str]:
     folder = os.path.dirname(prefix)
     if not number.isdigit() or not os.path.isdir(folder or "."):
         return []
-    pattern = re.compile(rf"{re.escape(stem)}-(\d+){re.escape(SUFFIX)}")
-    found = filter(None, map(pattern.fullmatch, os.listdir(folder or ".")))
+    pattern = re.compile(rf"{re.escape(stem)}-(\d+)")
+    there = [os.path.basename(prefix) for prefix in prefixes_in(folder or ".")]
+    found = filter(None, map(pattern.fullmatch, there))
     numbers = sorted((int(m[1]) for m in found if int(m[1]) < int(number)), reverse=True)
     return [os.path.join(folder, f"{stem}-{n}") for n in numbers]

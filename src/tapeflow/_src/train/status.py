@@ -72,7 +72,9 @@ class CheckpointLoadStatus:
         """Nothing is left to do: values are restored at once."""
 
     def _leaves(self) -> list[Any]:
-        return [*leaves(self._root), *(x for value in self._more().values() for x in leaves(value))]
+        inside_of = self._restoration.children
+        roots = [self._root, *self._more().values()]
+        return [leaf for root in roots for leaf in leaves(root, inside_of)]
 
     def __repr__(self) -> str:
         nodes = [node for node in self._restoration.nodes if node.values]

@@ -1,0 +1,1 @@
+"""TensorFlow's own files: checkpoints and SavedModels, read and written without TensorFlow."""

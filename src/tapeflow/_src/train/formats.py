@@ -1,0 +1,87 @@
+"""The formats of checkpoints: tapeflow's own, one safetensors file, and TensorFlow's, an index and data files.
+
+Both are read. Where there are two of one name, tapeflow's counts: TensorFlow's is removed by nobody but its owner, and is
+older than what was written over it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+from tapeflow._src.core.errors import DataLossError, NotFoundError, UnimplementedError, shown
+from tapeflow._src.core.system.files import translating_os_errors
+from tapeflow._src.tensorflow_files import bundle, bundle_writing
+from tapeflow._src.tensorflow_files.bundle import Bundle
+from tapeflow._src.train import parts
+from tapeflow._src.train.parts import PartedFile, remove_parts
+from tapeflow._src.train.tensor_file import SUFFIX, TensorFile
+
+SAFETENSORS = "safetensors"
+TENSORFLOW = "tensorflow"
+SUFFIXES = (SUFFIX, bundle.SUFFIX)
+
+File = TensorFile | PartedFile | Bundle
+
+_verified: dict[str, tuple[Any, ...]] = {}
+"""For TensorFlow's checkpoints that were found whole, what their files were like then."""
+
+
+def checked(name: Any) -> str:
+    """The name of a format."""
+    if name not in (SAFETENSORS, TENSORFLOW):
+        raise ValueError(
+            f"CheckpointOptions: format must be {SAFETENSORS!r} or {TENSORFLOW!r}, got {shown(name)}"
+        )
+    return name
+
+
+def opened(prefix: str) -> File:
+    """The file of a checkpoint, every byte of which was checked. NotFoundError if there is none."""
+    if os.path.isfile(prefix + SUFFIX) or not bundle.exists(prefix):
+        return parts.opened(prefix + SUFFIX)
+    file = Bundle(prefix)
+    if _verified.get(prefix) != file.identity:
+        file.verify()
+        if len(_verified) >= 64:
+            _verified.clear()
+        _verified[prefix] = file.identity
+    return file
+
+
+def flaw(prefix: str) -> str | None:
+    """Why a checkpoint cannot be used, or None if it can."""
+    try:
+        opened(prefix)
+    except (NotFoundError, DataLossError, UnimplementedError) as error:
+        return error.message
+    return None
+
+
+def exists(prefix: str) -> bool:
+    """Whether there is a checkpoint of this name, in whatever state."""
+    return any(os.path.exists(prefix + suffix) for suffix in SUFFIXES)
+
+
+def prefixes_in(folder: str) -> list[str]:
+    """The checkpoints in a folder, the oldest first."""
+    times: dict[str, int] = {}
+    for name in os.listdir(folder):
+        stem, suffix = os.path.splitext(name)
+        if suffix in SUFFIXES:
+            with contextlib.suppress(FileNotFoundError):
+                path = os.path.join(folder, name)
+                times[os.path.join(folder, stem)] = os.stat(path).st_mtime_ns
+    return sorted(times, key=lambda prefix: times[prefix])
+
+
+def remove(prefix: str) -> None:
+    """Removes a checkpoint."""
+    if os.path.exists(prefix + SUFFIX):
+        with contextlib.suppress(FileNotFoundError), translating_os_errors(prefix + SUFFIX):
+            os.unlink(prefix + SUFFIX)
+    remove_parts(prefix)
+    if bundle.exists(prefix):
+        with translating_os_errors(prefix):
+            bundle_writing.remove(prefix)
