@@ -6,7 +6,7 @@
 #   make test-all    both
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
 #   make hostile    make thousands of calls that nobody should make, on each engine
-#   make differential    make the same thousands of calls in TensorFlow, and compare (downloads it)
+#   make differential    make the same thousands of calls in TensorFlow, and compare; let it read our files (downloads it)
 #   make distribute    train on several devices and in several processes, at length
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
@@ -73,8 +73,9 @@ hostile: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.hostile --calls 5000 --engine xla $(HOSTILE_ARGS)
 	$(BIN)/python -m tests.hostile --calls 3000 --engine hybrid $(HOSTILE_ARGS)
 
-differential: $(PEERS)/.installed-tapeflow
+differential: $(PEERS)/.installed-tapeflow $(VENV)/.installed-dev
 	$(PEERS)/bin/python -m tests.differential $(DIFFERENTIAL_ARGS)
+	TAPEFLOW_PEERS=$(PEERS)/bin/python $(BIN)/python -m pytest -m peers tests/tensorflow_files
 
 stress: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m stress tests/stress

@@ -9,6 +9,10 @@ import numpy as np
 
 STEPS_BEFORE, STEPS_AFTER = 3, 10
 RATE = 0.05
+DTYPES = (
+    *("float16", "bfloat16", "float64", "complex64", "complex128"),
+    *("int8", "int16", "uint8", "uint16", "uint32", "uint64"),
+)
 
 
 def _mlp(keras: Any) -> tuple[Any, Any]:

@@ -44,6 +44,42 @@ def recorded(tf: Any, name: str) -> bytes:
         return _archive(folder)
 
 
+def recorded_values(tf: Any) -> bytes:
+    """The archive of a checkpoint with values of all kinds."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        module = tf.Module()
+        module.rows = [tf.Variable([1.0, 2.0]), tf.Variable([[3]])]
+        module.named = {"a": tf.Variable(4.0), "b/c.d": tf.Variable(True)}
+        module.pair = (tf.Variable(5, dtype=tf.int64), tf.Variable(b"\xff\x00"))
+        module.words = tf.Variable(["", "one", "three" * 60])
+        module.none = tf.Variable(tf.zeros([0, 3]))
+        for dtype in models.DTYPES:
+            setattr(module, dtype, tf.Variable(tf.cast([0, 1, 3], dtype)))
+        generator = tf.random.Generator.from_seed(5)
+        generator.normal([3])
+        checkpoint = tf.train.Checkpoint(module=module, generator=generator)
+        checkpoint.save(str(folder / "ckpt"))
+        parts = [tf.reshape(tf.range(12.0), [4, 3])[:2], tf.reshape(tf.range(12.0), [4, 3])[2:]]
+        tf.raw_ops.SaveV2(
+            prefix=str(folder / "parts"),
+            tensor_names=["w", "w", "long"],
+            shape_and_slices=["4 3 0,2:-", "4 3 2,2:0,3", "300 100,200"],
+            tensors=[*parts, tf.range(200)],
+        )
+        tf.raw_ops.SaveV2(
+            prefix=str(folder / "more"),
+            tensor_names=["long"],
+            shape_and_slices=["300 0,100"],
+            tensors=[tf.range(100)],
+        )
+        tf.raw_ops.MergeV2Checkpoints(
+            checkpoint_prefixes=[str(folder / "parts"), str(folder / "more")],
+            destination_prefix=str(folder / "sliced"),
+        )
+        return _archive(folder)
+
+
 def _archive(folder: Path) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -61,8 +97,8 @@ def main() -> None:
     import tensorflow as tf  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
     FOLDER.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or models.MODELS:
-        data = recorded(tf, name)
+    for name in sys.argv[1:] or [*models.MODELS, "values"]:
+        data = recorded_values(tf) if name == "values" else recorded(tf, name)
         (FOLDER / f"{name}.zip").write_bytes(data)
         print(f"{name}: {len(data)} bytes")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.tensorflow_files import models
 
 import tapeflow as tf
-from tests.tensorflow_files import models
 
 FORMAT = tf.train.CheckpointOptions(format="tensorflow")
 
@@ -41,10 +41,104 @@ def test_what_is_written_for_tensorflow_has_its_keys(recorded, tmp_path, name):
 def test_a_model_that_is_not_built_yet_gets_its_weights_later(recorded):
     files = recorded("mlp")
     dense = tf.keras.layers.Dense
-    model = tf.keras.Sequential([dense(8, activation="relu"), dense(6, activation="gelu"), dense(2)])
+    model = tf.keras.Sequential(
+        [dense(8, activation="relu"), dense(6, activation="gelu"), dense(2)]
+    )
     model.compile(tf.keras.optimizers.Adam(0.01), "mse")
     status = tf.train.Checkpoint(model=model).read(files.checkpoint)
     x, y = models.batch("mlp")
     losses = models.trained(model, x, y, models.STEPS_AFTER)
     np.testing.assert_allclose(losses, files.expected["losses"], atol=1e-5)
     status.assert_consumed()
+
+
+def _values():
+    module = tf.Module()
+    module.rows = [tf.Variable([0.0, 0.0]), tf.Variable([[0]])]
+    module.named = {"a": tf.Variable(0.0), "b/c.d": tf.Variable(False)}
+    module.pair = (tf.Variable(0, dtype=tf.int64), tf.Variable(b""))
+    module.words = tf.Variable(["", "", ""])
+    module.none = tf.Variable(tf.zeros([0, 3]))
+    for dtype in models.DTYPES:
+        setattr(module, dtype, tf.Variable(tf.zeros([3], dtype)))
+    return module
+
+
+def test_values_of_every_kind_are_restored_from_tensorflow(recorded):
+    module, generator = _values(), tf.random.Generator.from_seed(0)
+    checkpoint = tf.train.Checkpoint(module=module, generator=generator)
+    folder = recorded("values").folder
+    checkpoint.restore(tf.train.latest_checkpoint(folder)).assert_consumed()
+    assert int(checkpoint.save_counter) == 1
+    assert module.rows[0].numpy().tolist() == [1, 2]
+    assert module.rows[1].numpy().tolist() == [[3]]
+    assert (module.named["a"].numpy(), module.named["b/c.d"].numpy()) == (4.0, True)
+    assert (module.pair[0].numpy(), module.pair[1].numpy()) == (5, b"\xff\x00")
+    assert module.words.numpy().tolist() == [b"", b"one", b"three" * 60]
+    for dtype in models.DTYPES:
+        assert tf.cast(getattr(module, dtype), tf.int32).numpy().tolist() == [0, 1, 3]
+    other = tf.random.Generator.from_seed(5)
+    other.normal([3])
+    np.testing.assert_array_equal(generator.normal([4]), other.normal([4]))
+
+
+def test_values_of_every_kind_are_written_for_tensorflow(recorded, tmp_path):
+    module = _values()
+    there = str(recorded("values").folder / "ckpt-1")
+    status = tf.train.Checkpoint(module=module).restore(there)
+    status.expect_partial().assert_existing_objects_matched()
+    path = tf.train.Checkpoint(module=module).save(tmp_path / "new", FORMAT)
+    assert tf.train.latest_checkpoint(tmp_path) == path
+    for key, _ in tf.train.list_variables(path):
+        if key.startswith("module"):
+            was = tf.train.load_variable(there, key)
+            np.testing.assert_array_equal(tf.train.load_variable(path, key), was)
+
+
+def test_a_tensor_that_was_saved_in_parts_is_put_together(recorded):
+    reader = tf.train.load_checkpoint(recorded("values").folder / "sliced")
+    assert reader.get_variable_to_shape_map() == {"long": [300], "w": [4, 3]}
+    np.testing.assert_array_equal(reader.get_tensor("w"), np.arange(12).reshape(4, 3))
+    np.testing.assert_array_equal(reader.get_tensor("long"), [*range(100), *range(200)])
+
+
+def test_a_checkpoint_without_objects_says_how_to_read_it(recorded):
+    path = recorded("values").folder / "sliced"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"tf\.train\.load_variable"):
+        tf.train.Checkpoint(w=tf.Variable(tf.zeros([4, 3]))).read(path)
+
+
+def test_what_replaces_a_checkpoint_for_tensorflow_leaves_nothing_behind(tmp_path):
+    variable = tf.Variable(0.0)
+    checkpoint = tf.train.Checkpoint(v=variable)
+    checkpoint.write(tmp_path / "ckpt")
+    for value in (1.0, 2.0, 3.0):
+        variable.assign(value)
+        checkpoint.write(tmp_path / "ckpt", FORMAT)
+        assert len(list(tmp_path.iterdir())) == 2
+        variable.assign(0.0)
+        checkpoint.read(tmp_path / "ckpt").assert_consumed()
+        assert variable.numpy() == value
+
+
+def test_a_manager_keeps_the_newest_of_both_formats(tmp_path):
+    variable = tf.Variable(0.0)
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=variable), tmp_path, max_to_keep=2)
+    for number in range(5):
+        variable.assign(float(number))
+        manager.save(options=FORMAT if number % 2 else None)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        *("checkpoint", "ckpt-4.data-00000-of-00001", "ckpt-4.index", "ckpt-5.safetensors")
+    ]
+    again = tf.train.CheckpointManager(tf.train.Checkpoint(v=variable), tmp_path, max_to_keep=2)
+    (tmp_path / "ckpt-5.safetensors").write_bytes(b"damaged")
+    again.restore_or_initialize()
+    assert variable.numpy() == 3.0
+
+
+def test_an_iterator_is_not_written_for_tensorflow(tmp_path):
+    checkpoint = tf.train.Checkpoint(it=iter(tf.data.Dataset.range(3)))
+    with pytest.raises(ValueError, match=r"the dataset iterator at \(root\)\.it"):
+        checkpoint.write(tmp_path / "ckpt", FORMAT)
+    with pytest.raises(ValueError, match="format must be 'safetensors' or 'tensorflow', got 'h5'"):
+        tf.train.CheckpointOptions(format="h5")

@@ -1,7 +1,7 @@
 """Bundles: the tensors of a TensorFlow checkpoint by name, in an `.index` file and `.data-...` files.
 
-The index is a table (`table.py`) from names to what each tensor is: dtype, shape, the number of its data file, its place
-there, and a checksum. A tensor that was saved in parts has an entry for each of them (`slices.py`).
+The index is a table (`table.py`) from names to what each tensor is: dtype, shape, the number of its data file, its
+place there, and a checksum. A tensor that was saved in parts has an entry for each of them (`slices.py`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Shard:
 
     def read(self, begin: int, size: int) -> np.ndarray:
         content = np.empty(size, np.uint8)
-        view, done = memoryview(content), 0
+        view, done = content.data, 0
         while done < size:
             with translating_os_errors(self.path):
                 if hasattr(os, "preadv"):
@@ -91,7 +91,9 @@ class Bundle:
             header = HEADER.decoded(pairs.pop(b"", b""))
             self._raw = pairs
             self._shards = self._opened(header)
-            self.entries = {k.decode(): self._entry(k, v) for k, v in pairs.items() if k[:1] != b"\0"}
+            self.entries = {
+                k.decode(): self._entry(k, v) for k, v in pairs.items() if k[:1] != b"\0"
+            }
             for name in self.entries:
                 self._check(name)
         except (Damage, UnicodeDecodeError) as error:
@@ -112,11 +114,15 @@ class Bundle:
             raise Damage("its index does not say how many data files there are")
         if header.endianness:
             raise UnimplementedError(
-                None, None, f"{self.path}: its numbers were written by a big-endian machine, which is not read here."
+                None,
+                None,
+                f"{self.path}: its numbers were written by a big-endian machine, which is not read here.",
             )
         if header.version.min_consumer > 1:
             raise UnimplementedError(
-                None, None, f"{self.path} is of a newer format, version {header.version.min_consumer}."
+                None,
+                None,
+                f"{self.path} is of a newer format, version {header.version.min_consumer}.",
             )
         self._count = header.num_shards
         return {}
@@ -158,7 +164,10 @@ class Bundle:
             for (start, length), size in zip(extents, entry.shape, strict=True):
                 if start < 0 or length < 0 or start + length > size:
                     raise Damage(f"a part of the tensor {name!r} lies outside of it")
-            if part.shape != tuple(length for _, length in extents) or part.dtype is not entry.dtype:
+            if (
+                part.shape != tuple(length for _, length in extents)
+                or part.dtype is not entry.dtype
+            ):
                 raise Damage(f"a part of the tensor {name!r} does not fit it")
             self._check_place(name, part)
             count += math.prod(part.shape)
@@ -170,13 +179,17 @@ class Bundle:
         shard = self._shard(said.shard_id)
         if said.offset < 0 or said.size < 0 or said.offset + said.size > shard.size:
             raise Damage(
-                f"the tensor {name!r} would be at bytes {said.offset} to {said.offset + said.size} of {shard.path}, which "
-                f"has {shard.size}: the file is truncated or altered"
+                f"the tensor {name!r} would be at bytes {said.offset} to {said.offset + said.size} of {shard.path}, "
+                f"which has {shard.size}: the file is truncated or altered"
             )
         count = math.prod(entry.shape)
         if isinstance(entry.dtype, _Unread):
             return
-        if said.size != count * entry.dtype.size if entry.dtype is not string else said.size < count:
+        if (
+            said.size != count * entry.dtype.size
+            if entry.dtype is not string
+            else said.size < count
+        ):
             raise Damage(
                 f"the tensor {name!r} of shape {list(entry.shape)} and dtype {entry.dtype.name} has {said.size} bytes"
             )
@@ -217,7 +230,9 @@ class Bundle:
         said = entry.said
         if isinstance(entry.dtype, _Unread):
             raise UnimplementedError(
-                None, None, f"{self.path}: the tensor {name!r} has {entry.dtype.name}, which is not read here."
+                None,
+                None,
+                f"{self.path}: the tensor {name!r} has {entry.dtype.name}, which is not read here.",
             )
         check_room("load_checkpoint", (said.size,), np.dtype(np.uint8))
         content = self._shard(said.shard_id).read(said.offset, said.size)

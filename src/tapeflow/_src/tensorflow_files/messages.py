@@ -38,7 +38,9 @@ class Kind(NamedTuple):
     write: Callable[[int, Any], bytes]
 
 
-def _packed(letter: str, on_wire: int) -> tuple[Callable[[bytes], Any], Callable[[int, Any], bytes]]:
+def _packed(
+    letter: str, on_wire: int
+) -> tuple[Callable[[bytes], Any], Callable[[int, Any], bytes]]:
     form = f"<{letter}"
 
     def write(number: int, value: Any) -> bytes:

@@ -35,7 +35,11 @@ def decoded(data: bytes) -> list[Object]:
         children.append(inside)
     paths = _paths(children)
     return [
-        Object(inside, {a.name: a.checkpoint_key for a in node.attributes}, paths.get(i, (f"object {i}",)))
+        Object(
+            inside,
+            {a.name: a.checkpoint_key for a in node.attributes},
+            paths.get(i, (f"object {i}",)),
+        )
         for i, (inside, node) in enumerate(zip(children, nodes, strict=True))
     ]
 

@@ -7,6 +7,7 @@ that tells how it is compressed, and a checksum.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Iterable, Iterator
 
@@ -31,7 +32,9 @@ def entries(data: bytes) -> list[tuple[bytes, bytes]]:
         raise Damage(f"it has {len(data)} bytes, and its end alone needs {_FOOTER}")
     footer = data[-_FOOTER:]
     if int.from_bytes(footer[-8:], "little") != _MAGIC:
-        raise Damage("it does not end as such a file does: it is truncated, or it is of another kind")
+        raise Damage(
+            "it does not end as such a file does: it is truncated, or it is of another kind"
+        )
     _, at = _handle(footer, 0)  # of a block about the table, which is empty
     (begin, size), _ = _handle(footer, at)
     found: list[tuple[bytes, bytes]] = []
@@ -43,7 +46,7 @@ def entries(data: bytes) -> list[tuple[bytes, bytes]]:
             raise Damage("its blocks overlap")
         found += _pairs(_block(data, begin, size))
     keys = [key for key, _ in found]
-    if any(a >= b for a, b in zip(keys, keys[1:], strict=False)):
+    if any(a >= b for a, b in itertools.pairwise(keys)):
         raise Damage("its keys are not in order")
     return found
 
@@ -61,7 +64,9 @@ def _handle(data: bytes, at: int) -> tuple[tuple[int, int], int]:
 def _block(data: bytes, begin: int, size: int) -> bytes:
     end = begin + size
     if end + _TRAILER > len(data) - _FOOTER:
-        raise Damage(f"a block of {size} bytes at byte {begin} lies outside of its {len(data)} bytes")
+        raise Damage(
+            f"a block of {size} bytes at byte {begin} lies outside of its {len(data)} bytes"
+        )
     if masked(data[begin : end + 1]) != data[end + 1 : end + _TRAILER]:
         raise Damage(f"the block of {size} bytes at byte {begin} has another checksum")
     kind = data[end]

@@ -1,7 +1,7 @@
 """The formats of checkpoints: tapeflow's own, one safetensors file, and TensorFlow's, an index and data files.
 
-Both are read. Where there are two of one name, tapeflow's counts: TensorFlow's is removed by nobody but its owner, and is
-older than what was written over it.
+Both are read. Where there are two of one name, tapeflow's counts: TensorFlow's is removed by nobody but its owner, and
+is older than what was written over it.
 """
 
 from __future__ import annotations

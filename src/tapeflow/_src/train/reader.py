@@ -23,7 +23,9 @@ class CheckpointReader:
     def __init__(self, prefix: str) -> None:
         self._file = saving.opened_file(prefix)
         # In TensorFlow's files the objects are a tensor among the others.
-        self._graph = {} if isinstance(self._file, Bundle) else {_GRAPH: self._file.texts["objects"]}
+        self._graph = (
+            {} if isinstance(self._file, Bundle) else {_GRAPH: self._file.texts["objects"]}
+        )
 
     def has_tensor(self, name: str) -> bool:
         """Whether there is a tensor of this name."""
@@ -40,11 +42,17 @@ class CheckpointReader:
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """The shapes by name."""
-        return {**{k: [] for k in self._graph}, **{k: list(e.shape) for k, e in self._file.entries.items()}}
+        return {
+            **{k: [] for k in self._graph},
+            **{k: list(e.shape) for k, e in self._file.entries.items()},
+        }
 
     def get_variable_to_dtype_map(self) -> dict[str, DType]:
         """The dtypes by name."""
-        return {**{k: string for k in self._graph}, **{k: e.dtype for k, e in self._file.entries.items()}}
+        return {
+            **dict.fromkeys(self._graph, string),
+            **{k: e.dtype for k, e in self._file.entries.items()},
+        }
 
     def debug_string(self) -> bytes:
         """The names, dtypes and shapes as a text."""

@@ -115,7 +115,9 @@ def _write_for_tensorflow(
     graph = np.empty((), object)
     graph[()] = objects.encoded([objects.Object(*node) for node in nodes], names)
     bundle_writing.write(prefix, {**tensors, OBJECT_GRAPH_KEY: graph})
-    with contextlib.suppress(FileNotFoundError):  # of the same name: it would be read in the place of this
+    with contextlib.suppress(
+        FileNotFoundError
+    ):  # of the same name: it would be read in the place of this
         os.unlink(prefix + SUFFIX)
 
 
@@ -195,7 +197,7 @@ def _nodes_of_tensorflow(file: Bundle) -> list[Node]:
             "Saver of TensorFlow 1. Read its values with tf.train.load_variable, and assign them.",
         )
     try:
-        said = file.read(OBJECT_GRAPH_KEY)
+        said: Any = file.read(OBJECT_GRAPH_KEY)
         nodes = [Node(*each) for each in objects.decoded(said[()])]
     except (Damage, TypeError, IndexError) as error:
         file.refuse(f"it does not say which objects it holds: {error}")

@@ -1,0 +1,44 @@
+"""TensorFlow reads what is written for it. TAPEFLOW_PEERS names a Python that has it: `make differential` does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.tensorflow_files import models
+
+import tapeflow as tf
+
+pytestmark = pytest.mark.peers
+ROOT = Path(__file__).parents[2]
+FORMAT = tf.train.CheckpointOptions(format="tensorflow")
+
+
+def told(*arguments: str) -> Any:
+    """What TensorFlow says."""
+    python = os.environ.get("TAPEFLOW_PEERS")
+    if not python:
+        pytest.skip("TAPEFLOW_PEERS names no Python with TensorFlow")
+    command = [python, "-m", "tests.tensorflow_files.there", *arguments]
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "KERAS_BACKEND")}
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_a_checkpoint_is_restored_there(tmp_path, name):
+    tf.keras.utils.set_random_seed(1)
+    model = models.compiled(name, tf.keras)
+    x, y = models.batch(name)
+    models.trained(model, x, y, models.STEPS_BEFORE)
+    path = tf.train.Checkpoint(model=model).write(tmp_path / "ckpt", FORMAT)
+    found = told("checkpoint", name, path)
+    np.testing.assert_allclose(found["outputs"], model(x), atol=1e-5)
+    losses = models.trained(model, x, y, models.STEPS_AFTER)
+    np.testing.assert_allclose(found["losses"], losses, atol=1e-5)
