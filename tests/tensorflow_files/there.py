@@ -1,6 +1,6 @@
 """What TensorFlow makes of files that were written here. It is run by a Python that has it, and prints JSON.
 
-    python -m tests.tensorflow_files.there checkpoint NAME PREFIX
+python -m tests.tensorflow_files.there checkpoint NAME PREFIX
 """
 
 from __future__ import annotations
