@@ -194,7 +194,7 @@ def blas_threads():
 
 
 def test_threads_of_matrix_products():
-    from tapeflow._src.engines.workers import processors
+    from tapeflow._src.core.system.processors import processors
 
     try:
         tf.config.threading.set_intra_op_parallelism_threads(1)

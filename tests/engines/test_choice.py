@@ -11,7 +11,7 @@ from tests.common import in_threads
 
 import tapeflow as tf
 from tapeflow._src.core.system import jax_loading, loading
-from tapeflow._src.engines import choice, workers
+from tapeflow._src.engines import choice
 from tapeflow._src.engines.xla import engine
 from tapeflow._src.engines.xla.engine import XlaEngine
 
@@ -160,64 +160,6 @@ def test_two_threads_begin_once(monkeypatch):
     assert float(f(tf.constant(1.0))) == 2.0
     other.join()
     assert len(begun) == 1
-
-
-class TestWorkers:
-    def test_an_interruption_waits_for_what_others_write(self):
-        pool = workers.Workers(2)
-        begun, written = threading.Event(), []
-
-        def slowly():
-            begun.set()
-            threading.Event().wait(0.2)
-            written.append(True)
-
-        def interrupted():
-            begun.wait()
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            pool.run([slowly, interrupted])
-        assert written
-        done = []
-        pool.run([lambda: done.append(1), lambda: done.append(2)])
-        assert sorted(done) == [1, 2]
-
-    def test_errors_are_raised_where_the_work_was_given(self):
-        def fail():
-            raise ValueError("no")
-
-        with pytest.raises(ValueError, match="no"):
-            workers.Workers(2).run([fail, lambda: None])
-
-    def test_blas_gets_its_threads_back(self):
-        def counts():
-            return [library.get_num_threads() for library in workers._blas.libraries]
-
-        before = counts()
-        first, second = workers.one_blas_thread(), workers.one_blas_thread()
-        first.__enter__()
-        second.__enter__()
-        assert set(counts()) <= {1}
-        first.__exit__()
-        assert set(counts()) <= {1}
-        second.__exit__()
-        assert counts() == before
-
-        def many():
-            for _ in range(50):
-                with workers.one_blas_thread():
-                    pass
-
-        in_threads(8, many)
-        assert counts() == before
-
-    def test_what_was_never_left_is_left_when_it_goes(self):
-        before = [library.get_num_threads() for library in workers._blas.libraries]
-        scope = workers.one_blas_thread()
-        scope.__enter__()
-        del scope
-        assert [library.get_num_threads() for library in workers._blas.libraries] == before
 
 
 def _in_child(queue):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools as _functools
-from collections.abc import Callable
 from typing import Any
 
 from tapeflow._src.core.export import export
+from tapeflow._src.core.system.processors import processors
+from tapeflow._src.insides.blas_threads import use_threads
+from tapeflow._src.insides.fallback import lacking
 
 _chosen = {"inter": 0, "intra": 0}
 
@@ -55,26 +56,15 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
     Args:
       num_threads: a number of threads; 0 for one on each processor.
     """
-    from tapeflow._src.engines.workers import processors
-
     _chosen["intra"] = _checked(num_threads)
-    _set_blas_threads()(num_threads or processors())
+    if not use_threads(num_threads or processors()):
+        lacking(
+            "NumPy's BLAS library cannot be told its number of threads",
+            "pip install threadpoolctl, which knows more libraries, or set OMP_NUM_THREADS",
+        )
 
 
 def _checked(num_threads: Any) -> int:
     if isinstance(num_threads, bool) or not isinstance(num_threads, int) or num_threads < 0:
         raise ValueError(f"num_threads must be an integer >= 0, got {num_threads!r}")
     return num_threads
-
-
-@_functools.cache
-def _set_blas_threads() -> Callable[[int], Any]:
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        # Without it, the library that comes with NumPy can be asked directly.
-        from tapeflow._src.insides.blas import thread_setter
-
-        return thread_setter()
-    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-    return lambda count: [library.set_num_threads(count) for library in libraries]

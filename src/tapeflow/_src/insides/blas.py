@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.insides.fallback import lacking, slower
+from tapeflow._src.insides.fallback import slower
 
 _ROW_MAJOR, _PLAIN, _TRANSPOSED = 101, 111, 112
 _LETTERS = {
@@ -22,16 +22,16 @@ _LETTERS = {
     np.dtype(np.float64): ("d", ctypes.c_double),
 }
 
-Update = Callable[[Any, Any, Any, float], None]
+Update = Callable[[Any, Any, Any, float, int, int], None]
 
 
 @functools.cache
 def product_update(dtype: np.dtype) -> Update | None:
-    """A function that adds `scale * a @ b` to `c`, in place, for matrices of a dtype; None if there is none."""
+    """A function that adds `scale * a @ b` to `c`, in place and in a range of its rows; None if there is none."""
     if dtype not in _LETTERS:
         return None
     letter, number = _LETTERS[dtype]
-    gemm = getattr(_library(), f"scipy_cblas_{letter}gemm64_", None)
+    gemm = getattr(library(), f"scipy_cblas_{letter}gemm64_", None)
     if gemm is None:
         slower(
             "NumPy has no OpenBLAS of the kind its wheels have",
@@ -49,15 +49,15 @@ def product_update(dtype: np.dtype) -> Update | None:
         *[pointer, size],
     ]
 
-    def update(c: Any, a: Any, b: Any, scale: float) -> None:
-        rows, columns = c.shape
+    def update(c: Any, a: Any, b: Any, scale: float, start: int, stop: int) -> None:
+        columns = c.shape[1]
         a_order, a_step = _order(a)
         b_order, b_step = _order(b)
         gemm(
             *(_ROW_MAJOR, a_order, b_order),
-            *(rows, columns, a.shape[1]),
-            *(scale, a.ctypes.data, a_step, b.ctypes.data, b_step),
-            *(1.0, c.ctypes.data, columns),
+            *(stop - start, columns, a.shape[1]),
+            *(scale, a[start:].ctypes.data, a_step, b.ctypes.data, b_step),
+            *(1.0, c[start:].ctypes.data, columns),
         )
 
     return update
@@ -76,19 +76,8 @@ def _order(x: Any) -> tuple[int, int]:
 
 
 @functools.cache
-def thread_setter() -> Callable[[int], Any]:
-    """What tells NumPy's BLAS library how many threads to use; it does nothing where that cannot be told."""
-    found = getattr(_library(), "scipy_openblas_set_num_threads64_", None)
-    if found is None:
-        lacking(
-            "NumPy's BLAS library cannot be told its number of threads",
-            "pip install threadpoolctl, which knows more libraries, or set OMP_NUM_THREADS",
-        )
-    return found or (lambda count: None)
-
-
-@functools.cache
-def _library() -> ctypes.CDLL | None:
+def library() -> ctypes.CDLL | None:
+    """The OpenBLAS of NumPy's wheels, if NumPy comes from one."""
     numpy = pathlib.Path(np.__file__).parent
     for folder in (numpy.parent / "numpy.libs", numpy / ".dylibs"):
         for path in folder.glob("*scipy_openblas64*"):

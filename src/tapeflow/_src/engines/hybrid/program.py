@@ -7,11 +7,11 @@ from typing import Any
 from tapeflow._src.core.context import quietly
 from tapeflow._src.engines.hybrid.shared_work import computed, is_large
 from tapeflow._src.engines.numpy.program import NumpyProgram
-from tapeflow._src.engines.workers import one_blas_thread
 from tapeflow._src.engines.xla.partition import Stage
 from tapeflow._src.engines.xla.program import StageRun, Values, XlaProgram, on_host
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.sizes import needs
+from tapeflow._src.insides.blas_threads import one_blas_thread
 
 
 class HybridProgram(XlaProgram):

@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import aligned_empty
-from tapeflow._src.engines.workers import workers
+from tapeflow._src.core.system.workers import workers
 from tapeflow._src.graph.graph import Node
+from tapeflow._src.primitives.linalg.shared_products import tasks as product_tasks
+from tapeflow._src.primitives.sharing import cuts
 
 _WORTH_IT = 2**21  # multiplications; less is done by XLA, with what is around it
 
@@ -95,7 +95,7 @@ def _matmul(node: Node, a: Any, b: Any, count: int) -> tuple[Tasks, Finish]:
     out = whole = aligned_empty(node.outputs[0].shape, a.dtype)
     if a.ndim > 2 and b.ndim == 2:  # one product, and not one for each matrix
         a, out = a.reshape(-1, a.shape[-1]), whole.reshape(-1, whole.shape[-1])
-    return _product(a, b, out, count), lambda: whole
+    return product_tasks(a, b, out, count), lambda: whole
 
 
 def _einsum(node: Node, a: Any, b: Any, count: int) -> tuple[Tasks, Finish]:
@@ -111,32 +111,9 @@ def _einsum(node: Node, a: Any, b: Any, count: int) -> tuple[Tasks, Finish]:
     shape = (*left.shape[: len(rows)], *right.shape[len(summed) :])
     out = aligned_empty(shape, a.dtype)
     matrix = out.reshape(math.prod(shape[: len(rows)]), -1)
-    tasks = _product(left.reshape(-1, inner), right.reshape(inner, -1), matrix, count)
+    tasks = product_tasks(left.reshape(-1, inner), right.reshape(inner, -1), matrix, count)
     labels = [*rows, *columns]
     return tasks, lambda: out.transpose([labels.index(label) for label in output])
-
-
-def _product(a: Any, b: Any, out: Any, count: int) -> Tasks:
-    def task(a: Any, b: Any, out: Any) -> Callable[[], Any]:
-        return lambda: np.matmul(a, b, out=out)
-
-    return [task(*part) for part in _parts(a, b, out, count)]
-
-
-def _parts(a: Any, b: Any, out: Any, count: int) -> list[tuple[Any, Any, Any]]:
-    *batch, rows, columns = out.shape
-    if batch and batch[0] >= count and a.shape[:1] == b.shape[:1] == out.shape[:1]:
-        return [(a[i:j], b[i:j], out[i:j]) for i, j in _cuts(batch[0], count, 1)]
-    if rows >= columns:
-        return [(a[..., i:j, :], b, out[..., i:j, :]) for i, j in _cuts(rows, count, 16)]
-    return [(a, b[..., i:j], out[..., i:j]) for i, j in _cuts(columns, count, 16)]
-
-
-def _cuts(size: int, count: int, multiple: int) -> list[tuple[int, int]]:
-    step = -(-size // count)
-    step = -(-step // multiple) * multiple
-    cuts = [(min(i * step, size), min((i + 1) * step, size)) for i in range(count)]
-    return [(i, j) for i, j in cuts if i < j]
 
 
 # Convolutions: some images for each thread.
@@ -156,7 +133,7 @@ def _conv(node: Node, x: Any, w: Any, count: int) -> tuple[Tasks, Finish]:
 
         return work
 
-    return [task(i, j) for i, j in _cuts(x.shape[0], count, 1)], lambda: out
+    return [task(i, j) for i, j in cuts(x.shape[0], count)], lambda: out
 
 
 def _conv_filter_gradient(node: Node, x: Any, g: Any, count: int) -> tuple[Tasks, Finish]:
@@ -172,7 +149,7 @@ def _conv_filter_gradient(node: Node, x: Any, g: Any, count: int) -> tuple[Tasks
             out += each
         return out
 
-    return [task(i, j) for i, j in _cuts(x.shape[0], count, 1)], finish
+    return [task(i, j) for i, j in cuts(x.shape[0], count)], finish
 
 
 _WORK: dict[str, Callable[..., tuple[Tasks, Finish]]] = {

@@ -14,7 +14,9 @@ import numpy as np
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides import blas
+from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.nn.softmax import narrow, pick_labels, rows_and_labels, shifted, wide
+from tapeflow._src.primitives.sharing import shared_out
 
 
 class Fused:
@@ -51,16 +53,19 @@ def _update_kernel(
     b = b.T if transpose_b else b
     update = blas.product_update(w.dtype)
     if update is None or not (blas.fits(a) and blas.fits(b)):
-        product = np.matmul(a, b)
-        product *= w.dtype.type(scale)
-        return np.add(w, product, out=product)
+        step = product(a, b)
+        step *= w.dtype.type(scale)
+        return np.add(w, step, out=step)
     in_place = (
         out is w
         and w.flags.c_contiguous  # BLAS writes rows
         and not (np.may_share_memory(w, a) or np.may_share_memory(w, b))
     )
     result = w if in_place else np.array(w, order="C")
-    update(result, a, b, scale)
+    rows, columns = result.shape
+    shared_out(
+        lambda i, j: update(result, a, b, scale, i, j), rows, rows * columns * a.shape[1], 16
+    )
     return result
 
 

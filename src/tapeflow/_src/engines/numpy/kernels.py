@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow._src.core.dtypes import bfloat16, float16
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Node
+from tapeflow._src.primitives.linalg.shared_products import product
 
 Special = Callable[[Node], tuple[Callable[..., Any], dict[str, Any]] | None]
 """For a node, a function of its inputs (and of an array to write into, or nothing) and the attributes it takes; or None
@@ -69,10 +70,10 @@ def _matmul(node: Node) -> Any:
     if first and second:
         return None
     if first:
-        return (lambda a, b: np.matmul(a.T, b)), {}
+        return (lambda a, b: product(a.T, b)), {}
     if second:
-        return (lambda a, b: np.matmul(a, b.T)), {}
-    return np.matmul, {}
+        return (lambda a, b: product(a, b.T)), {}
+    return product, {}
 
 
 @_special("product_update")

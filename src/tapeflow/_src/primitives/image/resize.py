@@ -16,6 +16,7 @@ import numpy as np
 
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
+from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.reduction.reducing import refuse
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec
@@ -146,7 +147,7 @@ def _kernel(x: Any, *, axis: int, size: int, method: str, antialias: bool, adjoi
         dense = matrix(method, source, target, antialias)
         dense = (dense.T if adjoint else dense).astype(work.dtype)
         rows = math.prod(x.shape[:axis])
-        flat = np.matmul(dense, work.reshape(rows, have, math.prod(x.shape[axis + 1 :])))
+        flat = product(dense, work.reshape(rows, have, math.prod(x.shape[axis + 1 :])))
         out = flat.reshape(*x.shape[:axis], size, *x.shape[axis + 1 :])
     else:
         wide = (-1, *[1] * (x.ndim - 1 - axis))

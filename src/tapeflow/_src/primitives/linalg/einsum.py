@@ -18,6 +18,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise.builders import conj
+from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.rules import NUMERIC, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
@@ -111,7 +112,7 @@ def _pair(a: Any, a_labels: str, b: Any, b_labels: str, needed: set[str]) -> tup
         b = np.broadcast_to(b, (*b.shape[:n], *inner, *b.shape[s:]))
     left = a.reshape((*a.shape[:n], _product(a.shape[n:m]), _product(a.shape[m:])))
     right = b.reshape((*b.shape[:n], _product(b.shape[n:s]), _product(b.shape[s:])))
-    out = np.matmul(left, right)
+    out = product(left, right)
     out = out.reshape((*out.shape[:-2], *a.shape[n:m], *b.shape[s:]))
     return out, "".join(batch + rows + columns)
 

@@ -14,6 +14,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise.builders import conj
+from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.rules import (
     NUMERIC,
     REAL,
@@ -22,6 +23,7 @@ from tapeflow._src.primitives.rules import (
     check_same_dtype,
     invalid,
 )
+from tapeflow._src.primitives.sharing import VECTOR_ALONE
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -35,19 +37,18 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
     if transpose_b:
         b = b.T if b.ndim == 2 else b.swapaxes(-1, -2)
     if dtype.char in "fd":  # nothing more to check for float32 and float64
-        if a.ndim == b.ndim == 2 and a.shape[0] * b.shape[1] < 4096:
-            # Quicker to begin than matmul, but it fills a large result with zeros first.
-            return a.dot(b)
+        if a.ndim == b.ndim == 2 and a.size * b.shape[1] < VECTOR_ALONE:
+            return a.dot(b)  # quicker to begin than matmul
         if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
             # One product, not one for each matrix.
-            rows = np.matmul(a.reshape(-1, a.shape[-1]), b)
+            rows = product(a.reshape(-1, a.shape[-1]), b)
             return rows.reshape(*a.shape[:-1], b.shape[-1])
-        return np.matmul(a, b)
+        return product(a, b)
     if dtype.kind == "b":
         raise ValueError("operands do not fit")
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         # NumPy multiplies half precision without BLAS and adds up in half precision.
-        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+        return product(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return np.matmul(a, b)
 
 

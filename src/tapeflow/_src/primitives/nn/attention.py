@@ -16,6 +16,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.linalg.products import matmul
+from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.nn.softmax import (
     narrow,
     softmax,
@@ -81,7 +82,7 @@ def _biased_gradient_result(
 
 
 def _weights(q: Any, k: Any, bias: Any, scale: float, causal: bool) -> Any:
-    scores = np.matmul(q * q.dtype.type(scale), k.swapaxes(-1, -2))
+    scores = product(q * q.dtype.type(scale), k.swapaxes(-1, -2))
     for b in bias:
         scores += b
     if causal:
@@ -102,19 +103,19 @@ def _kernel(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> A
     check = _biased_result if bias else _result
     check(*[ArraySpec(x.shape, from_numpy(x.dtype)) for x in operands], scale=scale, causal=causal)
     p = _weights(wide(q), wide(k), map(wide, bias), scale, causal)
-    return narrow(np.matmul(p, wide(v)), q)
+    return narrow(product(p, wide(v)), q)
 
 
 def _gradient_kernel(u: Any, q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
     like = q
     u, q, k, v = (wide(x) for x in (u, q, k, v))
     p = _weights(q, k, map(wide, bias), scale, causal)
-    of_v = np.matmul(p.swapaxes(-1, -2), u)
-    s = np.matmul(u, v.swapaxes(-1, -2))
+    of_v = product(p.swapaxes(-1, -2), u)
+    s = product(u, v.swapaxes(-1, -2))
     s -= np.add.reduce(s * p, axis=-1, keepdims=True)
     s *= p
     s *= s.dtype.type(scale)
-    of_q, of_k = np.matmul(s, k), np.matmul(s.swapaxes(-1, -2), q)
+    of_q, of_k = product(s, k), product(s.swapaxes(-1, -2), q)
     return narrow(of_q, like), narrow(of_k, like), narrow(of_v, like)
 
 

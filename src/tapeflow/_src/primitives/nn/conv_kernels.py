@@ -21,6 +21,7 @@ from tapeflow._src.primitives.nn.windows import (
     unfolded,
     unpadded,
 )
+from tapeflow._src.primitives.sharing import shared_out
 
 PART = 1 << 20
 """How many elements the matrix of windows has at most, a few rows aside: 4 MB of float32."""
@@ -122,7 +123,7 @@ def conv_kernel(
     if not out.size or not x.size:
         return np.zeros_like(out)
     if groups == 1:
-        _convolve(x, w, out, *where)
+        _shared_by_images(_convolve, x, w, out, *where)
     elif w.shape[-2] == 1:
         _convolve_depthwise(x, w, out, *where)
     else:
@@ -131,6 +132,16 @@ def conv_kernel(
             _convolve(x[..., a], w[..., b], part, *where)
             out[..., b] = part
     return out
+
+
+def _shared_by_images(compute: Callable[..., None], x: Any, w: Any, out: Any, *where: Any) -> None:
+    """Some images for each thread."""
+    larger = max(
+        x.size // x.shape[-1], out.size // out.shape[-1]
+    )  # a gradient may be the larger one
+    shared_out(
+        lambda i, j: compute(x[i:j], w, out[i:j], *where), len(x), larger * math.prod(w.shape)
+    )
 
 
 def _convolve(x: Any, w: Any, out: Any, strides: Sizes, dilations: Sizes, padding: Pairs) -> None:
@@ -214,38 +225,39 @@ def input_gradient_kernel(
         raise ValueError("shapes do not fit")
     if not g.size or not math.prod(shape):
         return np.zeros(shape, g.dtype)
-    if groups == 1:
-        return _spread(g, w, shape, *where)
-    if w.shape[-2] == 1:
+    if w.shape[-2] == 1 < groups:
         return _spread_depthwise(g, w, shape, *where)
     out = np.empty(shape, g.dtype)
+    if groups == 1:
+        _shared_by_images(_spread, g, w, out, *where)
+        return out
     for a, b in zip(_grouped(shape[-1], groups), _grouped(w.shape[-1], groups), strict=True):
-        part = (*shape[:-1], a.stop - a.start)
-        out[..., a] = _spread(g[..., b], w[..., b], part, *where)
+        part = np.empty((*shape[:-1], a.stop - a.start), g.dtype)
+        _spread(g[..., b], w[..., b], part, *where)
+        out[..., a] = part
     return out
 
 
-def _spread(g: Any, w: Any, shape: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs) -> Any:
+def _spread(g: Any, w: Any, out: Any, strides: Sizes, dilations: Sizes, padding: Pairs) -> None:
     """Every result goes back, times the filter, to the window it came from."""
-    if not g.size:
-        return np.zeros(shape, g.dtype)
+    shape = out.shape
     window, channels = w.shape[:-2], w.shape[-1]
     matrix = w.reshape(-1, channels).T
     if _is_pointwise(window, strides, padding):
-        return np.matmul(g.reshape(-1, channels), matrix).reshape(shape)
+        np.matmul(g.reshape(-1, channels), matrix, out=out.reshape(-1, shape[-1]))
+        return
     if all(stride == 1 for stride in strides):
         back = _backward_padding(g.shape[1:-1], shape[1:-1], window, dilations, padding)
         if back is not None:
-            out = np.empty(shape, g.dtype)
             turned = np.flip(w, tuple(range(len(window)))).swapaxes(-1, -2)
             _convolve(g, np.ascontiguousarray(turned), out, strides, dilations, back)
-            return out
+            return
     space = g.shape[1:-1]
     width = matrix.shape[1]
     frame_space = tuple(
         [d + before + after for d, (before, after) in zip(shape[1:-1], padding, strict=True)]
     )
-    out = np.zeros((shape[0], *frame_space, shape[-1]), g.dtype)
+    frame = np.zeros((shape[0], *frame_space, shape[-1]), g.dtype)
     none: Pairs = ((0, 0),) * len(window)
     places = list(taps(frame_space, window, strides, dilations, none, space))
     for batch, lines in _parts(shape[0], space, width):
@@ -256,9 +268,9 @@ def _spread(g: Any, w: Any, shape: Sizes, strides: Sizes, dilations: Sizes, padd
         length = (part.shape[1] - 1) * strides[0] + 1
         for index, (_, seen, *rest), _ in places:
             start = seen.start + first
-            to = out[(batch, slice(start, start + length, strides[0]), *rest)]
+            to = frame[(batch, slice(start, start + length, strides[0]), *rest)]
             np.add(to, rows[(..., *index, slice(None))], out=to)
-    return out[unpadded(shape[1:-1], padding)]
+    out[...] = frame[unpadded(shape[1:-1], padding)]
 
 
 def _backward_padding(
@@ -290,7 +302,7 @@ def filter_gradient_kernel(
     if not g.size or not x.size:
         return np.zeros(shape, g.dtype)
     if groups == 1:
-        return _correlate(x, g, shape, *where)
+        return _added_up(x, g, shape, *where)
     if shape[-2] == 1:
         return _correlate_depthwise(x, g, shape, *where)
     out = np.empty(shape, g.dtype)
@@ -298,6 +310,20 @@ def filter_gradient_kernel(
         part = (*shape[:-1], b.stop - b.start)
         out[..., b] = _correlate(x[..., a], g[..., b], part, *where)
     return out
+
+
+def _added_up(x: Any, g: Any, shape: Sizes, *where: Any) -> Any:
+    """The sum over all images, some of them on each thread."""
+    sums: dict[int, Any] = {}
+
+    def correlate(i: int, j: int) -> None:
+        sums[i] = _correlate(x[i:j], g[i:j], shape, *where)
+
+    shared_out(correlate, len(x), g.size * math.prod(shape[:-1]))
+    first, *others = [sums[i] for i in sorted(sums)]  # in this order, whichever was ready first
+    for each in others:
+        first += each
+    return first
 
 
 def _correlate(

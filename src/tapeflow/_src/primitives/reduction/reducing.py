@@ -16,6 +16,7 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.insides.blas_threads import one_blas_thread
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.rules import (
@@ -27,6 +28,7 @@ from tapeflow._src.primitives.rules import (
     check_dtype,
     invalid,
 )
+from tapeflow._src.primitives.sharing import VECTOR_ALONE
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.storage import of_sizes
 from tapeflow._src.primitives.table import calls, primitive
@@ -93,10 +95,19 @@ def _ones(count: int, char: str) -> np.ndarray:
     return np.ones(count, char)
 
 
+def _sum_of_rows(x: Any) -> Any:
+    """BLAS adds up rows faster."""
+    ones = _ones(x.shape[0], x.dtype.char)
+    if x.size < VECTOR_ALONE:
+        return ones.dot(x)
+    with one_blas_thread():
+        return ones.dot(x)
+
+
 def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     if x.dtype.char in "fd":  # nothing to check for float32 and float64
         if axis == _ROWS and x.ndim == 2 and not keepdims and 1 < x.shape[0] <= 1024:
-            return _ones(x.shape[0], x.dtype.char).dot(x)  # BLAS adds up rows faster
+            return _sum_of_rows(x)
         return np.add.reduce(x, axis=axis, keepdims=keepdims)
     refuse(x, "bO")
     # float16 is added up in float32: a thousand terms would already lose it.

@@ -1,0 +1,35 @@
+"""How many processors this process may use."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+_CONTROL_GROUPS = Path("/sys/fs/cgroup")
+
+
+@functools.cache
+def processors() -> int:
+    """How many processors this process may keep busy: those it may run on, and no more than its container is given."""
+    if hasattr(os, "sched_getaffinity"):
+        allowed = len(os.sched_getaffinity(0))
+    else:
+        allowed = os.cpu_count() or 1
+    return max(1, min(allowed, _quota(_CONTROL_GROUPS) or allowed))
+
+
+def _quota(root: Path) -> int | None:
+    """How many processors' time the control group of the process is given, rounded up; None without a limit."""
+    for limit, period in (
+        (root / "cpu.max", None),  # version 2: both numbers in one file
+        (root / "cpu" / "cpu.cfs_quota_us", root / "cpu" / "cpu.cfs_period_us"),
+    ):
+        try:
+            words = [*limit.read_text().split(), *(period.read_text().split() if period else ())]
+            quota, per = map(int, words[:2])
+        except (OSError, ValueError):  # there is no such file, or it says "max"
+            continue
+        if quota > 0 and per > 0:
+            return -(-quota // per)
+    return None

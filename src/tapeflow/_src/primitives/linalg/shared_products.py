@@ -1,0 +1,49 @@
+"""Matrix products of NumPy arrays, on as many threads as they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.primitives.sharing import MATRIX_ALONE, VECTOR_ALONE, cuts, shared_out
+
+
+def product(a: Any, b: Any, out: Any = None) -> Any:
+    """`np.matmul` of matrices or stacks of them."""
+    rows, columns = a.shape[-2], b.shape[-1]
+    work = max(a.size * columns, b.size * rows)
+    if work < VECTOR_ALONE or (work < MATRIX_ALONE and rows > 1 and columns > 1):
+        return np.matmul(a, b, out=out)
+    if type(a) is not np.ndarray:  # an array of a device
+        return np.matmul(a, b, out=out)
+    if out is None:
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
+        out = np.empty((*stack, rows, columns), a.dtype)
+    part, size, multiple = _way_to_cut(a, b, out)
+    shared_out(lambda i, j: np.matmul(*part(i, j)), size, work, multiple)
+    return out
+
+
+def tasks(a: Any, b: Any, out: Any, count: int) -> list[Callable[[], Any]]:
+    """At most `count` tasks that together write the product of `a` and `b`."""
+    part, size, multiple = _way_to_cut(a, b, out)
+
+    def task(i: int, j: int) -> Callable[[], Any]:
+        return lambda: np.matmul(*part(i, j))
+
+    return [task(i, j) for i, j in cuts(size, count, multiple)]
+
+
+Cut = tuple[Callable[[int, int], tuple[Any, Any, Any]], int, int]
+
+
+def _way_to_cut(a: Any, b: Any, out: Any) -> Cut:
+    """How to take a part of the stack, the rows or the columns, how many there are, and the multiple to cut at."""
+    *stack, rows, columns = out.shape
+    if stack and stack[0] > 1 and a.shape[:1] == b.shape[:1] == out.shape[:1]:
+        return lambda i, j: (a[i:j], b[i:j], out[i:j]), stack[0], 1
+    if rows >= columns:
+        return lambda i, j: (a[..., i:j, :], b, out[..., i:j, :]), rows, 16
+    return lambda i, j: (a, b[..., i:j], out[..., i:j]), columns, 16

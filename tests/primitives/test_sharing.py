@@ -1,0 +1,103 @@
+"""What is shared out between threads is what one thread computes."""
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+from tapeflow._src.core.system import workers
+from tapeflow._src.primitives import sharing
+from tapeflow._src.primitives.linalg.shared_products import product
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """Everything is worth sharing, among three; how often it was is counted."""
+    pool, runs = workers.Workers(3), []
+    run = pool.run
+
+    def counted(tasks):
+        runs.append(len(tasks))
+        run(tasks)
+
+    monkeypatch.setattr(pool, "run", counted)
+    monkeypatch.setattr(sharing, "workers", lambda: pool)
+    monkeypatch.setattr(sharing, "_SHARED", 1)
+    monkeypatch.setattr(sharing, "_PART", 1)
+    monkeypatch.setattr(sharing.one_blas_thread, "__enter__", lambda self: 3)
+    for name in ("VECTOR_ALONE", "MATRIX_ALONE"):
+        monkeypatch.setattr(f"tapeflow._src.primitives.linalg.shared_products.{name}", 0)
+    monkeypatch.setattr("tapeflow._src.primitives.linalg.products.VECTOR_ALONE", 0)
+    return runs
+
+
+def values(*shape, dtype="float32"):
+    return np.random.default_rng(sum(shape)).integers(-4, 5, shape).astype(dtype)
+
+
+SHAPES = [
+    ((50, 7), (7, 20)),
+    ((20, 7), (7, 50)),
+    ((1, 7), (7, 90)),
+    ((90, 7), (7, 1)),
+    ((2, 3), (3, 2)),
+    ((5, 33, 7), (5, 7, 20)),
+    ((2, 33, 7), (2, 7, 20)),
+    ((33, 7), (5, 7, 60)),
+    ((1, 4, 40, 7), (6, 1, 7, 33)),
+    ((4, 40, 0), (0, 33)),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_products(shared, a, b, order, dtype):
+    a, b = (np.asarray(values(*s, dtype=dtype), order=order) for s in (a, b))
+    expected = np.einsum("...ij,...jk->...ik", a, b)
+    np.testing.assert_array_equal(product(a, b), expected)
+    out = np.empty_like(expected)
+    assert product(a, b, out) is out
+    np.testing.assert_array_equal(out, expected)
+    assert bool(shared) == (a.size > 6)  # a few elements are not cut
+
+
+@pytest.mark.parametrize("strides", [1, 2])
+@pytest.mark.parametrize(("window", "groups"), [(1, 1), (3, 1), (3, 2), (3, 4)])
+def test_convolutions_and_their_gradients(shared, monkeypatch, strides, window, groups):
+    x = tf.constant(values(5, 9, 8, 4))
+    w = tf.constant(values(window, window, 4 // groups, 8))
+
+    def results():
+        with tf.GradientTape() as tape:
+            tape.watch((x, w))
+            y = tf.nn.conv2d(x, w, strides, "SAME")
+        return y, *tape.gradient(y, (x, w), tf.constant(values(*y.shape)))
+
+    parts = results()
+    assert shared or groups > 1
+    monkeypatch.setattr(sharing, "_SHARED", 2**60)
+    for part, whole in zip(parts, results(), strict=True):
+        np.testing.assert_array_equal(part, whole)
+
+
+def test_updates_by_products_inside_functions(shared):
+    w = tf.Variable(values(40, 24))
+    a, b = values(40, 9), values(9, 24)
+    expected = w.numpy() - 0.5 * (a @ b)
+
+    @tf.function(jit_compile=False)
+    def step(a, b):
+        w.assign(w - 0.5 * tf.matmul(a, b))
+
+    step(a, b)
+    np.testing.assert_array_equal(w, expected)
+    step(np.asfortranarray(a), b)
+    np.testing.assert_array_equal(w, expected - 0.5 * (a @ b))
+    assert 3 in shared
+
+
+def test_an_error_in_a_part_is_an_error(shared):
+    with pytest.raises(ValueError, match="matmul"):
+        product(values(50, 7), values(8, 20))
+    product(values(50, 7), values(7, 20))
+    assert shared[-1] > 1
