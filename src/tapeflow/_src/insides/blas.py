@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import pathlib
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -78,11 +78,12 @@ def _order(x: Any) -> tuple[int, int]:
 @functools.cache
 def library() -> ctypes.CDLL | None:
     """The OpenBLAS of NumPy's wheels, if NumPy comes from one."""
-    numpy = pathlib.Path(np.__file__).parent
-    for folder in (numpy.parent / "numpy.libs", numpy / ".dylibs"):
-        for path in folder.glob("*scipy_openblas64*"):
-            try:
-                return ctypes.CDLL(str(path))
-            except OSError:
-                continue
+    numpy = os.path.dirname(np.__file__)
+    for folder in (f"{numpy}.libs", os.path.join(numpy, ".dylibs")):
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            if "scipy_openblas64" in name:
+                try:
+                    return ctypes.CDLL(os.path.join(folder, name))
+                except OSError:
+                    continue
     return None

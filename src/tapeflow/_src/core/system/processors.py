@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-from pathlib import Path
 
-_CONTROL_GROUPS = Path("/sys/fs/cgroup")
+_CONTROL_GROUPS = "/sys/fs/cgroup"
 
 
 @functools.cache
@@ -19,14 +18,15 @@ def processors() -> int:
     return max(1, min(allowed, _quota(_CONTROL_GROUPS) or allowed))
 
 
-def _quota(root: Path) -> int | None:
+def _quota(root: str) -> int | None:
     """How many processors' time the control group of the process is given, rounded up; None without a limit."""
-    for limit, period in (
-        (root / "cpu.max", None),  # version 2: both numbers in one file
-        (root / "cpu" / "cpu.cfs_quota_us", root / "cpu" / "cpu.cfs_period_us"),
-    ):
+    # Of version 2, where both numbers are in one file, and of version 1.
+    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
+        words: list[str] = []
         try:
-            words = [*limit.read_text().split(), *(period.read_text().split() if period else ())]
+            for name in files:
+                with open(os.path.join(root, name)) as file:
+                    words += file.read().split()
             quota, per = map(int, words[:2])
         except (OSError, ValueError):  # there is no such file, or it says "max"
             continue
