@@ -86,6 +86,7 @@ NAMESPACES = {
             "experimental",
             "io",
             "lookup",
+            "profiler",
             "quantization",
             "queue",
             "ragged",
@@ -205,6 +206,10 @@ NAMESPACES = {
     "nest": Namespace("`tf.nest`: nested structures of lists, tuples and dictionaries."),
     "nn": Namespace("`tf.nn`: activations, losses and simple layers.", inside=("experimental",)),
     "nn.experimental": Namespace("`tf.nn.experimental`: dropout that a seed decides."),
+    "profiler": Namespace(
+        "`tf.profiler`: where the time of a program goes.", inside=("experimental",)
+    ),
+    "profiler.experimental": Namespace("`tf.profiler.experimental`: profiles of what runs."),
     "quantization": Namespace(
         "`tf.quantization`: numbers rounded to a few levels, and training that knows of it."
     ),

@@ -35,6 +35,7 @@ LAYERS = [
     "tapeflow._src.engines",
     "tapeflow._src.function",
     "tapeflow._src.config",
+    "tapeflow._src.profiler",
     "tapeflow._src.io",
     "tapeflow._src.extension",
     "tapeflow._src.ragged",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 
 import numpy as np
 import pytest
@@ -281,6 +283,17 @@ class TestCallbacks:
         events.Reload()
         found = [tensor_util.make_ndarray(e.tensor_proto) for e in events.Tensors("epoch_loss")]
         np.testing.assert_allclose(found, losses, rtol=1e-6)
+
+    def test_tensorboard_with_a_profile(self, tmp_path):
+        x, y = problem(64)
+        board = keras.callbacks.TensorBoard(tmp_path, profile_batch=(2, 3))
+        classifier().fit(x, y, batch_size=16, callbacks=[board], verbose=0)
+        (file,) = tmp_path.glob("train/plugins/profile/*/*.trace.json.gz")
+        with gzip.open(file) as content:
+            found = json.load(content)["traceEvents"]
+        steps = [e["args"]["step_num"] for e in found if e["name"] == "Profiled batch"]
+        assert len(steps) == 2
+        assert "matmul" in {e["name"] for e in found}
 
     def test_the_schedule_of_an_optimizer(self):
         schedule = keras.optimizers.schedules.PiecewiseConstantDecay([2], [0.1, 0.0])

@@ -361,3 +361,37 @@ def test_demo_finds_the_examples_of_the_repository(capsys):
     said = capsys.readouterr().out
     names = {line.split()[0] for line in said.splitlines() if line and line[0] != " "}
     assert {"linear_regression", "gradient_clipping", "mixed_precision"} <= names
+
+
+# Profiles.
+
+
+def test_profile_says_where_the_time_went(call, script, tmp_path):
+    path = script(
+        """
+        import tensorflow as tf
+
+        x = tf.ones([200, 200])
+        for _ in range(10):
+            x = tf.tanh(x @ x)
+        print("done")
+        raise SystemExit(3)
+        """
+    )
+    done = call(*TAPEFLOW, "profile", "--rows", 5, path)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.startswith("done\n")
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("matmul"))
+    assert line.split()[1] == "10"
+    assert line.endswith("forward")
+    assert "script.py:6" in done.stdout
+    assert (tmp_path / "tapeflow.trace.json.gz").exists()
+
+
+def test_profile_writes_no_trace_where_none_is_wanted(call, tmp_path):
+    code = "import tapeflow as tf; tf.sin(1.0)"
+    done = call(*TAPEFLOW, "profile", "--by", "op", "--trace", "", "-c", code)
+    assert done.returncode == 0, done.stderr
+    assert "sin" in done.stdout
+    assert "line  " not in done.stdout
+    assert not list(tmp_path.glob("*.gz"))

@@ -15,6 +15,11 @@ from tapeflow._src.summary.state import (
     record_if as record_if,
     should_record_summaries as should_record_summaries,
 )
+from tapeflow._src.summary.traces import (
+    trace_export as trace_export,
+    trace_off as trace_off,
+    trace_on as trace_on,
+)
 from tapeflow._src.summary.writer import (
     SummaryWriter as SummaryWriter,
     create_file_writer as create_file_writer,

@@ -16,6 +16,7 @@ import numpy as np
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import setting
+from tapeflow._src.core.system.timeline import timeline
 
 if TYPE_CHECKING:
     from tapeflow._src.core.interpreter import Interpreter
@@ -92,6 +93,8 @@ class _Context(threading.local):
 
     def __init__(self) -> None:
         self.quiet = quiet_runner()
+        if timeline.watcher is not None:
+            self.quiet = timeline.watcher.runner(self.quiet)
         self.dispatch: tuple[Callable[..., Any], tuple[Recorder, ...]] = (self.quiet, ())
         # The device that a scope asks for, if one does.
         self.place: Any = None

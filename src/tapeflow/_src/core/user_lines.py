@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import NamedTuple
 
+from tapeflow._src.core.context import context
 from tapeflow._src.core.system.package import FOLDER
+
+_BACKPROP = os.path.join(FOLDER, "_src", "autodiff", "backprop.py")
 
 
 class Line(NamedTuple):
-    """A place in the user's code."""
+    """A place in the user's code.
+
+    Attributes:
+      file: its path.
+      number: of the line.
+      function: the name of the function that it is in.
+      backward: whether it has asked for gradients, and they are being computed.
+      scope: the name scopes that are open, with `/` between them.
+    """
 
     file: str
     number: int
     function: str
+    backward: bool = False
+    scope: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.number}"
@@ -22,10 +36,14 @@ class Line(NamedTuple):
 def user_line(*but: str) -> Line | None:
     """The line of the user's code that is running, which is in no file whose path has one of these parts."""
     frame = sys._getframe(1)
+    backward = False
     while frame is not None:
         code = frame.f_code
         name = code.co_filename
+        if code.co_name == "backward" and name == _BACKPROP:
+            backward = True
         if not name.startswith(FOLDER) and not any(part in name for part in ("/malt/", *but)):
-            return Line(name, frame.f_lineno, code.co_name)
+            scope = "/".join(context.name_scopes)
+            return Line(name, frame.f_lineno, code.co_name, backward, scope)
         frame = frame.f_back
     return None

@@ -15,6 +15,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import OutOfRangeError, invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data import in_function
 from tapeflow._src.data.runtime import placing
@@ -73,8 +74,8 @@ class OwnedIterator:
         with self._lock:
             if self._peeked and threading.get_ident() in self._peeked:
                 row = self._peeked.pop(threading.get_ident())
-            elif context.dispatch[1]:
-                with no_recorders():
+            elif context.dispatch[1] or timeline.watcher is not None:
+                with no_recorders(), span("data", "next element"):
                     row = next(self._rows)
             else:
                 row = next(self._rows)

@@ -22,6 +22,7 @@ from tapeflow._src.core import settings
 from tapeflow._src.core.errors import OpError
 from tapeflow._src.core.log import logger
 from tapeflow._src.core.system import jax_loading
+from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.hybrid.engine import HybridEngine
@@ -67,6 +68,7 @@ class Candidate:
         self.name = engine.name
         self.price = engine.price(graph)
         self.program: Program | None = None
+        self._graph_name = graph.name
         self._make = lambda: engine.program(graph, checked)
         self.times: list[float] = []
         self.failed: str | None = None
@@ -79,7 +81,8 @@ class Candidate:
             with self._making:
                 program = self.program
                 if program is None:
-                    program = self.program = self._make()
+                    with span("compile", f"make the {self.name} program of {self._graph_name}"):
+                        program = self.program = self._make()
         return program
 
     @property
@@ -125,7 +128,9 @@ class Executor:
         tensors = [inputs[i] for i in self._positions]
         if self._process != jax_loading.forks:
             self._begin_in_child()
-        if self._decided:
+        if timeline.watcher is not None:
+            results = self._watched(tensors, step)
+        elif self._decided:
             results = self._current.program.run(tensors, step)  # type: ignore[union-attr]
         else:
             results = self._measured(tensors, step)
@@ -133,6 +138,18 @@ class Executor:
             return results
         step.commit(results[self._count :])
         return results[: self._count]
+
+    def _watched(self, tensors: list[Tensor], step: Step | None) -> list[Tensor]:
+        """The same while a profile is open, which is told of it."""
+        self._begin_once()
+        candidate = self._current
+        assert candidate is not None
+        with span("program", self.traced.name, program=candidate.name, ops=len(self.graph.nodes)):
+            if not self._decided:
+                return self._measured(tensors, step)
+            results = candidate.ready().run(tensors, step)
+            candidate.ready().finish(results)
+            return results
 
     def on_arrays(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
         """The outputs as arrays for inputs as arrays, if the program that was chosen is quicker so."""

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from tapeflow._src.core.context import recorders
 from tapeflow._src.core.interpreter import Interpreter
+from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.graph.graph import Graph
@@ -96,7 +97,11 @@ class Engine(Interpreter):
         self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: dict[str, Any]
     ) -> Any:
         """The output of a primitive, of which the recorders are told."""
-        output = self.execute(primitive, inputs, attrs)
+        if timeline.watcher is None:
+            output = self.execute(primitive, inputs, attrs)
+        else:
+            with span("device op", primitive.name, engine=self.name):
+                output = self.execute(primitive, inputs, attrs)
         for recorder in recorders():
             recorder.record(primitive, inputs, output, attrs)
         return output

@@ -18,6 +18,7 @@ from tapeflow._src.core.sizes.dims import atoms_of
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.core.sizes.guards import Guard, failing
 from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.system.timeline import span
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import steps
 from tapeflow._src.core.variables.variable import Variable
@@ -87,7 +88,7 @@ class ConcreteFunction:
         stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
         given = [k.spec if type(k) is SpecKey else x for k, x in zip(keys, stand_ins, strict=True)]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
-        with tracing_lock, around, tracer.whole():
+        with span("trace", f"trace {signature.name}"), tracing_lock, around, tracer.whole():
             for i in self._positions:
                 given[i] = argument_symbol(tracer, keys[i], leaves[i])
             args, kwargs = packed(structure, given)

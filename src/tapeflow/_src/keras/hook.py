@@ -58,11 +58,6 @@ _SLOW_IMPORTS = (
 """Modules that import jax or matplotlib, if they are there, and hardly anybody uses: half of Keras's import time."""
 
 _BOARD = "keras.src.callbacks.tensorboard"
-_WRITERS = {
-    "tensorflow.summary": "tapeflow.summary",
-    "tensorflow.compat.v1": "tapeflow._src.summary.metadata",
-}
-"""Where the callback for TensorBoard finds what it writes with."""
 
 _TORCH = "keras.src.backend.torch"
 _WITH_TENSORFLOW = (
@@ -271,18 +266,9 @@ class _BoardLoader(_EditingLoader):
     """Lets the callback for TensorBoard write with `tf.summary` of tapeflow."""
 
     def edit(self, tree: ast.Module) -> bool:
-        import ast
+        from tapeflow._src.keras.meanings import write_with_tapeflow
 
-        found = False
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for name in node.names:
-                    found = found or name.name in _WRITERS
-                    name.name = _WRITERS.get(name.name, name.name)
-            elif isinstance(node, ast.ImportFrom):
-                found = found or node.module in _WRITERS
-                node.module = _WRITERS.get(node.module or "", node.module)
-        return found
+        return write_with_tapeflow(tree)
 
 
 def _renamed(value: ast.expr) -> ast.expr:

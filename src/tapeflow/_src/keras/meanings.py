@@ -56,3 +56,29 @@ def leave_ragged(utils: Any) -> None:
         return outputs if ragged else convert(outputs, dtype)
 
     utils.convert_tf_tensor = convert_tf_tensor
+
+
+_WRITERS = {
+    "tensorflow.summary": "tapeflow.summary",
+    "tensorflow.compat.v1": "tapeflow._src.summary.metadata",
+}
+"""Where the callback for TensorBoard finds what it writes with."""
+
+
+def write_with_tapeflow(tree: ast.Module) -> bool:
+    """Lets the callback for TensorBoard write with tapeflow's summaries, and profile with tapeflow as the backend."""
+    found = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                found = found or name.name in _WRITERS
+                name.name = _WRITERS.get(name.name, name.name)
+        elif isinstance(node, ast.ImportFrom):
+            found = found or node.module in _WRITERS
+            node.module = _WRITERS.get(node.module or "", node.module)
+        elif isinstance(node, ast.Tuple) and [getattr(e, "value", None) for e in node.elts] == [
+            "jax",
+            "tensorflow",
+        ]:  # the backends whose steps can be profiled
+            node.elts.append(ast.copy_location(ast.Constant("tapeflow"), node.elts[0]))
+    return found

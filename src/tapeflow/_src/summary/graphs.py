@@ -96,7 +96,8 @@ class _Nodes:
             line = f"{os.path.basename(node.line.file)}:{node.line.number}"
             attrs["line"] = wire.text(2, line)
         name, inputs = node.primitive.name, [self._name(v) for v in node.inputs]
-        own = self._add(scope + name, name, inputs, node.outputs, attrs)
+        own = f"{node.line.scope}/{name}" if node.line is not None and node.line.scope else name
+        own = self._add(scope + own, name, inputs, node.outputs, attrs)
         for inner in subgraphs(node):
             _Nodes(self._nodes, self._taken).add(inner, f"{own}/{_plain(inner.name)}/")
 

@@ -3,6 +3,7 @@
     tapeflow run script.py [arguments]      run a script written for TensorFlow as it stands
     tapeflow run -m module [arguments]
     tapeflow run -c code [arguments]
+    tapeflow profile script.py [arguments]  run it, and say where the time went
     tapeflow demo                           list the examples
     tapeflow demo name|all [--quick] [--output folder]
 
@@ -57,16 +58,25 @@ def _parser() -> argparse.ArgumentParser:
         description="Runs a script in which `import tensorflow` gives tapeflow.",
         allow_abbrev=False,
     )
-    kind = run.add_mutually_exclusive_group()
-    kind.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
-    kind.add_argument("-c", dest="code", action="store_true", help="run Python code")
-    run.add_argument(
-        "what",
-        nargs=argparse.REMAINDER,
-        metavar="script.py [arguments ...]",
-        help="what to run, and the arguments it gets",
-    )
+    _add_what(run)
     run.set_defaults(command=_run, error=run.error)
+
+    profile = commands.add_parser(
+        "profile",
+        usage="tapeflow profile [-h] [--by {op,line}] [--rows n] [--trace file] (script.py | -m module | -c code) "
+        "[arguments ...]",
+        help="run a script, and say where the time went",
+        description="Runs a script as `tapeflow run` does. Then it prints the ops and lines that took the most time, "
+        "and writes a trace that ui.perfetto.dev opens.",
+        allow_abbrev=False,
+    )
+    profile.add_argument("--by", choices=("op", "line"), help="one table only")
+    profile.add_argument("--rows", type=int, default=15, help="of each table; 15 by default")
+    profile.add_argument(
+        "--trace", default="tapeflow.trace.json.gz", help="the trace file; '' writes none"
+    )
+    _add_what(profile)
+    profile.set_defaults(command=_profile, error=profile.error)
 
     demo = commands.add_parser(
         "demo",
@@ -81,6 +91,34 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.set_defaults(command=_demo, error=demo.error)
     return parser
+
+
+def _add_what(command: argparse.ArgumentParser) -> None:
+    kind = command.add_mutually_exclusive_group()
+    kind.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
+    kind.add_argument("-c", dest="code", action="store_true", help="run Python code")
+    command.add_argument(
+        "what",
+        nargs=argparse.REMAINDER,
+        metavar="script.py [arguments ...]",
+        help="what to run, and the arguments it gets",
+    )
+
+
+def _profile(options: argparse.Namespace) -> None:
+    from tapeflow._src.profiler import chrome, tables
+    from tapeflow._src.profiler.profile import Profile
+
+    profile = Profile()
+    profile.open()
+    try:
+        _run(options)
+    finally:  # what has run until it failed, or left, is worth knowing
+        profile.close()
+        print(f"\n{tables.text(profile, options.by or ('op', 'line'), options.rows)}", flush=True)
+        if options.trace:
+            chrome.write(profile, options.trace)
+            print(f"\ntrace: {options.trace} (open it in https://ui.perfetto.dev)", flush=True)
 
 
 def _run(options: argparse.Namespace) -> None:

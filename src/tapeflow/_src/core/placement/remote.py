@@ -25,6 +25,7 @@ from tapeflow._src.core.placement.layouts import home_of, is_laid_out, mesh_of
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import failed_on_device
+from tapeflow._src.core.system.timeline import span
 from tapeflow._src.core.tensor import DEVICE, Tensor
 
 
@@ -88,7 +89,8 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
             if is_counting():
                 note_transfer(DEVICE, self.nbytes)
             try:
-                self._host = self._copied()
+                with span("transfer", "copy from a device", bytes=self.nbytes):
+                    self._host = self._copied()
             # What has computed it may still have been running, and fail now.
             except (RuntimeError, MemoryError) as error:
                 raise failed_on_device(error) from None
@@ -409,4 +411,5 @@ def to_buffer(tensor: Tensor, device: Any, line: Any = None) -> Any:
         source = np.asarray(tensor._array)
     if is_counting() and not goes_along(source):
         note_transfer(devices.full_name(devices.name_of(device)), source.nbytes, line)
-    return devices.engine.put(source, device)
+    with span("transfer", "copy to a device", bytes=source.nbytes):
+        return devices.engine.put(source, device)

@@ -21,6 +21,7 @@ from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow._src.core.system.timeline import span
 from tapeflow._src.data.runtime.rows import Row, Rows
 
 PREFETCHED = 8  # elements, where the size of the buffer is left to us
@@ -210,7 +211,8 @@ def _read_ahead(feed: Feed, size: int) -> None:
     changed, ready, source = feed.changed, feed.ready, feed.source
     while not feed.is_over():
         try:
-            row: Any = next(source)
+            with span("data", "prefetch"):
+                row: Any = next(source)
         except StopIteration:
             break
         except BaseException as error:

@@ -19,6 +19,7 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.placement.devices import on_this_computer
 from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
+from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row
@@ -40,6 +41,7 @@ class ElementFunction:
             raise TypeError(f"Dataset.{op} takes a function, got {shown(function)}")
         self._function = function
         self._op = op
+        self._name = getattr(function, "__name__", "function")
         self._specs = tuple(specs)
         self._pack = packer(self._specs)
         self._spec: Any = None
@@ -141,8 +143,14 @@ class ElementFunction:
 
     def __call__(self, row: Row) -> Row:
         """The result for a row."""
+        if timeline.watcher is not None:
+            with span("data", f"{self._op} {self._name}"):
+                return self._result_for(row)
         if self._short is not None:
             return self._short(row)
+        return self._result_for(row)
+
+    def _result_for(self, row: Row) -> Row:
         graph_function = self._graph_function
         if graph_function is None or self._eager:
             return self._called(row)

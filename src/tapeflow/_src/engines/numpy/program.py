@@ -67,6 +67,7 @@ class NumpyProgram:
         exec(compile(self.source, self._file, "exec"), namespace)
         linecache.cache[self._file] = (len(self.source), None, self.source.splitlines(True), "")
         self._program = namespace["program"]
+        self._program.nodes = tuple(writer.lines.values())  # for `watched`
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""

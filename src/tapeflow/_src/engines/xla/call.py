@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tapeflow._src.core.system.timeline import span
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch
 from tapeflow._src.engines.xla.sharding import turn
 from tapeflow._src.graph.graph import Value
@@ -66,6 +67,7 @@ class Call:
         self._is_on_mesh = layouts is not None
         if layouts is not None and watch.inside:
             layouts = (*layouts, None)
+        self._name = function.__name__
         self._program = jax.jit(
             function, donate_argnums=list(donated), compiler_options=options, out_shardings=layouts
         )
@@ -115,7 +117,8 @@ class Call:
         self._compiling.add(get_ident())
         try:
             # Waited for: if there is no memory for it, nobody has lost anything yet.
-            results = jax.block_until_ready(self._cold(*given))
+            with span("compile", f"compile {self._name}, and run it once"):
+                results = jax.block_until_ready(self._cold(*given))
         finally:
             self._compiling.discard(get_ident())
         if self._donated and kind not in self._warm:

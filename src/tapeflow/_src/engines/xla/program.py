@@ -17,6 +17,7 @@ from tapeflow._src.core.placement.layouts import is_at, mesh_of
 from tapeflow._src.core.placement.remote import RemoteTensor, to_device
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import keep_freed_memory
+from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.program import NumpyProgram
@@ -216,6 +217,8 @@ class XlaProgram:
 
     def _run_stages(self, values: Values, steps: list[StageRun]) -> None:
         for number, (stage, step) in enumerate(zip(self._stages, steps, strict=True)):
+            if timeline.watcher is not None and len(steps) > 1:
+                step = _watched(step, stage, number)
             if step(values) is REFUSED:
                 # NumPy decides about the values that XLA has met, and runs the program from here on.
                 left = [node for stage in self._stages[number:] for node in stage.nodes]
@@ -292,6 +295,20 @@ class XlaProgram:
         constants = self._graph.constants
         used = [*(v for node in nodes for v in node.inputs), *outputs]
         return {v: constants[v] for v in used if v in constants}
+
+
+def _watched(step: StageRun, stage: Stage, number: int) -> StageRun:
+    """A stage that is waited for, because a profile is told of it."""
+    ops = ", ".join(dict.fromkeys(node.primitive.name for node in stage.nodes))
+    details = {"runs": "host" if stage.on_host else "xla", "ops": ops}
+
+    def run(values: Values) -> Any:
+        with span("stage", f"stage {number} ({details['runs']})", **details):
+            answer = step(values)
+            jax.block_until_ready([values[v] for v in stage.outputs if v in values])
+            return answer
+
+    return run
 
 
 def buffer_of(x: Tensor) -> Any:

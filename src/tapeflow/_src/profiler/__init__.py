@@ -1,0 +1,1 @@
+"""Where the time of a program goes, and its memory: `tf.profiler`, `tapeflow profile`."""

@@ -1,0 +1,191 @@
+"""A profile: what ran while it was open, in which thread, for which line, and how long.
+
+It costs nothing while none is open. Opening one puts a runner of kernels that looks at the clock in the place of the
+plain one, in this thread and in those that begin later; `core.system.timeline` tells it of the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow._src.autodiff import backprop
+from tapeflow._src.core.context import context
+from tapeflow._src.core.system.package import FOLDER
+from tapeflow._src.core.system.timeline import now, timeline
+from tapeflow._src.engines.numpy.watched import is_program, watched
+from tapeflow._src.graph.graph import Node
+from tapeflow._src.primitives.table import TABLE, UNLISTED
+from tapeflow._src.profiler.memory import Memory
+
+FORWARD, BACKWARD = "forward", "backward"
+
+
+class Place(NamedTuple):
+    """A line of a program."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.file)}:{self.line}"
+
+
+class Event(NamedTuple):
+    """Something that took time.
+
+    Attributes:
+      kind: "op" and "line" (of a NumPy program) are kernels; the others are as in `core.system.timeline.span`.
+      name: what ran.
+      begin: when it began, in nanoseconds.
+      end: when it ended.
+      thread: the number of the thread.
+      phase: "forward" or "backward" for kernels, else "".
+      places: lines of the user's program that led here, the innermost first.
+      scope: the name scopes that were open.
+      bytes: of the arrays that it made, or copied.
+      details: what else there is to say.
+    """
+
+    kind: str
+    name: str
+    begin: int
+    end: int
+    thread: int
+    phase: str
+    places: tuple[Place, ...]
+    scope: str
+    bytes: int
+    details: dict[str, Any]
+
+
+class Profile:
+    """Takes note of what runs, from `open` to `close`."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.memory = Memory()
+        self.threads: dict[int, str] = {}
+        self.begin = self.end = 0
+        self.is_open = False
+        # One kernel may serve two rows; the first names it. Variables are changed by NumPy's own functions.
+        self._names: dict[Any, str] = {f: f.__name__ for f in (np.add, np.subtract, np.multiply)}
+        for row in (*UNLISTED.values(), *TABLE.values()):
+            self._names.setdefault(row.kernel, row.name)
+
+    def open(self) -> None:
+        """Begins. Another profile must not be open."""
+        self.is_open = True
+        timeline.watcher = self
+        run, recorders = context.dispatch
+        plain = context.quiet
+        context.quiet = self.runner(plain)
+        if run is plain:
+            context.dispatch = (context.quiet, recorders)
+        self.begin = now()
+
+    def close(self) -> None:
+        """Ends."""
+        self.end = now()
+        self.is_open = False
+        if timeline.watcher is self:
+            timeline.watcher = None
+        self.memory.close()
+        context.quiet(int)  # which now takes itself away
+
+    # The protocol of watchers.
+
+    def spent(self, kind: str, name: str, begin: int, end: int, details: dict[str, Any]) -> None:
+        """Takes note of a span."""
+        if self.is_open:
+            size = details.get("bytes", 0)
+            self._add(kind, name, begin, end, self._places(sys._getframe(2))[0], "", size, details)
+
+    def runner(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """A runner that looks at the clock before and after. When the profile is closed it gives its place back."""
+        names = self._names
+        programs: dict[Any, Callable[..., Any]] = {}
+
+        def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            if not self.is_open:
+                _give_place(run, plain)
+                return plain(function, *args, **kwargs)
+            name = names.get(function)
+            if name is None:
+                if is_program(function):
+                    if function not in programs:
+                        programs[function] = watched(function, self._node)
+                    function = programs[function]
+                return plain(function, *args, **kwargs)
+            begin = now()
+            found = plain(function, *args, **kwargs)
+            self._op(name, begin, now(), args, found)
+            return found
+
+        return run
+
+    # Taking note.
+
+    def _op(self, name: str, begin: int, end: int, given: Any, found: Any) -> None:
+        places, phase = self._places(sys._getframe(2))
+        size = self.memory.made(found, given, len(self.events))
+        self._add("op", name, begin, end, places, phase, size, {})
+
+    def _node(self, node: Node, begin: int, end: int, given: Sequence[Any], found: Any) -> None:
+        line = node.line
+        places = () if line is None else (Place(line.file, line.number),)
+        phase = BACKWARD if line is not None and line.backward else FORWARD
+        scope = "" if line is None else line.scope
+        size = self.memory.made(found, given, len(self.events))
+        self._add("line", node.primitive.name, begin, end, places, phase, size, {}, scope)
+
+    def _add(
+        self,
+        kind: str,
+        name: str,
+        begin: int,
+        end: int,
+        places: tuple[Place, ...],
+        phase: str,
+        size: int,
+        details: dict[str, Any],
+        scope: str | None = None,
+    ) -> None:
+        thread = threading.get_ident()
+        if thread not in self.threads:
+            self.threads[thread] = threading.current_thread().name
+        scope = "/".join(context.name_scopes) if scope is None else scope
+        self.events.append(
+            Event(kind, name, begin, end, thread, phase, places, scope, size, details)
+        )
+
+    def _places(self, frame: FrameType | None) -> tuple[tuple[Place, ...], str]:
+        """The lines that led here which are not ours, and whether a tape is walking back."""
+        found: list[Place] = []
+        phase = FORWARD
+        while frame is not None:
+            code = frame.f_code
+            name = code.co_filename
+            if name.startswith(FOLDER):
+                if code is _WALK:
+                    phase = BACKWARD
+            elif not name.startswith("<frozen") and name != threading.__file__:
+                found.append(Place(name, frame.f_lineno))
+            frame = frame.f_back
+        return tuple(found), phase
+
+
+_WALK = backprop.backward.__code__
+
+
+def _give_place(run: Callable[..., Any], plain: Callable[..., Any]) -> None:
+    if context.quiet is run:
+        context.quiet = plain
+    if context.dispatch[0] is run:
+        context.dispatch = (plain, context.dispatch[1])
