@@ -223,8 +223,8 @@ class GraphFunction:
         if context.tracer is not None or (not plain and _are_symbolic(inputs)):
             return self._inlined(forward, inputs, held)
         for recorder in context.dispatch[1]:
-            if hasattr(recorder, "met"):  # somebody wants to know which graphs run
-                recorder.met(forward.graph)
+            if met := getattr(recorder, "met", None):  # somebody wants to know which graphs run
+                met(forward.graph)
             look = getattr(recorder, "look", None)
             if look is not None:  # somebody wants to see every value
                 return self._inlined(forward, inputs, held, look)
