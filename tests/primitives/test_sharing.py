@@ -21,6 +21,7 @@ def shared(monkeypatch):
 
     monkeypatch.setattr(pool, "run", counted)
     monkeypatch.setattr(sharing, "workers", lambda: pool)
+    monkeypatch.setattr(sharing.settings, "deterministic", True)
     monkeypatch.setattr(sharing, "_SHARED", 1)
     monkeypatch.setattr(sharing, "_PART", 1)
     monkeypatch.setattr(sharing.one_blas_thread, "__enter__", lambda self: 3)
@@ -101,3 +102,59 @@ def test_an_error_in_a_part_is_an_error(shared):
         product(values(50, 7), values(8, 20))
     product(values(50, 7), values(7, 20))
     assert shared[-1] > 1
+
+
+class TestContention:
+    @pytest.fixture
+    def clock(self, monkeypatch):
+        """A clock that goes on when it is told."""
+        now = [100.0]
+        monkeypatch.setattr(sharing, "perf_counter", lambda: now[0])
+        monkeypatch.setattr(sharing, "_time_of_one", lambda: 1e-9)
+        return now
+
+    def test_products_that_take_too_long_are_left_to_one_thread_for_a_while(self, clock):
+        found = sharing.Contention()
+
+        def taking(seconds):
+            clock[0] += seconds
+            return "done"
+
+        assert found.over()
+        assert found.watched(10**6, taking, 0.001) == "done"
+        assert found.over()
+        pauses = []
+        for _ in range(10):
+            found.watched(10**6, taking, 0.016)
+            assert not found.over()
+            start = clock[0]
+            while not found.over():
+                clock[0] += 0.001
+            pauses.append(clock[0] - start)
+        assert pauses[0] < 0.03
+        assert 1.9 < pauses[-1] < 2.1
+        for _ in range(64):
+            found.watched(10**6, taking, 0.001)
+        found.watched(10**6, taking, 0.016)
+        assert found.until - clock[0] < 0.03
+
+    def test_a_large_product_may_take_its_time(self, clock):
+        found = sharing.Contention()
+
+        def taking(seconds):
+            clock[0] += seconds
+
+        found.watched(10**9, taking, 3.0)
+        assert found.over()
+
+    def test_determinism_leaves_no_choice(self, clock, monkeypatch):
+        monkeypatch.setattr(sharing.settings, "deterministic", True)
+        assert not sharing.Contention().over()
+
+    def test_both_ways_give_the_product(self, monkeypatch):
+        a, b = values(300, 200), values(200, 100)
+        expected = np.einsum("ij,jk->ik", a, b)
+        for until in (0.0, float("inf")):
+            monkeypatch.setattr(sharing.contention, "until", until)
+            np.testing.assert_array_equal(tf.matmul(a, b), expected)
+            np.testing.assert_array_equal(tf.reduce_sum(tf.constant(a), 0), a.sum(0))

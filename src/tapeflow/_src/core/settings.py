@@ -14,7 +14,8 @@ def enable_op_determinism() -> None:
     """From now on the same program with the same seeds gives the same numbers, bit for bit.
 
     Functions are not run on the executor that is fastest, which may be another one in another run and rounds in
-    another way, but on NumPy, or with XLA if `jit_compile=True` says so.
+    another way, but on NumPy, or with XLA if `jit_compile=True` says so. And how many threads compute a product is
+    decided by its size, not by how busy the machine is.
 
     >>> tf.config.experimental.enable_op_determinism()  # doctest: +SKIP
     """

@@ -1,26 +1,82 @@
-"""Work that is shared out between threads, each with a part of the result.
+"""Which threads do the work of an operation: BLAS's own, or, on a busy machine, ours.
 
-Small work is done by one thread and large work by threads that sleep when there is nothing to do (`Workers`); BLAS's
-own threads, which spin, are left out of both. What is small is decided by size alone. A choice by measurement would
-give other last digits on a busy machine than on a quiet one, because BLAS adds up in another order where it computes
-another part.
+BLAS's threads spin, in wait for work, and its caller spins until they are done. Nothing is quicker where each of them
+has a processor. Where other processes want the processors, too, a product waits for a thread that has none: 16
+milliseconds in the place of 0.1. So products are timed. One that takes far too long is a sign of such neighbours, and
+for a while small work is done by one thread, and large work by threads that sleep when there is nothing to do
+(`Workers`). Then BLAS's threads are tried again.
+
+BLAS adds up in another order where another number of threads computes a product, so the last digits may differ. With
+`enable_op_determinism` the choice is made by size alone.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from tapeflow._src.core import settings
 from tapeflow._src.core.system.workers import workers
 from tapeflow._src.insides.blas_threads import one_blas_thread
 
 # In multiplications. OpenBLAS itself uses one thread for products of a vector, and of a matrix, below these.
 VECTOR_ALONE = 9216
 MATRIX_ALONE = 2**18
+MEMORY = 16
+"""How many multiplications take the time of getting one number from memory, or less."""
 
-_SHARED = 2**23  # takes longer than waking a thread: about a fifth of a millisecond
-_PART = 2**22
+_SHARED = 2**24  # takes several times as long as waking a thread
+_PART = 2**23
+
+
+class Contention:
+    """Whether BLAS's threads find processors: what is known from the time that products have taken."""
+
+    SHORTEST, LONGEST = 0.02, 2.0  # seconds
+
+    def __init__(self) -> None:
+        self.until = 0.0  # when BLAS's threads may be tried again
+        self.pause = self.SHORTEST
+        self.good = 0  # how many products in a row were as quick as they should be
+
+    def over(self) -> bool:
+        """Whether BLAS's threads may be used now."""
+        return perf_counter() >= self.until and not settings.deterministic
+
+    def watched(self, work: int, compute: Callable[..., Any], *args: Any) -> Any:
+        """Calls a function that leaves work to BLAS's threads, and learns from the time it takes."""
+        start = perf_counter()
+        result = compute(*args)
+        end = perf_counter()
+        if end - start < 0.001 + 4 * work * _time_of_one():
+            self.good += 1
+            if self.good == 64:
+                self.pause = self.SHORTEST
+        else:
+            self.good = 0
+            self.until = end + self.pause
+            self.pause = min(2 * self.pause, self.LONGEST)
+        return result
+
+
+contention = Contention()
+
+
+@functools.cache
+def _time_of_one() -> float:
+    """Seconds for a multiplication in a product by one thread, on this machine."""
+    x = np.ones((128, 128), np.float32)
+    times = []
+    with one_blas_thread():
+        for _ in range(4):
+            start = perf_counter()
+            np.matmul(x, x)
+            times.append(perf_counter() - start)
+    return min(times) / x.size / len(x)
 
 
 def shared_out(task: Callable[[int, int], Any], size: int, work: int, multiple: int = 1) -> None:
@@ -32,6 +88,9 @@ def shared_out(task: Callable[[int, int], Any], size: int, work: int, multiple: 
       work: the multiplications in all of it.
       multiple: ranges begin at multiples of this.
     """
+    if contention.over():
+        contention.watched(work, task, 0, size)
+        return
     with one_blas_thread() as allowed:
         if work >= _SHARED:
             count = min(allowed, work // _PART, workers().count)

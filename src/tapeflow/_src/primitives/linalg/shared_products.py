@@ -7,17 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.primitives.sharing import MATRIX_ALONE, VECTOR_ALONE, cuts, shared_out
+from tapeflow._src.primitives.sharing import (
+    MATRIX_ALONE,
+    MEMORY,
+    VECTOR_ALONE,
+    contention,
+    cuts,
+    shared_out,
+)
 
 
 def product(a: Any, b: Any, out: Any = None) -> Any:
     """`np.matmul` of matrices or stacks of them."""
     rows, columns = a.shape[-2], b.shape[-1]
     work = max(a.size * columns, b.size * rows)
-    if work < VECTOR_ALONE or (work < MATRIX_ALONE and rows > 1 and columns > 1):
+    if rows == 1 or columns == 1:
+        alone, work = VECTOR_ALONE, work * MEMORY
+    else:
+        alone = MATRIX_ALONE
+    if work < alone or type(a) is not np.ndarray:  # light, or on a device
         return np.matmul(a, b, out=out)
-    if type(a) is not np.ndarray:  # an array of a device
-        return np.matmul(a, b, out=out)
+    if contention.over():
+        return contention.watched(work, np.matmul, a, b, out)
     if out is None:
         stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
         out = np.empty((*stack, rows, columns), a.dtype)

@@ -21,7 +21,7 @@ from tapeflow._src.primitives.nn.windows import (
     unfolded,
     unpadded,
 )
-from tapeflow._src.primitives.sharing import shared_out
+from tapeflow._src.primitives.sharing import MEMORY, shared_out
 
 PART = 1 << 20
 """How many elements the matrix of windows has at most, a few rows aside: 4 MB of float32."""
@@ -136,12 +136,9 @@ def conv_kernel(
 
 def _shared_by_images(compute: Callable[..., None], x: Any, w: Any, out: Any, *where: Any) -> None:
     """Some images for each thread."""
-    larger = max(
-        x.size // x.shape[-1], out.size // out.shape[-1]
-    )  # a gradient may be the larger one
-    shared_out(
-        lambda i, j: compute(x[i:j], w, out[i:j], *where), len(x), larger * math.prod(w.shape)
-    )
+    windows = min(x.size // x.shape[-1], out.size // out.shape[-1])  # about
+    work = windows * math.prod(w.shape[:-1]) * (w.shape[-1] + MEMORY)
+    shared_out(lambda i, j: compute(x[i:j], w, out[i:j], *where), len(x), work)
 
 
 def _convolve(x: Any, w: Any, out: Any, strides: Sizes, dilations: Sizes, padding: Pairs) -> None:
@@ -319,7 +316,8 @@ def _added_up(x: Any, g: Any, shape: Sizes, *where: Any) -> Any:
     def correlate(i: int, j: int) -> None:
         sums[i] = _correlate(x[i:j], g[i:j], shape, *where)
 
-    shared_out(correlate, len(x), g.size * math.prod(shape[:-1]))
+    work = g.size // shape[-1] * math.prod(shape[:-1]) * (shape[-1] + MEMORY)
+    shared_out(correlate, len(x), work)
     first, *others = [sums[i] for i in sorted(sums)]  # in this order, whichever was ready first
     for each in others:
         first += each

@@ -28,7 +28,7 @@ from tapeflow._src.primitives.rules import (
     check_dtype,
     invalid,
 )
-from tapeflow._src.primitives.sharing import VECTOR_ALONE
+from tapeflow._src.primitives.sharing import MEMORY, VECTOR_ALONE, contention
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.storage import of_sizes
 from tapeflow._src.primitives.table import calls, primitive
@@ -100,6 +100,8 @@ def _sum_of_rows(x: Any) -> Any:
     ones = _ones(x.shape[0], x.dtype.char)
     if x.size < VECTOR_ALONE:
         return ones.dot(x)
+    if contention.over():
+        return contention.watched(x.size * MEMORY, ones.dot, x)
     with one_blas_thread():
         return ones.dot(x)
 
