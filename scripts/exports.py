@@ -159,7 +159,10 @@ NAMESPACES = {
 >>> strategy.num_replicas_in_sync
 2
 """,
-        inside=("experimental",),
+        inside=("cluster_resolver", "experimental"),
+    ),
+    "distribute.cluster_resolver": Namespace(
+        "`tf.distribute.cluster_resolver`: who belongs to a job of several processes."
     ),
     "distribute.experimental": Namespace(
         "`tf.distribute.experimental`: how replicas talk, and what a program does when its machine is taken away."

@@ -3,6 +3,7 @@
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
 from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow._src.distribute.cluster import ClusterSpec as ClusterSpec
 from tapeflow._src.io.example import (
     BytesList as BytesList,
     Example as Example,

@@ -36,10 +36,13 @@ from tapeflow._src.distribute.mirrored import (
     MirroredStrategy as MirroredStrategy,
     OneDeviceStrategy as OneDeviceStrategy,
 )
+from tapeflow._src.distribute.multi_worker import (
+    MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
+)
 from tapeflow._src.distribute.reduce_op import ReduceOp as ReduceOp
 from tapeflow._src.distribute.replica import ReplicaContext as ReplicaContext
 from tapeflow._src.distribute.strategy import Strategy as Strategy
 from tapeflow._src.distribute.values import DistributedValues as DistributedValues
-from tapeflow.distribute import experimental as experimental
+from tapeflow.distribute import cluster_resolver as cluster_resolver, experimental as experimental
 
 __getattr__ = _Missing("tf.distribute")

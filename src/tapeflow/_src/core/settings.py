@@ -6,6 +6,7 @@ from tapeflow._src.core.export import export
 
 eagerly = False
 deterministic = False
+alike = False  # whether other processes run the same functions, and what they compute must not drift apart
 tensor_float_32 = True  # whether products of float32 on GPUs may round their factors to 10 bits
 
 

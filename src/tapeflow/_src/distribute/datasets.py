@@ -291,6 +291,16 @@ def divided(strategy: Any, dataset: Any, options: Any = None) -> DistributedData
         whole = _batch_size(dataset._node)
         size = None if whole is None else -(-whole // extended.count)
     mine = range(extended.first, extended.first + extended.local)
+    if extended.workers > 1:
+        from tapeflow._src.distribute import sharding
+
+        if policy is not AutoShardPolicy.OFF:
+            extended.exchange.agree_on_order(dataset._node)
+        node = sharding.of_worker(dataset._node, policy, extended)
+        node = node or sharding.own_part(dataset._node, extended)
+        if node is not None:
+            return DistributedDataset(dataset._with(node))
+        size = None
     node = Divided(dataset._node, extended.count, mine, size)
     return DistributedDataset(dataset._with(node))
 
@@ -300,10 +310,9 @@ def dealt(
 ) -> DistributedDataset:
     """`Strategy.distribute_datasets_from_function`."""
     extended = strategy.extended
-    count = extended.count // extended.local
 
     def made() -> Dataset:
-        found = dataset_fn(InputContext(count, extended.first // extended.local, extended.count))
+        found = dataset_fn(InputContext(extended.workers, extended.worker, extended.count))
         if not isinstance(found, Dataset):
             raise wrong_object(
                 "distribute_datasets_from_function",
@@ -317,5 +326,11 @@ def dealt(
     first = made()
     if mode is InputReplicationMode.PER_REPLICA:
         others = [made() for _ in range(extended.local - 1)]
-        return DistributedDataset(first._with(Repeated([d._node for d in (first, *others)])))
-    return DistributedDataset(first._with(Dealt(first._node, extended.local)))
+        node: Node = Repeated([d._node for d in (first, *others)])
+    else:
+        node = Dealt(first._node, extended.local)
+    if extended.workers > 1:
+        from tapeflow._src.distribute.sharding import Until
+
+        node = Until(node, extended.exchange)
+    return DistributedDataset(first._with(node))

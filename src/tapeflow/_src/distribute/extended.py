@@ -11,6 +11,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
 from tapeflow._src.core.placement.devices import device as device_scope, devices as known_devices
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.distribute.lockstep import in_step
 from tapeflow._src.distribute.reduce_op import (
@@ -42,6 +43,16 @@ class StrategyExtended:
         self.first = first
         self.count = len(devices) if count is None else count
         self.strategy: Any = None
+
+    @property
+    def workers(self) -> int:
+        """How many processes there are."""
+        return self.count // self.local
+
+    @property
+    def worker(self) -> int:
+        """The number of this process among them."""
+        return self.first // self.local
 
     @property
     def local(self) -> int:
@@ -153,6 +164,10 @@ class StrategyExtended:
         return Mirrored([tensor] * self.local)
 
     # Variables.
+
+    def first_value(self, value: Tensor) -> Tensor:
+        """What the first worker has made for a new variable: there is no other."""
+        return value
 
     def variable_created_in_scope(self, v: Variable) -> bool:
         """Whether a variable was made in the scope of this strategy."""

@@ -196,7 +196,7 @@ Scopes = Callable[[int], AbstractContextManager[Any]]
 def all_reduced(op: ReduceOp, brought: Sequence[Sequence[Any]], scopes: Scopes) -> list[list[Any]]:
     """For each replica the sums or means of what all have brought, as tensors of its own."""
     totals = [reduced(op, column) for column in zip(*brought, strict=True)]
-    return [[_own(x, scopes(i)) for x in totals] for i in range(len(brought))]
+    return [[own(x, scopes(i)) for x in totals] for i in range(len(brought))]
 
 
 def all_gathered(axis: int, brought: Sequence[Sequence[Any]], scopes: Scopes) -> list[list[Any]]:
@@ -206,12 +206,13 @@ def all_gathered(axis: int, brought: Sequence[Sequence[Any]], scopes: Scopes) ->
         whole = gathered(column, axis)
         before: Any = 0
         for i, (answer, x) in enumerate(zip(answers, column, strict=True)):
-            answer.append((_own(whole, scopes(i)), before))
+            answer.append((own(whole, scopes(i)), before))
             before = before + x._array.shape[axis]
     return answers
 
 
-def _own(x: Any, scope: AbstractContextManager[Any]) -> Any:
+def own(x: Any, scope: AbstractContextManager[Any]) -> Any:
+    """A tensor of a replica's own."""
     with scope:
         return moving.identity(x) if isinstance(x, Tensor) else x
 

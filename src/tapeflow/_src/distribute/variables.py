@@ -16,7 +16,7 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.kinds import VariableAggregation, VariableSynchronization
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.distribute.reduce_op import ReduceOp, reduced
+from tapeflow._src.distribute.reduce_op import ReduceOp
 from tapeflow._src.distribute.values import DistributedValues, regrouped
 from tapeflow._src.ops.array.shaping import cast
 
@@ -63,6 +63,8 @@ class DistributedVariable(Variable):
             with strategy.extended.placed(i):
                 copy = Copy(value, name=name if not i else f"{name}/replica_{i}", **given)
             copy._of = self
+            if not i:
+                copy._value = strategy.extended.first_value(copy._value)
             copies.append(copy)
         first = copies[0]
         self._copies = tuple(copies)
@@ -293,7 +295,8 @@ class MirroredVariable(DistributedVariable):
         def aggregate(brought: Sequence[Any]) -> Sequence[None]:
             found = brought[0]
             if self.aggregation not in alike:
-                found = reduced(ReduceOp.from_variable_aggregation(self.aggregation), brought)
+                reduce_op = ReduceOp.from_variable_aggregation(self.aggregation)
+                found = self._strategy.extended.reduced_across(reduce_op, regrouped(brought))
             for copy in self._copies:
                 scatter(copy, found)
             return [None] * len(brought)

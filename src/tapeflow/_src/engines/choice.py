@@ -52,12 +52,15 @@ def engines_for(graph: Graph, jit_compile: bool | None) -> list[Engine]:
         return [compiler]
     plain = [e for e in ENGINES if not e.compiles]
     if jit_compile is False:
-        return plain
+        return plain[:1] if settings.alike else plain
     leader = next((e for e in ENGINES if e.leads()), None)
     if leader is not None:
         return [leader]
     if settings.deterministic:  # which is the fastest may differ from run to run
         return plain[:1]
+    if settings.alike:  # and from process to process
+        compiler = next(e for e in ENGINES if e.compiles)
+        return [compiler if compiler.price(graph) < NEVER else plain[0]]
     return [e for e in ENGINES if e.price(graph) < NEVER]
 
 

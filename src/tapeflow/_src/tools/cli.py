@@ -4,6 +4,7 @@
     tapeflow run -m module [arguments]
     tapeflow run -c code [arguments]
     tapeflow profile script.py [arguments]  run it, and say where the time went
+    tapeflow launch -n 2 script.py [arguments]    the same in several processes, as workers of one job
     tapeflow demo                           list the examples
     tapeflow demo name|all [--quick] [--output folder]
 
@@ -32,7 +33,7 @@ from typing import Any, NoReturn
 
 from tapeflow._src.core import missing
 from tapeflow._src.core.versions import __version__
-from tapeflow._src.tools import redirect
+from tapeflow._src.tools import launch, redirect
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_what(run)
     run.set_defaults(command=_run, error=run.error)
+    launch.add_parser(commands)
 
     profile = commands.add_parser(
         "profile",

@@ -82,6 +82,8 @@ def join(address: str | None, count: int | None, number: int | None, **options: 
     global joined
     jax: Any = loaded("jax")
     _prepare(jax)
+    # It would take SIGTERM for itself, by which a process could not be ended any more.
+    jax.config.update("jax_enable_preemption_service", False)
     jax.distributed.initialize(
         coordinator_address=address, num_processes=count, process_id=number, **options
     )
@@ -90,6 +92,11 @@ def join(address: str | None, count: int | None, number: int | None, **options: 
 
 joined = False
 """Whether there may be other processes."""
+
+
+def begun() -> bool:
+    """Whether XLA has begun, so that no other process can be joined any more."""
+    return _used
 
 
 def want_cpus(count: int) -> None:

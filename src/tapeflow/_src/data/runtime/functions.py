@@ -57,6 +57,7 @@ class ElementFunction:
             flat[i].shape.rank is None for i in self._tensors if i not in self._composites
         )
         self._traced = self._compiled()
+        self.datasets: list[Node] = []  # such as it returns
         self._keeps_ranks = False  # whether the ranks of results are those of the first in all
         self._graph_function: Any = None
         self._short: Any = None  # the same from arrays to arrays
@@ -91,7 +92,8 @@ class ElementFunction:
         if not self._known:
             self._spec, self._known = nest.map_structure(self._spec_of, result), True
         found = [x for x in nest.flatten(result) if isinstance(x, (Tensor, CompositeTensor))]
-        if any(isinstance(x, Dataset) for x in nest.flatten(result)):
+        self.datasets = [x._node for x in nest.flatten(result) if isinstance(x, Dataset)]
+        if self.datasets:
             self._eager = True
         return found
 

@@ -26,6 +26,7 @@ from tapeflow._src.core.user_lines import user_line
 from tapeflow._src.data.runtime.background import PrefetchRows, stop_before_others
 from tapeflow._src.data.runtime.placing import AHEAD
 from tapeflow._src.data.runtime.rows import Rows
+from tapeflow._src.keras.backend import replicas
 from tapeflow._src.keras.backend.core import convert_to_tensor
 from tapeflow._src.keras.backend.distribution_lib import (
     current_distribution,
@@ -49,7 +50,7 @@ class Batches(EpochIterator):
         if _has_strings((x, y)):
             x, y, sample_weight = _batched(x, y, sample_weight, options), None, None
         if is_dataset(x):
-            x = DatasetAdapter.of(x, y, sample_weight, options)
+            x = DatasetAdapter.of(replicas.of_worker(x), y, sample_weight, options)
             y = sample_weight = None
         super().__init__(x=x, y=y, sample_weight=sample_weight, **options)
         self.put: Put | None = None  # brings a part of a batch where the program runs
@@ -75,6 +76,8 @@ class Batches(EpochIterator):
 
     def _get_iterator(self) -> Iterator[Any]:
         self._now: Any = super()._get_iterator()
+        if isinstance(self.data_adapter, ArrayDataAdapter):
+            self._now = replicas.in_one_order(self._now)
         if self._is_in_parts():
             shared = SharedBatches(self._now, current_distribution(), self.data_adapter)
             self._now = Ahead(shared, lambda tensor, line: tensor)
@@ -271,7 +274,8 @@ class DatasetAdapter(DataAdapter):
     def get_numpy_iterator(self) -> Iterator[Any]:
         """The batches, as tensors."""
         if self._class_weight is None:
-            yield from self._dataset
+            for batch in self._dataset:
+                yield replicas.in_parts(batch) if _is_distributed(self._dataset) else batch
             return
         with tf.device("CPU:0"):  # where the weights are looked up
             batches = iter(self._dataset)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from keras.src import tree
 from keras.src.backend.common import global_state
 
@@ -13,6 +14,7 @@ import tapeflow as tf
 from tapeflow._src.core.carried import carried
 from tapeflow._src.core.context import context
 from tapeflow._src.core.indexed_slices import IndexedSlices
+from tapeflow._src.distribute.values import PerReplica
 
 # What Keras knows of a thread (its scopes, the policy for dtypes) holds in the replicas that the thread runs.
 carried(global_state.GLOBAL_STATE_TRACKER)
@@ -40,6 +42,52 @@ def _has_parts(x: Any) -> bool:
     return getattr(x, "has_parts", False)
 
 
+# Several workers.
+
+
+def _exchange() -> Any:
+    """What the workers of the strategy in use exchange, if there are several."""
+    strategy = context.strategy
+    return None if strategy is None else getattr(strategy.extended, "exchange", None)
+
+
+def of_worker(dataset: Any) -> Any:
+    """A dataset as this worker reads it."""
+    if _exchange() is None or isinstance(dataset, tf.distribute.DistributedDataset):
+        return dataset
+    return context.strategy.experimental_distribute_dataset(dataset)
+
+
+def in_parts(batch: Any) -> Any:
+    """A batch of a dataset that was divided. With one replica in a worker its parts are plain tensors."""
+    return tree.map_structure(
+        lambda x: x if _has_parts(x) else PerReplica([x]), batch, none_is_leaf=False
+    )
+
+
+def in_one_order(batches: Any) -> Any:
+    """Batches of arrays that NumPy shuffles, in the same way for all workers: each takes its part of every batch."""
+    exchange = _exchange()
+    return batches if exchange is None else _shuffled_alike(batches, exchange)
+
+
+def _shuffled_alike(batches: Any, exchange: Any) -> Iterator[Any]:
+    seed = exchange.questions("the order of arrays")(int(np.random.randint(2**31)))[0]
+    ours = np.random.RandomState(seed).get_state()
+    iterator = iter(batches)
+    while True:
+        theirs = np.random.get_state()
+        np.random.set_state(ours)
+        try:
+            batch = next(iterator)
+        except StopIteration:
+            return
+        finally:
+            ours = np.random.get_state()
+            np.random.set_state(theirs)
+        yield batch
+
+
 def whole(strategy: Any, batch: Any) -> Any:
     """A batch that each replica gets as it is."""
     made = strategy.experimental_distribute_values_from_function
@@ -59,7 +107,7 @@ def _steps(strategy: Any, step: Any, bring_together: Any, *parts: Any) -> Any:
         return step(parts[number])
 
     outputs = strategy.run(replica, args=(strategy.extended.local_numbers(),))
-    return bring_together(strategy.experimental_local_results(outputs))
+    return bring_together(strategy, strategy.experimental_local_results(outputs))
 
 
 def in_scope(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,14 +123,14 @@ def in_scope(method: Callable[..., Any]) -> Callable[..., Any]:
     return within
 
 
-def first(results: Sequence[Any]) -> Any:
+def first(strategy: Any, results: Sequence[Any]) -> Any:
     """Those of the first replica: the logs of a step, which hold for it alone."""
     return results[0]
 
 
-def joined(results: Sequence[Any]) -> Any:
-    """Those of all replicas, one after another."""
-    return tree.map_structure(lambda *parts: tf.concat(parts, axis=0), *results)
+def joined(strategy: Any, results: Sequence[Any]) -> Any:
+    """Those of all replicas, one after another, which each worker gets."""
+    return tree.map_structure(lambda *parts: strategy.gather(PerReplica(parts), axis=0), *results)
 
 
 # Gradients.
