@@ -76,7 +76,7 @@ def _optimizer(keras: Any, kind: str) -> Any:
     return optimizers.SGD(0.05, momentum=0.9) if kind == "cnn" else optimizers.Adam(0.01)
 
 
-def losses(tf: Any, run: str) -> dict[str, Any]:
+def losses(tf: Any, run: str, where: str = "one process") -> dict[str, Any]:
     """What three epochs of `fit`, `evaluate` and `predict` give."""
     import keras
 
@@ -84,9 +84,12 @@ def losses(tf: Any, run: str) -> dict[str, Any]:
     x, y = _rows()
     keras.config.set_dtype_policy("mixed_float16" if kind == "half" else "float32")
     try:
-        strategy = tf.distribute.MirroredStrategy(
-            NAMES[: int(replicas)], tf.distribute.ReductionToOneDevice()
-        )
+        if where == "workers":
+            strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        else:
+            strategy = tf.distribute.MirroredStrategy(
+                NAMES[: int(replicas)], tf.distribute.ReductionToOneDevice()
+            )
         with strategy.scope():
             model = _model(keras, kind)
             model.compile(_optimizer(keras, kind), "mse", metrics=["mae"])

@@ -14,11 +14,13 @@ from types import ModuleType
 from typing import Any
 
 ADVICE = {
-    "tf.distribute.ParameterServerStrategy": "Use tf.distribute.MirroredStrategy: replicas in step, without servers.",
+    "tf.distribute.ParameterServerStrategy": (
+        "Use tf.distribute.MultiWorkerMirroredStrategy: workers in step, without servers."
+    ),
     "tf.distribute.TPUStrategy": "Use tf.distribute.MirroredStrategy, or keras.distribution, on the devices jax has.",
     "tf.distribute.experimental.CentralStorageStrategy": "Use tf.distribute.MirroredStrategy.",
     "tf.distribute.experimental.ParameterServerStrategy": (
-        "Use tf.distribute.MirroredStrategy: replicas in step, without servers."
+        "Use tf.distribute.MultiWorkerMirroredStrategy: workers in step, without servers."
     ),
     "tf.distribute.experimental.TPUStrategy": (
         "Use tf.distribute.MirroredStrategy, or keras.distribution, on the devices jax has."

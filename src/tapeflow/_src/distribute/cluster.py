@@ -22,12 +22,13 @@ class ClusterSpec:
     """
 
     def __init__(self, cluster: Any) -> None:
-        self._tasks: dict[str, dict[int, str]] = {}
+        self._tasks: dict[str, dict[int, Any]] = {}
         if isinstance(cluster, ClusterSpec):
             cluster = cluster.as_dict()
         if not isinstance(cluster, Mapping):
             raise TypeError(
-                f"ClusterSpec: cluster must be a dictionary from names of jobs to lists of addresses, got {shown(cluster)}"
+                "ClusterSpec: cluster must be a dictionary from names of jobs to lists of addresses, got "
+                f"{shown(cluster)}"
             )
         for job, tasks in cluster.items():
             if isinstance(tasks, (list, tuple)):
@@ -41,9 +42,7 @@ class ClusterSpec:
             for address in found.values():
                 if not isinstance(address, (str, bytes)):
                     raise TypeError(f"Task address {address!r} must be bytes or unicode")
-            self._tasks[job] = {
-                i: a.decode() if isinstance(a, bytes) else a for i, a in found.items()
-            }
+            self._tasks[job] = found
 
     def __bool__(self) -> bool:
         return bool(self._tasks)

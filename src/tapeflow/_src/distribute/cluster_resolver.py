@@ -181,8 +181,10 @@ class TFConfigClusterResolver(ClusterResolver):
         text = os.environ.get("TF_CONFIG") or "{}"
         try:
             found = json.loads(text)
-        except ValueError as error:
-            raise ValueError(f"TF_CONFIG must be JSON, got {shown(text)}: {error}") from None
+        except json.JSONDecodeError as error:
+            raise json.JSONDecodeError(
+                f"TF_CONFIG must be JSON, got {shown(text)}: {error.msg}", error.doc, error.pos
+            ) from None
         if not isinstance(found, dict):
             raise ValueError(f"TF_CONFIG must be an object of JSON, got {shown(text)}")
         return found

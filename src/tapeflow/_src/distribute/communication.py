@@ -1,4 +1,4 @@
-"""What may be said about how workers talk to each other. XLA decides most of it: gloo between CPUs, NCCL between GPUs."""
+"""What may be said about how workers talk to each other. XLA decides: gloo between CPUs, NCCL between GPUs."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ class CommunicationOptions:
         implementation: Any = CommunicationImplementation.AUTO,
     ) -> None:
         if bytes_per_pack < 0:
-            raise ValueError(
-                f"Argument `bytes_per_pack` must be >=0, Received {bytes_per_pack}."
-            )
+            raise ValueError(f"Argument `bytes_per_pack` must be >=0, Received {bytes_per_pack}.")
         if isinstance(implementation, str):
             implementation = CommunicationImplementation(implementation.upper())
         if not isinstance(implementation, CommunicationImplementation):

@@ -123,8 +123,8 @@ class Exchange:
                     None,
                     None,
                     f"The workers run different programs. Where workers exchange values, worker 0 has {told[0][0]} "
-                    f"{told[0][1]}, and worker {number} has {other} {there}. Each worker must make the same calls, with "
-                    "values of the same shapes.",
+                    f"{told[0][1]}, and worker {number} has {other} {there}. Each worker must make the same calls, "
+                    "with values of the same shapes.",
                 )
 
     # What is not computed with.

@@ -113,7 +113,9 @@ class Hub:
         elif "alive" in message:
             guest.at = message["alive"]
         elif "failed" in message:
-            self._fail(message.get("worker", guest.number), message["failed"], message.get("stacks"))
+            self._fail(
+                message.get("worker", guest.number), message["failed"], message.get("stacks")
+            )
         elif "notice" in message:
             self._send_all(notice=message["notice"])
         elif "done" in message:
@@ -140,7 +142,9 @@ class Hub:
             self._fail(missing[0], f"it did not come within {limits.start():g} s")
         if now > self._next:
             self._next = now + self._silence / 6
-            self._send_all(at=[self._guests[i].at if i in self._guests else 0 for i in range(self._count)])
+            self._send_all(
+                at=[self._guests[i].at if i in self._guests else 0 for i in range(self._count)]
+            )
         for number, guest in self._guests.items():
             if not guest.done and now - guest.heard > self._silence:
                 guest.done = True

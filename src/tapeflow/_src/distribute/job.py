@@ -29,12 +29,11 @@ FOLLOWED = 75
 _GRACE = 5.0  # seconds in which the hub says who has failed first
 
 
-def _place(address: str) -> tuple[str, int]:
+def _place(address: str | bytes) -> tuple[str, int]:
+    address = os.fsdecode(address)
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise ValueError(
-            f"TF_CONFIG: the address of a worker must be 'host:port', got {address!r}"
-        )
+        raise ValueError(f"TF_CONFIG: the address of a worker must be 'host:port', got {address!r}")
     return host, int(port)
 
 
@@ -217,7 +216,9 @@ class Job:
         what, until = waiting[0]
         gone = sorted(self._done - {self.number})
         if gone and now > until - self.limit + _GRACE:
-            self.fail(f"its program is over, and worker {self.number} waits for it: {what}", gone[0])
+            self.fail(
+                f"its program is over, and worker {self.number} waits for it: {what}", gone[0]
+            )
         if now > until:
             behind = [i for i, n in enumerate(self._at) if n < self.exchanges and i != self.number]
             who = behind[0] if behind else self.number
@@ -225,7 +226,8 @@ class Job:
                 f"worker {self.number} has waited for {self.limit:g} s for {what}. That is the limit "
                 f"(TAPEFLOW_STEP_LIMIT), and worker {who} is behind"
                 if behind
-                else f"it has waited for {self.limit:g} s for {what}. That is the limit (TAPEFLOW_STEP_LIMIT)"
+                else f"it has waited for {self.limit:g} s for {what}. That is the limit "
+                "(TAPEFLOW_STEP_LIMIT)"
             )
             self.fail(reason, who, stacks=True)
 
@@ -252,8 +254,8 @@ class Job:
             self._verdict = {"worker": worker, "failed": reason}
             self._news.notify_all()
         text = (
-            f"tapeflow: worker {worker} of {self.count} failed first: {reason}. All workers end; this is worker "
-            f"{self.number}.\n"
+            f"tapeflow: worker {worker} of {self.count} failed first: {reason.rstrip('.')}. All workers end; this is "
+            f"worker {self.number}.\n"
         )
         os.write(2, text.encode())
         if self._failing and worker == self.number:

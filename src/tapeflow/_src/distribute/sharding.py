@@ -44,15 +44,16 @@ def of_worker(node: Node, policy: AutoShardPolicy, extended: Any) -> Node | None
             raise NotFoundError(
                 None,
                 None,
-                f"{_OP}: found an unshardable source dataset: AutoShardPolicy.FILE divides files, and the dataset reads "
-                "none by TFRecordDataset, TextLineDataset or the like. Use AutoShardPolicy.DATA.",
+                f"{_OP}: found an unshardable source dataset: AutoShardPolicy.FILE divides files, and the dataset "
+                "reads none by TFRecordDataset, TextLineDataset or the like. Use AutoShardPolicy.DATA.",
             )
         node = sharded
     size = batch_size_of(node)
     if size is None:
         raise ValueError(
-            f"{_OP}: how many rows the batches of the dataset have is not known, and with AutoShardPolicy.{policy.name} "
-            "they are cut for the replicas. End the dataset with batch(...), or use distribute_datasets_from_function."
+            f"{_OP}: how many rows the batches of the dataset have is not known, and with AutoShardPolicy."
+            f"{policy.name} they are cut for the replicas. End the dataset with batch(...), or use "
+            "distribute_datasets_from_function."
         )
     return Until(Cut(node, _sizes(size, extended), extended.local), extended.exchange)
 
@@ -64,8 +65,8 @@ def by_files(node: Node, count: int, number: int) -> Node | None:
         files = node.inputs[0].cardinality()
         if 0 <= files < count:
             raise invalid(
-                f"{_OP}: Could not apply FILE based sharding: the dataset only has {files} file(s), which is not enough "
-                f"for the required {count} shards/workers. Write more files, or use AutoShardPolicy.DATA."
+                f"{_OP}: Could not apply FILE based sharding: the dataset only has {files} file(s), which is not "
+                f"enough for the required {count} shards/workers. Write more files, or use AutoShardPolicy.DATA."
             )
         inputs: list[Node | None] = [Shard(node.inputs[0], count, number)]
     else:
@@ -86,16 +87,23 @@ def _makes_readers(node: FlatMap) -> bool:
 
 
 def _sizes(batch: int, extended: Any) -> list[int]:
-    """How many rows each batch of a worker's replicas has, in turn, so that all workers together have as many as asked."""
+    """How many rows the batches of a worker's replicas have, in turn: those of all workers add up to a whole batch."""
     least, more = divmod(batch, extended.count)
     sizes = [least + 1] * more + [least] * (extended.count - more)
     return (sizes[extended.first :] + sizes[: extended.first]) if more else [least]
 
 
 def _empty(leaves: Sequence[TensorSpec]) -> list[np.ndarray]:
-    return [
-        np.zeros([0, *(d or 0 for d in s.shape.as_list()[1:])], s.dtype.np_dtype) for s in leaves
-    ]
+    return [np.zeros([0, *(d or 0 for d in _inner(s))], s.dtype.np_dtype) for s in leaves]
+
+
+def _inner(spec: TensorSpec) -> list[int | None]:
+    return [] if spec.shape.rank is None else spec.shape.as_list()[1:]
+
+
+def _of_rows(spec: TensorSpec, count: int | None) -> TensorSpec:
+    """That of a batch of so many rows."""
+    return spec if spec.shape.rank is None else TensorSpec([count, *_inner(spec)], spec.dtype)
 
 
 class Cut(Node):
@@ -107,7 +115,7 @@ class Cut(Node):
         self.inputs = (Unbatch(source),)
         self._sizes, self._local = sizes, local
         self._leaves = tensor_leaves(_OP, source.spec)
-        specs = [TensorSpec([None, *s.shape.as_list()[1:]], s.dtype) for s in self._leaves]
+        specs = [_of_rows(s, None) for s in self._leaves]
         self.spec = (nest.pack_sequence_as(source.spec, specs),) * local
 
     def cardinality(self) -> int:
@@ -122,7 +130,9 @@ class Cut(Node):
 class CutRows(Rows):
     """Batches of sizes in turn."""
 
-    def __init__(self, source: Rows, sizes: Sequence[int], local: int, empty: Sequence[Any]) -> None:
+    def __init__(
+        self, source: Rows, sizes: Sequence[int], local: int, empty: Sequence[Any]
+    ) -> None:
         self._source, self._sizes, self._local, self._empty = source, sizes, local, empty
         self._place = 0
 
@@ -213,7 +223,7 @@ class Own(Node):
         self._leaves = tensor_leaves(_OP, batch.spec)
         size = batch.number(0) if batch.drop else None
         each = None if size is None or size % self._count else size // self._count
-        specs = [TensorSpec([each, *s.shape.as_list()[1:]], s.dtype) for s in self._leaves]
+        specs = [_of_rows(s, each) for s in self._leaves]
         self.spec = (nest.pack_sequence_as(batch.spec, specs),) * self._local
 
     def cardinality(self) -> int:

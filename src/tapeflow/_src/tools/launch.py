@@ -36,9 +36,9 @@ def add_parser(commands: Any) -> None:
         "runs the script with TF_CONFIG set, and its lines are tagged with its number. If one of them ends badly, all "
         "are ended; with --restarts the job is started again, and goes on from where the script finds its last "
         "checkpoint (tf.train.CheckpointManager, keras.callbacks.BackupAndRestore).",
-        epilog="The exit status is 0 if all workers ended well, else that of the worker that ended badly first (128 and "
-        "the number of the signal, if it was killed). SIGTERM and SIGINT are passed on to the workers, and the job is "
-        "not started again after them. TAPEFLOW_ATTEMPT tells the script how often the job was started before.",
+        epilog="The exit status is 0 if all workers ended well, else that of the worker that ended badly first (128 "
+        "and the number of the signal, if it was killed). SIGTERM and SIGINT are passed on to the workers, and the job "
+        "is not started again after them. TAPEFLOW_ATTEMPT tells the script how often the job was started before.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -99,6 +99,7 @@ def _launch(options: argparse.Namespace) -> None:
     command = [sys.executable, "-m", "tapeflow", "run"]
     command += ["-m"] * options.module + options.what
     signals = _Signals()
+    status = 0
     for attempt in range(options.restarts + 1):
         environment["TAPEFLOW_ATTEMPT"] = str(attempt)
         job = _Job(command, options.workers, environment, signals)

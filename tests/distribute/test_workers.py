@@ -1,0 +1,119 @@
+"""Two workers in two processes give what two replicas in one process give, and what TensorFlow gave."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+from tests.distribute import keras_runs, worker
+from tests.distribute.processes import ROOT
+
+import tapeflow as tf
+
+WORKER = ROOT / "tests" / "distribute" / "worker.py"
+
+
+def launch(*arguments, seconds=300, **environment):
+    """Runs the workers of a job, and gives what has become of it."""
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    inherited = {k: v for k, v in os.environ.items() if k != "JAX_NUM_CPU_DEVICES"}
+    return subprocess.run(
+        [sys.executable, "-m", "tapeflow", "launch", *map(str, arguments)],
+        env={**inherited, "PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+    )
+
+
+def results(done, output, count=2):
+    """What each of the workers has written, when all have ended well."""
+    assert done.returncode == 0, done.stderr[-4000:]
+    return [json.loads(output.with_name(f"{output.name}.{i}").read_text()) for i in range(count)]
+
+
+@pytest.fixture
+def records(tmp_path):
+    """Three files with the numbers 0 to 4, 10 to 14 and 20 to 24."""
+    for i in range(3):
+        with tf.io.TFRecordWriter(str(tmp_path / f"{i}.tfrecord")) as writer:
+            for j in range(5):
+                writer.write(f"{i}{j}")
+    return tmp_path
+
+
+# What TensorFlow 2.21 gave to two workers.
+READ = {
+    "data": [[[0, 1], [4, 5], [8]], [[2, 3], [6, 7], [9]]],
+    "auto": [[[0, 1], [3, 4], [6]], [[2], [5], []]],
+    "small": [[[0, 1]], [[2]]],
+    "off": [[[0, 1], [2, 3], [4]]] * 2,
+    "file": [
+        [[0, 1], [2, 3], [4, 20], [21, 22], [23, 24]],
+        [[10, 11], [12, 13], [14], [], []],
+    ],
+    "records": [[[0, 1], [4, 10], [13, 14], [22, 23]], [[2, 3], [11, 12], [20, 21], [24]]],
+    "interleaved": [
+        [[0, 1], [2, 3], [4, 20], [21, 22], [23, 24]],
+        [[10, 11], [12, 13], [14], [], []],
+    ],
+}
+
+
+def test_two_workers_are_two_replicas(tmp_path, records):
+    output = tmp_path / "found"
+    found = results(launch("-n", 2, WORKER, "short", output, records), output)
+    alone = worker.strategy_of("one process")
+    for number, told in enumerate(found):
+        assert (told["replicas"], told["task"]) == (2, ["worker", number])
+        everything = worker.everything(alone)
+        for name in ("eager", "function"):
+            for mine, theirs in zip(told["everything"][name], everything[name], strict=True):
+                np.testing.assert_allclose(mine, theirs, 1e-6)
+        np.testing.assert_allclose(told["training"], worker.training(alone), 1e-5)
+        for policy, read in READ.items():
+            assert told["datasets"][policy] == read[number], policy
+    first, second = (told["datasets"] for told in found)
+    # The sizes 2 and 1 take turns, so that each step has a batch of 3 while both have rows.
+    assert first["uneven"] == [[0, 1], [2], [3, 4], [20], [21, 22], [23], [24]]
+    assert second["uneven"] == [[10], [11, 12], [13], [14], [], [], []]
+    assert first["function"] == [[0, 1], [2, 3], [], []]
+    assert second["function"] == [[0, 1], [2, 3], [4, 5], [6]]
+    # Without a seed, too, no row is read by both, and none is left out.
+    assert sorted(first["shuffled"] + second["shuffled"]) == list(range(20))
+    assert first["read"] == [[[0, 1], [4, 5]], [0, 1, 4, 5]]
+    assert second["read"] == [[[2, 3], [6, 7]], [2, 3, 6, 7]]
+
+
+@pytest.mark.distribute
+def test_keras_gives_the_losses_of_tensorflow(tmp_path):
+    runs = [run for run in keras_runs.RUNS if run.endswith("_2")]
+    output = tmp_path / "found"
+    recorded = json.loads(keras_runs.LOSSES.read_text("utf-8"))
+    for told in results(launch("-n", 2, WORKER, "keras_losses", output, *runs), output):
+        for run in runs:
+            close = 2e-3 if run.startswith("half") else 2e-5
+            for name, values in recorded[run].items():
+                np.testing.assert_allclose(
+                    told[run][name], values, close, close, err_msg=f"{run} {name}"
+                )
+
+
+@pytest.mark.distribute
+def test_workers_with_two_devices_each(tmp_path):
+    output = tmp_path / "found"
+    done = launch(
+        "-n", 2, WORKER, "keras_losses", output, "mlp_4", "cnn_4", JAX_NUM_CPU_DEVICES="2"
+    )
+    recorded = json.loads(keras_runs.LOSSES.read_text("utf-8"))
+    for told in results(done, output):
+        for run in ("mlp_4", "cnn_4"):
+            for name, values in recorded[run].items():
+                np.testing.assert_allclose(told[run][name], values, 2e-5, 2e-5, err_msg=name)
