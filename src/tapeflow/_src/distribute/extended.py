@@ -65,6 +65,11 @@ class StrategyExtended:
         return self._devices
 
     @property
+    def mesh_devices(self) -> tuple[str, ...]:
+        """The devices of all replicas, if one traced program may run on them together."""
+        return self._devices if self.local == self.count else ()
+
+    @property
     def parameter_devices(self) -> tuple[str, ...]:
         """The devices that have copies of variables."""
         return self._devices
@@ -96,7 +101,7 @@ class StrategyExtended:
             partial(self._call, i, fn, part(i, tuple(args)), part(i, dict(given)))
             for i in range(self.local)
         ]
-        return regrouped(in_step(contexts, functions))
+        return regrouped(in_step(contexts, functions, self.mesh_devices))
 
     def _call(self, index: int, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         with self.placed(index):

@@ -5,7 +5,8 @@ first runs until it is there, then the second, and so on. What they have met for
 called `run`, outside of any replica. Nothing depends on how threads are scheduled: a program gives the same bits again.
 
 It works while a function is traced, too. Then the graph has the nodes of all replicas, one after another, with the sums
-between them. Who traces holds `tracing_lock`; it goes from hand to hand with the turn.
+between them. Who traces holds `tracing_lock`; it goes from hand to hand with the turn. The graph is told whose
+nodes are whose, so that an engine may find the one program that all replicas share (`engines.xla.replicas`).
 """
 
 from __future__ import annotations
@@ -48,9 +49,16 @@ class Steps:
     Args:
       contexts: what `context.replica` is in each replica. They are told of this run.
       functions: what each replica calls.
+      devices: those of the replicas, if one program may run them all.
     """
 
-    def __init__(self, contexts: Sequence[Any], functions: Sequence[Callable[[], Any]]) -> None:
+    def __init__(
+        self,
+        contexts: Sequence[Any],
+        functions: Sequence[Callable[[], Any]],
+        devices: tuple[str, ...],
+    ) -> None:
+        self._devices = devices
         self.tracer = context.tracer
         self.recorders = context.dispatch[1]
         # Variables that a replica has made, by their names: the others get the same.
@@ -94,10 +102,15 @@ class Steps:
         return False
 
     def _let(self, replica: _Replica) -> None:
-        if not replica.done:
-            self._turn = replica
-            self._baton.notify_all()
-            self._baton.wait_for(lambda: self._turn is None)
+        if replica.done:
+            return
+        graph = None if self.tracer is None else self.tracer.graph
+        begin = 0 if graph is None else len(graph.nodes)
+        self._turn = replica
+        self._baton.notify_all()
+        self._baton.wait_for(lambda: self._turn is None)
+        if graph is not None and self._devices:
+            graph.note_replica(begin, replica.index, self._devices)
 
     # In the thread of a replica.
 
@@ -139,6 +152,7 @@ class _Replica:
         self.answer: Any = None
         self._steps = steps
         self._context = replica_context
+        self.index = replica_context.index
         replica_context.joined(steps, self)
         self._held = {name: value for name, value in vars(context).items() if name != "quiet"}
         self._quiet = context.dispatch[0] is context.quiet
@@ -191,8 +205,12 @@ class Alone:
             return meeting([value])[0]
 
 
-def in_step(contexts: Sequence[Any], functions: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What functions return that are called in step, each in one replica."""
+def in_step(
+    contexts: Sequence[Any],
+    functions: Sequence[Callable[[], Any]],
+    devices: tuple[str, ...] = (),
+) -> list[Any]:
+    """What functions return that are called in step, each in one replica. One program may run them on `devices`."""
     if len(contexts) == 1:
         return Alone(contexts[0], functions[0]).results()
-    return Steps(contexts, functions).results()
+    return Steps(contexts, functions, devices).results()

@@ -85,6 +85,11 @@ class DistributedVariable(Variable):
     replica_values = values
 
     @property
+    def keeps_equal(self) -> bool:
+        """Whether the copies are equal, whatever replicas assign."""
+        return False
+
+    @property
     def distribute_strategy(self) -> Any:
         """The strategy that it was made by."""
         return self._strategy
@@ -258,6 +263,11 @@ class MirroredVariable(DistributedVariable):
     """A variable whose copies are kept equal, by assigning to all of them together."""
 
     synchronization = VariableSynchronization.ON_WRITE
+
+    @property
+    def keeps_equal(self) -> bool:
+        """Whether what replicas assign is brought together first."""
+        return self.aggregation is not VariableAggregation.NONE
 
     def _update_mine(self, op: str, value: Any) -> None:
         if self.aggregation is VariableAggregation.NONE:

@@ -1,10 +1,14 @@
-"""A graph and what runs it: on this computer, and on devices."""
+"""A graph and what runs it: on this computer, on devices, and on those of several replicas at once."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.choice import Executor
 from tapeflow._src.graph.graph import Graph
 
@@ -16,6 +20,7 @@ class Forward:
         self.graph = graph
         self.executor = Executor(graph, jit_compile)
         self._on_devices: Executor | None = None
+        self._replicas = _Replicas(graph, jit_compile) if graph.replicas else None
 
     def on_devices(self, interpreter: Any) -> Executor:
         """What runs it on tensors of an engine's own, or in the scope of a device."""
@@ -24,7 +29,69 @@ class Forward:
             self._on_devices = Executor(self.graph, self.executor.jit_compile, engine)
         return self._on_devices
 
+    def on_replicas(self, inputs: Sequence[Tensor], step: Step | None) -> list[Tensor] | None:
+        """The outputs, if there are replicas in the graph, and one program for all their devices; else None."""
+        return None if self._replicas is None else self._replicas.run(inputs, step)
+
     def report(self) -> str:
         """What runs it."""
         executors = [e for e in (self.executor, self._on_devices) if e is not None and e.has_begun]
-        return "\n".join(e.report() for e in executors or [self.executor])
+        found = [] if self._replicas is None else self._replicas.report()
+        if not any("calls on" in line for line in found):
+            executors = executors or [self.executor]
+        return "\n".join([*found, *[e.report() for e in executors]])
+
+
+class _Replicas:
+    """What runs all replicas of a graph as one program, if anything does."""
+
+    def __init__(self, graph: Graph, jit_compile: bool | None) -> None:
+        self._graph = graph
+        self._jit_compile = jit_compile
+        self._positions = [i for i, v in enumerate(graph.inputs) if v not in graph.constants]
+        self._making = threading.RLock()
+        self._program: Any = None
+        self._why: str | None = None  # there is no program
+
+    def run(self, inputs: Sequence[Tensor], step: Step | None) -> list[Tensor] | None:
+        """The outputs, or None: then replicas run one after another."""
+        program = self._ready()
+        if program is None:
+            return None
+        results = program.run([inputs[i] for i in self._positions], step)
+        if results is None or step is None:
+            return results
+        count = len(self._graph.outputs)
+        step.commit(results[count:])
+        return results[:count]
+
+    def _ready(self) -> Any:
+        if self._program is None and self._why is None:
+            with self._making:
+                if self._program is None and self._why is None:
+                    self._make()
+        return self._program
+
+    def _make(self) -> None:
+        missing = devices.engine.missing()
+        if self._jit_compile is False:
+            self._why = "jit_compile=False asks for NumPy"
+        elif missing is not None:
+            self._why = str(missing).partition("\n")[0]
+        else:
+            found = devices.engine.replicated(self._graph, checked=not self._jit_compile)
+            if isinstance(found, str):
+                self._why = found
+            else:
+                self._program = found
+
+    def report(self) -> list[str]:
+        """What runs them, and why."""
+        count = len(self._graph.replicas)
+        head = f"{self._graph.name}: {count} replicas"
+        if self._why is not None:
+            return [f"{head} in step: {self._why}"]
+        if self._program is None:
+            return []
+        calls = f"{self._program.calls} calls on {count} devices"
+        return [f"{head} in one program, {calls}", *[f"  {x}" for x in self._program.details()]]

@@ -31,6 +31,7 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.forward import Forward
 from tapeflow._src.function.gradient_parts import parts_of, total
 from tapeflow._src.function.outer_sizes import capture_outer_sizes
+from tapeflow._src.function.replicas import called_again, copies_in
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph, Value
@@ -76,6 +77,8 @@ class GraphFunction:
         for c in tracer.variables.values():
             graph.notes[c.symbol.value] = c.variable._name
         graph.outputs = [x.value for x in self.symbols]
+        if graph.replicas:
+            graph.copies = copies_in(tracer)
         self.graph = graph
         self._assigned_at = [
             i for i, c in enumerate(tracer.variables.values()) if c.symbol.value in graph.assigned
@@ -228,8 +231,11 @@ class GraphFunction:
             look = getattr(recorder, "look", None)
             if look is not None:  # somebody wants to see every value
                 return self._inlined(forward, inputs, held, look)
+        results = forward.on_replicas(inputs, step)
         executor = forward.executor
-        if not plain or context.place is not None:
+        if results is not None:
+            pass
+        elif not plain or context.place is not None:
             if context.place is not None and context.place.buffers is None:
                 inputs = [to_host(x) for x in inputs]
             else:
@@ -411,7 +417,7 @@ def replay(
     for node in graph.nodes:
         attrs = substituted(node.attrs, values)
         taken = [values[v] for v in node.inputs]
-        outputs = node.primitive.call(*taken, **attrs)
+        outputs = called_again(graph, node, taken, attrs)
         if node.primitive.outputs == 1:
             outputs = (outputs,)
         if look is not None:

@@ -18,7 +18,7 @@ import itertools
 import keyword
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,9 +47,13 @@ class Value:
 
 
 class Node:
-    """One call of a primitive."""
+    """One call of a primitive.
 
-    __slots__ = ("attrs", "inputs", "line", "outputs", "primitive")
+    Attributes:
+      replica: the number of the replica that has called it, where several run one function (`tf.distribute`).
+    """
+
+    __slots__ = ("attrs", "inputs", "line", "outputs", "primitive", "replica")
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class Node:
         self.attrs = attrs
         self.outputs = tuple(outputs)
         self.line = line
+        self.replica: int | None = None
 
     @property
     def has_effect(self) -> bool:
@@ -90,6 +95,13 @@ EFFECTS = {
 }
 
 
+class Copies(NamedTuple):
+    """Inputs that are the copies of one variable, in the order of the replicas, and whether they are kept equal."""
+
+    values: tuple[Value, ...]
+    are_equal: bool
+
+
 class Graph:
     """Inputs, nodes and outputs.
 
@@ -100,6 +112,8 @@ class Graph:
       nodes: in an order in which they can run.
       outputs: what the caller gets.
       notes: for printing, what an input or output is besides an argument: the name of a variable.
+      replicas: where it has nodes of replicas, the devices of these, by their names.
+      copies: of its inputs, where replicas have copies of variables.
     """
 
     def __init__(self, name: str) -> None:
@@ -110,6 +124,8 @@ class Graph:
         self.outputs: list[Value] = []
         self.notes: dict[Value, str] = {}
         self.assigned: dict[Value, Value] = {}  # the variable's input -> its value in the end
+        self.replicas: tuple[str, ...] = ()
+        self.copies: list[Copies] = []
 
     def with_nodes(self, nodes: list[Node], outputs: Sequence[Value] | None = None) -> Graph:
         """A graph with the same inputs and other nodes."""
@@ -120,7 +136,16 @@ class Graph:
         graph.outputs = list(self.outputs if outputs is None else outputs)
         graph.notes = dict(self.notes)
         graph.assigned = dict(self.assigned)
+        graph.replicas, graph.copies = self.replicas, self.copies
         return graph
+
+    def note_replica(self, begin: int, replica: int, devices: tuple[str, ...]) -> None:
+        """Says that the nodes from `begin` on are those of a replica."""
+        for node in self.nodes[begin:]:
+            node.replica = replica
+        if self.replicas not in ((), devices):
+            devices = ("several strategies",)
+        self.replicas = devices
 
     def get_operations(self) -> list[Operation]:
         """The operations, as TensorFlow shows them: inputs, constants and nodes, with names."""

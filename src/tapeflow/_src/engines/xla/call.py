@@ -65,6 +65,7 @@ class Call:
         self._donated = donated
         self._known_sizes = known_sizes
         self._is_on_mesh = layouts is not None
+        self._home = next((x for x in layouts or () if x is not None), None)
         if layouts is not None and watch.inside:
             layouts = (*layouts, None)
         self._name = function.__name__
@@ -148,7 +149,9 @@ class Call:
         """The programs that XLA has made of it on meshes, each with a word about the mesh, as XLA writes them."""
         found = []
         for told in self._described.values():
-            layout = next(x.sharding for x in told if x.sharding is not None)
+            layout = next((x.sharding for x in told if x.sharding is not None), self._home)
+            if layout is None:
+                continue
             axes = ", ".join(f"{name} {size}" for name, size in layout.mesh.shape.items())
             with turn(layout):
                 text = self._program.lower(*told).compile().as_text()

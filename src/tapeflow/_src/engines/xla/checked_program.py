@@ -78,12 +78,15 @@ class Watch:
         known = set(map(id, early))
         self.inside = [node for node in doubts if id(node) not in known]
 
-    def flagged(self, function: Program, given: dict[int, int]) -> Program:
+    def flagged(
+        self, function: Program, given: dict[int, int], agreed: Callable[[Any], Any] | None = None
+    ) -> Program:
         """A function to be compiled that also gives whether the checks inside hold, if there are any.
 
         Args:
           function: what the program computes.
           given: for each input whose memory is given away, the place of the output that may have it.
+          agreed: whether they hold for all that run the program, if several do on values of their own.
         """
         if not self.inside:
             return function
@@ -92,6 +95,7 @@ class Watch:
             with noting() as found:
                 outputs = list(function(*arrays))
             ok = all_of(found)
+            ok = ok if agreed is None else agreed(ok)
             for i, o in given.items():
                 outputs[o] = jnp.where(ok, outputs[o], arrays[i])
             return (*outputs, ok)
@@ -267,7 +271,9 @@ class Unwatched:
 
     inside: Sequence[Node] = ()
 
-    def flagged(self, function: Program, given: dict[int, int]) -> Program:
+    def flagged(
+        self, function: Program, given: dict[int, int], agreed: Callable[[Any], Any] | None = None
+    ) -> Program:
         """The function as it is."""
         return function
 

@@ -63,6 +63,15 @@ class XlaEngine(Engine):
         jax_loading.load()
         return loaded("tapeflow._src.engines.xla.program").XlaProgram(graph, checked=checked)
 
+    def replicated(self, graph: Graph, checked: bool = True) -> Any:
+        """One program for all replicas in a graph, or in words why there is none."""
+        jax_loading.load()
+        replicas = loaded("tapeflow._src.engines.xla.replicas.program")
+        try:
+            return replicas.ReplicasProgram(graph, checked)
+        except replicas.Unlike as error:
+            return str(error)
+
     def execute(
         self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: dict[str, Any]
     ) -> Any:

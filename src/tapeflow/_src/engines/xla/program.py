@@ -178,7 +178,9 @@ class XlaProgram:
         constants = self._graph.constants
         if len(self._stages) > 1:
             device = None  # each of them may have its results somewhere else
-        return [_tensor(values[v] if v in values else constants[v], device) for v in self._outputs]
+        return [
+            as_tensor(values[v] if v in values else constants[v], device) for v in self._outputs
+        ]
 
     def _new_values(self, values: Values) -> Callable[[int], Tensor | None]:
         """What gives the new value of a variable whose memory is given away, from the moment on that it is there."""
@@ -187,7 +189,7 @@ class XlaProgram:
 
         def made(i: int) -> Tensor | None:
             found = values.get(assigned[i]) if i in given else None
-            return None if found is None else _tensor(found)
+            return None if found is None else as_tensor(found)
 
         return made
 
@@ -260,14 +262,14 @@ class XlaProgram:
         watch = Watch(stage.nodes, inputs, constants) if self._checked else Unwatched()
         function = lower(stage.nodes, inputs, outputs, constants, watch.inside)
         function = watch.flagged(function, donated)
-        function.__name__ = _identifier(self._graph.name) + (f"_{number}" if number else "")
+        function.__name__ = identifier(self._graph.name) + (f"_{number}" if number else "")
         call = Call(
             function,
             inputs,
             outputs,
             watch,
             donated,
-            options=_options(self._checked),
+            options=options(self._checked),
             known_sizes=not any(is_dynamic(v.shape) for v in inputs),
             cold=with_multi_output_fusion if stage.in_one_pass else None,
             layouts=None if layouts is None else tuple([layouts.get(v) for v in outputs]),
@@ -318,7 +320,8 @@ def buffer_of(x: Tensor) -> Any:
     return x._array
 
 
-def _options(checked: bool) -> dict[str, Any] | None:
+def options(checked: bool) -> dict[str, Any] | None:
+    """For the compiler, which may be told to be exact."""
     return exact_options() if checked else None
 
 
@@ -341,7 +344,7 @@ def _layout(x: Tensor, home: Any) -> Any:
     return home
 
 
-def _tensor(array: Any, device: Any = None) -> Tensor:
+def as_tensor(array: Any, device: Any = None) -> Tensor:
     """A result of a program, which ran on a device; None if that has to be found out."""
     if not isinstance(array, jax.Array):
         return Tensor(array)
@@ -350,5 +353,6 @@ def _tensor(array: Any, device: Any = None) -> Tensor:
     return DeviceTensor(array) if is_in_this_computer(array) else RemoteTensor(array)
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """What a program is called by XLA."""
     return "".join(c if c.isalnum() else "_" for c in name).strip("_") or "function"

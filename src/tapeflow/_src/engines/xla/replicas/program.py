@@ -1,0 +1,365 @@
+"""The program of all replicas of a strategy: one for all, on a mesh of their devices.
+
+What is compiled is the graph that `matching` finds, inside of `jax.shard_map`: each device computes it on the parts of
+its replica, and an `all_reduce` is where the devices meet. Each keeps its own copy of every variable.
+
+Where the values at hand do not allow it (an unequal last batch, an index that eager mode refuses), nothing has happened
+yet, or NumPy goes on from there, as in `checked_program`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import Mesh, PartitionSpec
+
+from tapeflow._src.core.placement.device_tensor import DeviceTensor
+from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.remote import RemoteTensor, to_host
+from tapeflow._src.core.sizes.dims import is_dynamic
+from tapeflow._src.core.system.jax_loading import cpu
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.steps import Step
+from tapeflow._src.engines.numpy.program import NumpyProgram
+from tapeflow._src.engines.xla.call import REFUSED, Call
+from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
+from tapeflow._src.engines.xla.collectives import in_words
+from tapeflow._src.engines.xla.failures import translating_xla_errors
+from tapeflow._src.engines.xla.lower import lower_nodes
+from tapeflow._src.engines.xla.program import (
+    as_tensor,
+    buffer_of,
+    identifier,
+    is_seen_by_others,
+    keep_compiled_programs,
+    options,
+)
+from tapeflow._src.engines.xla.replicas.alike import Unlike
+from tapeflow._src.engines.xla.replicas.matching import Root, found_in
+from tapeflow._src.engines.xla.replicas.parts import (
+    Whole,
+    are_equal,
+    joined,
+    part_of,
+    rows_of,
+    shared,
+)
+from tapeflow._src.engines.xla.replicas.rows import AXIS, agreed
+from tapeflow._src.engines.xla.sharding import everywhere, mesh_over, put, turn
+from tapeflow._src.graph.graph import Graph, Value
+from tapeflow._src.graph.sizes import needs
+from tapeflow._src.insides.jax_state import x64_enabled
+
+Held = dict[Value, Tensor]
+"""The tensors of a call, by the inputs of the graph that was traced."""
+
+
+def mesh_of_replicas(names: Sequence[str]) -> Mesh:
+    """The mesh of the devices of replicas, which are there."""
+    if len(names) == 1:
+        raise Unlike("the function runs several strategies")
+    found = []
+    there = {d.name.removeprefix("/device:") for d in devices.logical()}
+    for name in names:
+        short = name.rpartition("device:")[2]
+        if short not in there:
+            raise Unlike(f"there is no device {short} to run a replica on")
+        found.append(devices.buffers_of(short) or cpu(0))
+    return mesh_over(found, (len(found),), (AXIS,))
+
+
+class ReplicasProgram:
+    """One program for all replicas in a graph. Raises `Unlike` if there is none.
+
+    Args:
+      graph: as it was traced.
+      checked: whether to refuse what eager mode refuses; otherwise values are what XLA makes of them.
+    """
+
+    def __init__(self, graph: Graph, checked: bool) -> None:
+        self._graph = graph
+        self.mesh = mesh_of_replicas(graph.replicas)
+        self._translating = translating_xla_errors(graph.name)
+        with x64_enabled():
+            self._found = found_in(graph)
+        keep_compiled_programs()
+        self.refusals: Counter[str] = Counter()
+        self.calls = 0
+        self._given = [v for v in graph.inputs if v not in graph.constants]
+        self._wanted = [*graph.outputs, *graph.assigned.values()]
+        self._early = self._early_program()
+        own = self._found.graph
+        self._inputs = [v for v in own.inputs if v not in own.constants]
+        self._roots = [self._found.roots[v] for v in self._inputs]
+        self._families = [root for root in self._roots if len(root.values) > 1]
+        self._order = {v: i for i, v in enumerate(graph.assigned)}
+        copies = {v for each in graph.copies for v in each.values}
+        self._of_variables = [root.values[0] in copies for root in self._roots]
+        # For each output whether it is laid out by rows: a variable has a copy on each device, equal or not.
+        assigned = {r.place for r in self._found.results[len(graph.outputs) :] if r is not None}
+        self._by_rows = [
+            family and i not in assigned and bool(own.outputs[i].shape)
+            for i, family in enumerate(self._found.is_family)
+        ]
+        self._watch = Watch(own.nodes, self._inputs, own.constants) if checked else Unwatched()
+        self._outputs = [Value(v.shape, v.dtype) for v in own.outputs]
+        self._donated = self._find_donated()
+        # What was given twice in succession, as a variable is that is only read, with its array.
+        self._kept: dict[tuple[Value, ...], tuple[list[Tensor], Any]] = {}
+        self._last: dict[tuple[Value, ...], list[int]] = {}
+        self._call = self._compiled(checked)
+
+    def _early_program(self) -> tuple[list[Value], list[Value], Callable[..., Any]] | None:
+        """What runs on the host before: what it takes, what it gives, and the program."""
+        nodes = self._found.early
+        if not nodes:
+            return None
+        part = Graph(self._graph.name)
+        part.nodes = nodes
+        part.outputs = [v for node in nodes for v in node.outputs]
+        used = dict.fromkeys(v for node in nodes for v in needs(node))
+        constants = self._graph.constants
+        part.constants = {v: constants[v] for v in used if v in constants}
+        taken = [v for v in used if v not in constants and v not in set(part.outputs)]
+        part.inputs = [*taken, *part.constants]
+        return taken, part.outputs, NumpyProgram(part).run_arrays
+
+    def _find_donated(self) -> dict[int, int]:
+        """The inputs whose memory outputs may take: the copies of a variable, if all of them are assigned together."""
+        graph, found = self._graph, self._found
+        results = found.results[len(graph.outputs) :]
+        new = dict(zip(graph.assigned, results, strict=True))
+        donated: dict[int, int] = {}
+        for i, root in enumerate(self._roots):
+            places = {None if (r := new.get(v)) is None else r.place for v in root.values}
+            if self._of_variables[i] and len(places) == 1 and None not in places:
+                (place,) = places
+                if place not in donated.values():
+                    donated[i] = place  # type: ignore[assignment]
+        return donated
+
+    def _compiled(self, checked: bool) -> Call:
+        own, mesh = self._found.graph, self.mesh
+        function = lower_nodes(
+            own.nodes, self._inputs, own.outputs, own.constants, self._watch.inside
+        )
+        function = self._watch.flagged(function, self._donated, agreed)
+        rows, copies = PartitionSpec(AXIS), PartitionSpec()
+        results = [rows if by_rows else copies for by_rows in self._by_rows]
+        if self._watch.inside:
+            results.append(copies)
+        spread = jax.shard_map(
+            function,
+            mesh=mesh,
+            in_specs=tuple(
+                [rows if self._is_by_rows(i) else copies for i in range(len(self._roots))]
+            ),
+            out_specs=tuple(results),
+            check_vma=False,
+        )
+
+        def program(*arrays: Any) -> Any:
+            return spread(*arrays)
+
+        program.__name__ = identifier(self._graph.name)
+        layouts = [rows_of(mesh) if by_rows else everywhere(mesh) for by_rows in self._by_rows]
+        return Call(
+            program,
+            self._inputs,
+            self._outputs,
+            _Checked(self._watch),
+            self._donated,
+            options=options(checked),
+            known_sizes=not any(is_dynamic(v.shape) for v in self._inputs),
+            cold=None,
+            layouts=tuple(layouts),
+        )
+
+    def _is_by_rows(self, i: int) -> bool:
+        """Whether an input is laid out by rows."""
+        root = self._roots[i]
+        return len(root.values) > 1 and not self._of_variables[i] and bool(root.values[0].shape)
+
+    # Running.
+
+    def run(self, tensors: Sequence[Tensor], step: Step | None) -> list[Tensor] | None:
+        """The outputs, followed by the new values of variables; None if these inputs do not allow it."""
+        held = dict(zip(self._given, tensors, strict=True))
+        why = self._misfit(held)
+        if why is not None:
+            self.refusals[why] += 1
+            return None
+        with self._translating, x64_enabled():
+            if self._early is not None:
+                taken, given, early = self._early
+                found = early([to_host(held[v])._array for v in taken])
+                held.update(zip(given, map(Tensor, found), strict=True))
+                why = self._misfit(held)
+                if why is not None:
+                    self.refusals[why] += 1
+                    return self._on_host(held)
+            with turn(everywhere(self.mesh)) as waits:
+                results = self._run(held, step)
+                if waits:
+                    jax.block_until_ready([buffer_of(x) for x in results if type(x) is not Tensor])
+        return results
+
+    def _misfit(self, held: Held) -> str | None:
+        """Why replicas cannot run one program on these tensors."""
+        for root in self._families:
+            if root.values[-1] in held:
+                tensors = [held[v] for v in root.values]
+                if len({tuple(_shape(x)) for x in tensors}) > 1:
+                    return "the replicas have parts of different shapes"
+                if root.is_equal and not self._are_kept(root, tensors) and not are_equal(tensors):
+                    return "the copies of a variable differ, and it is read outside of the replicas"
+        return None
+
+    def _run(self, held: Held, step: Step | None) -> list[Tensor]:
+        for i in range(self.mesh.size):
+            if not self._watch.allows(_Local(held, self._roots, i)):
+                return self._refused(held)
+        self.calls += 1
+        arrays = [self._array(held, i) for i in range(len(self._roots))]
+        for i in self._donated:
+            if not self._is_private(held, self._roots[i], step):
+                arrays[i] = jnp.array(arrays[i], copy=True)
+        values = dict(zip(self._inputs, arrays, strict=True))
+        arrays.clear()
+        if step is not None:
+            step.made = self._new_values(values)
+        if self._call.run(values) is REFUSED:
+            for i in self._donated:  # they came out as they went in
+                whole = Whole(values[self._inputs[i]], False)
+                held.update(
+                    (v, part_of(whole, n, self.mesh)) for n, v in enumerate(self._roots[i].values)
+                )
+            return self._refused(held)
+        wholes: dict[int, Whole] = {}
+        return [self._result(k, values, held, wholes) for k in range(len(self._wanted))]
+
+    def _are_kept(self, root: Root, tensors: Sequence[Tensor]) -> bool:
+        """Whether an input is what it was in the last calls."""
+        kept = self._kept.get(root.values)
+        return kept is not None and all(map(is_, kept[0], tensors))
+
+    def _array(self, held: Held, i: int) -> Any:
+        """An input of the program, on all devices."""
+        root = self._roots[i]
+        tensors = [held[v] for v in root.values]
+        if self._are_kept(root, tensors):
+            return self._kept[root.values][1]
+        if len(tensors) > 1:
+            found = joined(tensors, self.mesh, self._is_by_rows(i))
+        else:
+            x = tensors[0]
+            source = x._array.buffer if type(x) is RemoteTensor else buffer_of(x)
+            found = put(source, everywhere(self.mesh))
+        if root.values[0] not in self._graph.assigned and shared(tensors) is None:
+            self._note(root, tensors, found)
+        return found
+
+    def _note(self, root: Root, tensors: list[Tensor], array: Any) -> None:
+        """Keeps what seems to be given again and again. A batch comes once, and is not kept alive."""
+        self._kept.pop(root.values, None)
+        identities = list(map(id, tensors))
+        if self._last.get(root.values) == identities:
+            self._kept[root.values] = (tensors, array)
+        self._last[root.values] = identities
+
+    def _is_private(self, held: Held, root: Root, step: Step | None) -> bool:
+        if step is None:
+            return False
+        return all(
+            step.private[self._order[v]] and not is_seen_by_others(held[v]) for v in root.values
+        )
+
+    def _new_values(self, values: dict[Value, Any]) -> Callable[[int], Tensor | None]:
+        """What gives the new value of a variable whose memory is given away, from the moment on that it is there."""
+        results = self._found.results[len(self._graph.outputs) :]
+        given = set(self._donated.values())
+
+        def made(i: int) -> Tensor | None:
+            result = results[i]
+            if result is None or result.place not in given:
+                return None
+            found = values.get(self._outputs[result.place])
+            if found is None:
+                return None
+            return part_of(Whole(found, False), result.member or 0, self.mesh)
+
+        return made
+
+    def _result(
+        self, k: int, values: dict[Value, Any], held: Held, wholes: dict[int, Whole]
+    ) -> Tensor:
+        result = self._found.results[k]
+        if result is None:
+            v = self._wanted[k]
+            return held[v] if v in held else Tensor(self._graph.constants[v])
+        place, member = result
+        array = values[self._outputs[place]]
+        if member is None or (k < len(self._graph.outputs) and member == 0):
+            return as_tensor(array.addressable_data(0))
+        if place not in wholes:
+            wholes[place] = Whole(array, not self._found.is_family[place])
+        return part_of(wholes[place], member, self.mesh)
+
+    def _refused(self, held: Held) -> list[Tensor]:
+        self.refusals["eager mode has to decide about the values"] += 1
+        return self._on_host(held)
+
+    def _on_host(self, held: Held) -> list[Tensor]:
+        """The same by NumPy: all replicas, one after another."""
+        graph = self._graph
+        early = set(map(id, self._found.early))
+        left = [node for node in graph.nodes if id(node) not in early]
+        values = {v: to_host(x)._array for v, x in held.items()}
+        finish(graph, left, values, self._wanted)
+        constants = graph.constants
+        return [Tensor(values[v] if v in values else constants[v]) for v in self._wanted]
+
+    # Telling.
+
+    def details(self) -> list[str]:
+        """What the devices tell one another in a call, and which calls were not made so."""
+        with x64_enabled():
+            lines = [f"{mesh}: {in_words(text)}" for mesh, text in self._call.texts()]
+        lines += [f"{n} calls in step: {why}" for why, n in self.refusals.items()]
+        return lines
+
+    def texts(self) -> list[str]:
+        """The programs as XLA writes them."""
+        with x64_enabled():
+            return [text for _, text in self._call.texts()]
+
+
+class _Local(Sequence[Any]):
+    """The arrays that one replica gives to the program. They are looked for when they are looked at."""
+
+    def __init__(self, held: Held, roots: Sequence[Root], replica: int) -> None:
+        self._held, self._roots, self._replica = held, roots, replica
+
+    def __getitem__(self, i: Any) -> Any:
+        values = self._roots[i].values
+        return self._held[values[self._replica if len(values) > 1 else 0]]._array
+
+    def __len__(self) -> int:
+        return len(self._roots)
+
+
+def _shape(x: Tensor) -> Sequence[int]:
+    """The shape of a tensor, without a look at its values."""
+    return x._buffer.shape if type(x) is DeviceTensor else x._array.shape
+
+
+class _Checked(Unwatched):
+    """The checks inside of a program. Those before it have been made, for each replica."""
+
+    def __init__(self, watch: Watch | Unwatched) -> None:
+        self.inside = watch.inside

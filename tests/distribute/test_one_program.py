@@ -1,0 +1,246 @@
+"""A traced `strategy.run` on several devices is one program, gives what replicas in step give, and says why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+from tests.distribute import replica_functions
+from tests.distribute.replica_functions import DEVICES, NOWHERE, Variables, me, number, traced
+
+import tapeflow as tf
+
+
+def program(step) -> Any:
+    """The program of all replicas."""
+    (trace,) = step._traces
+    (forward,) = trace._graph_function._forwards.values()
+    return forward._replicas._program
+
+
+def of_each(strategy, values):
+    """A value for each replica."""
+    return strategy.experimental_distribute_values_from_function(
+        lambda c: tf.constant(values[c.replica_id_in_sync_group])
+    )
+
+
+@pytest.mark.parametrize("replica", replica_functions.ALL)
+def test_it_gives_what_replicas_in_step_give(four_devices, replica):
+    found, step = traced(DEVICES[:3], replica)
+    wanted, slow = traced(NOWHERE[:3], replica)
+    assert "3 replicas in one program, 3 calls on 3 devices" in step.report()
+    assert "in step: there is no device CPU:10 to run a replica on" in slow.report()
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+
+
+def evidence(devices):
+    """What shows that devices work together: how many hold a weight, the rows of each, the all-reduces of a step."""
+    strategy = tf.distribute.MirroredStrategy(devices)
+    with strategy.scope():
+        w = tf.Variable(tf.ones([3, 1]))
+
+    def replica(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((x @ w) ** 2)
+        w.assign_sub(0.01 * me().all_reduce("SUM", tape.gradient(loss, w)))
+        return x * 2.0
+
+    step = tf.function(lambda x: strategy.run(replica, args=(x,)), jit_compile=True)
+    data = tf.data.Dataset.from_tensors(np.ones([16, 3], np.float32))
+    parts: Any = ()
+    for x in strategy.experimental_distribute_dataset(data):
+        parts = strategy.experimental_local_results(step(x))
+    held = [copy._value._buffer.devices() for copy in strategy.experimental_local_results(w)]
+    rows = {part._buffer.shape[0] for part in parts}
+    places = {device for part in parts for device in part._buffer.devices()}
+    assert len(places) == len(parts)
+    return len(set.union(*held)), rows, program(step).texts() if len(devices) > 1 else []
+
+
+def test_it_cannot_be_faked(four_devices):
+    devices, rows, (text,) = evidence(DEVICES)
+    assert devices == 4
+    assert rows == {4}
+    assert text.count(" all-reduce(") == 1 and "num_partitions=4" in text
+
+
+def test_one_device_fails_all_of_these_checks(four_devices):
+    devices, rows, texts = evidence(DEVICES[:1])
+    assert devices != 4
+    assert rows != {4}
+    assert not any("all-reduce" in text for text in texts)
+
+
+def test_a_report_tells_collectives_and_bytes(four_devices):
+    _, step = traced(DEVICES, replica_functions.gradients, calls=1)
+    # Two floats of a gradient, and of its gradient; from each replica two rows of two floats, and their numbers.
+    assert "1 all-reduce" in step.report() and "all-gather" in step.report()
+    assert "bytes a call for each device" in step.report()
+
+
+# What has no program.
+
+
+def in_step(strategy, replica, x=None):
+    """The results of a traced run, and why it was no program."""
+    step = tf.function(lambda x: strategy.run(replica, args=(x,)))
+    x = of_each(strategy, [1.0, 2.0]) if x is None else x
+    return [np.asarray(y) for y in strategy.experimental_local_results(step(x))], step.report()
+
+
+@pytest.fixture
+def strategy(four_devices):
+    return tf.distribute.MirroredStrategy(DEVICES[:2])
+
+
+def test_python_that_looks_at_the_number_of_the_replica(strategy):
+    found, why = in_step(strategy, lambda x: tf.exp(x) if me().number else tf.sqrt(x))
+    np.testing.assert_allclose(found, [1.0, np.exp(2.0)], rtol=1e-6)
+    assert "where one replica calls sqrt" in why and "another calls exp" in why
+
+
+def test_python_that_counts_its_calls(strategy):
+    calls = []
+
+    def replica(x):
+        calls.append(1)
+        return tf.reshape(tf.fill([len(calls)], x), [-1])
+
+    found, why = in_step(strategy, replica)
+    assert [x.tolist() for x in found] == [[1.0], [2.0, 2.0]]
+    assert "shape of broadcast_to" in why and "differs between replicas" in why
+
+
+def test_ops_that_xla_does_not_run(strategy):
+    found, why = in_step(strategy, lambda x: tf.unique(tf.stack([x, x]) * 2.0)[0])
+    assert [x.tolist() for x in found] == [[2.0], [4.0]]
+    assert "XLA does not run unique" in why
+
+
+def test_what_needs_no_results_of_the_program_comes_before_it(strategy, capfd):
+    elements = iter(tf.data.Dataset.range(100).map(lambda i: tf.cast(i, tf.float32)))
+
+    def replica(x):
+        tf.print("a replica")
+        return next(elements) + x * 100.0
+
+    found, why = in_step(strategy, replica)
+    assert [float(x) for x in found] == [100.0, 201.0]
+    assert "in one program, 1 calls" in why
+    assert capfd.readouterr().err.count("a replica") == 2
+
+
+def test_an_unequal_last_batch_runs_in_step(strategy):
+    with strategy.scope():
+        total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+
+    @tf.function(reduce_retracing=True)
+    def step(x):
+        strategy.run(lambda x: total.assign_add(tf.reduce_sum(x)), args=(x,))
+
+    data = tf.data.Dataset.range(1, 12).map(lambda i: tf.cast(i, tf.float32)).batch(4)
+    seen = []
+    for x in strategy.experimental_distribute_dataset(data.repeat(2)):
+        step(x)
+        seen.append(float(total))
+    assert seen == [10.0, 36.0, 66.0, 76.0, 102.0, 132.0]
+    report = step.report()
+    assert "in one program, 4 calls" in report
+    assert "different" in report
+
+
+def test_copies_that_differ_and_are_read_outside(strategy):
+    with strategy.scope():
+        v = tf.Variable(1.0)
+    step = tf.function(lambda: strategy.run(lambda: v.assign_add(number())) and None)
+    read = tf.function(lambda: strategy.run(lambda: me().merge_call(lambda _: v * 10.0) + v))
+
+    def local(x):
+        return [float(y) for y in strategy.experimental_local_results(x)]
+
+    assert local(read()) == [11.0, 11.0]
+    step()
+    assert local(v) == [1.0, 2.0]
+    assert local(read()) == [11.0, 12.0]  # outside, it is what the first replica has
+    assert "1 calls in step: the copies of a variable differ" in read.report()
+
+
+# Variables.
+
+
+def test_what_was_read_before_a_step_stays(strategy):
+    with strategy.scope():
+        v = tf.Variable(tf.ones([1000]))
+    step = tf.function(
+        lambda: strategy.run(lambda: v.assign_add(me().all_reduce("SUM", tf.ones([1000])))) and None
+    )
+    copies = strategy.experimental_local_results(v)
+    before = []
+    for _ in range(4):
+        before.append([copy.read_value() for copy in copies])
+        step()
+    step()
+    for i, tensors in enumerate(before):
+        assert [float(x[0]) for x in tensors] == [1.0 + 2 * i] * 2
+    assert [float(copy[-1]) for copy in copies] == [11.0] * 2
+
+
+def test_an_index_out_of_range_is_refused_and_nothing_changes(strategy):
+    with strategy.scope():
+        table = tf.Variable(tf.ones([4, 2]))
+
+    def replica(i):
+        table.assign_add(me().all_reduce("SUM", tf.ones([4, 2])))
+        return tf.gather(table, i)
+
+    step = tf.function(lambda i: strategy.run(replica, args=(i,)))
+    step(of_each(strategy, [0, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        step(of_each(strategy, [0, 4]))
+    copies = strategy.experimental_local_results(table)
+    assert [float(copy[0, 0]) for copy in copies] == [3.0, 3.0]
+    step(of_each(strategy, [0, 3]))
+    assert [float(copy[0, 0]) for copy in copies] == [5.0, 5.0]
+
+
+def test_a_function_in_a_function(strategy):
+    with strategy.scope():
+        v = tf.Variable(1.0)
+    inner = tf.function(
+        lambda x: strategy.run(lambda x: v.assign_add(me().all_reduce("SUM", x)), args=(x,))
+    )
+
+    @tf.function
+    def twice(x):
+        inner(x)
+        inner(x)
+        return v * 2.0
+
+    assert float(twice(of_each(strategy, [1.0, 2.0]))) == 14.0
+    assert "2 replicas in one program, 1 calls" in twice.report()
+
+
+def test_checkpoints_are_restored_on_other_numbers_of_devices(four_devices, tmp_path):
+    def made(count):
+        strategy = tf.distribute.MirroredStrategy(DEVICES[:count])
+        v = Variables(strategy)
+        step = tf.function(
+            lambda x: strategy.run(lambda x: replica_functions.assignments(v, x), args=(x,))
+        )
+        return v, lambda: step(of_each(strategy, [[1.0, 2.0]] * count))
+
+    four, step = made(4)
+    step()
+    path = tf.train.Checkpoint(**vars(four)).write(tmp_path / "ckpt")
+    for count in (1, 2):
+        other, again = made(count)
+        again()
+        tf.train.Checkpoint(**vars(other)).read(path).assert_consumed()
+        for a, b in zip(vars(four).values(), vars(other).values(), strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), atol=1e-6, rtol=0)
