@@ -6,7 +6,10 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow._src.core.context import context
+from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.devices import devices
+from tapeflow._src.core.placement.remote import beside_variables, to_host
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.choice import Executor
@@ -22,16 +25,42 @@ class Forward:
         self._on_devices: Executor | None = None
         self._replicas = _Replicas(graph, jit_compile) if graph.replicas else None
 
-    def on_devices(self, interpreter: Any) -> Executor:
+    def run(
+        self,
+        inputs: list[Tensor],
+        step: Step | None,
+        plain: bool,
+        arguments: slice,
+        variables: slice,
+    ) -> list[Tensor]:
+        """The outputs for these inputs. What is assigned goes where `step` says, or follows them.
+
+        Args:
+          inputs: all that the graph takes.
+          step: the change of variables that this is, if they may be changed.
+          plain: whether all inputs are in the memory of this computer.
+          arguments: which of the inputs are what the function was called with,
+          variables: and which are variables.
+        """
+        results = None if self._replicas is None else self._replicas.run(inputs, step)
+        if results is not None:
+            return results
+        if plain and context.place is None:
+            return self.executor.run(inputs, step)
+        executor = self.executor
+        if context.place is not None and context.place.buffers is None:
+            inputs = [to_host(x) for x in inputs]
+        else:
+            executor = self._executor_on_devices(innermost(inputs))
+        with beside_variables(inputs[arguments], inputs[variables]):
+            return executor.run(inputs, step)
+
+    def _executor_on_devices(self, interpreter: Any) -> Executor:
         """What runs it on tensors of an engine's own, or in the scope of a device."""
         engine = devices.engine if interpreter is None else interpreter
         if self._on_devices is None or not self._on_devices.is_of(engine):
             self._on_devices = Executor(self.graph, self.executor.jit_compile, engine)
         return self._on_devices
-
-    def on_replicas(self, inputs: Sequence[Tensor], step: Step | None) -> list[Tensor] | None:
-        """The outputs, if there are replicas in the graph, and one program for all their devices; else None."""
-        return None if self._replicas is None else self._replicas.run(inputs, step)
 
     def report(self) -> str:
         """What runs it."""

@@ -20,9 +20,8 @@ from tapeflow._src.autodiff.backprop import Call, record_call, zeros_like
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
-from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
-from tapeflow._src.core.placement.remote import beside_variables, to_host
+from tapeflow._src.core.placement.remote import beside_variables
 from tapeflow._src.core.sizes.dims import Atom, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
 from tapeflow._src.core.tensor import Tensor
@@ -231,20 +230,8 @@ class GraphFunction:
             look = getattr(recorder, "look", None)
             if look is not None:  # somebody wants to see every value
                 return self._inlined(forward, inputs, held, look)
-        results = forward.on_replicas(inputs, step)
-        executor = forward.executor
-        if results is not None:
-            pass
-        elif not plain or context.place is not None:
-            if context.place is not None and context.place.buffers is None:
-                inputs = [to_host(x) for x in inputs]
-            else:
-                executor = forward.on_devices(innermost(inputs))
-            count = len(self.arguments)
-            with beside_variables(inputs[:count], inputs[count : count + len(held)]):
-                results = executor.run(inputs, step)
-        else:
-            results = executor.run(inputs, step)
+        count = len(self.arguments)
+        results = forward.run(inputs, step, plain, slice(count), slice(count, count + len(held)))
         if step is not None:
             for recorder in context.dispatch[1]:
                 for i in self._assigned_at:
