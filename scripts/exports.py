@@ -43,7 +43,9 @@ LATE = (
     "core.placement.spec",
     "core.variables.creators",
     "extension",
+    "io.graph_messages",
     "io.jpeg",
+    "io.tensor_messages",
     "linear_operators",
     "lookup",
     "ops.image.boxes",
@@ -53,6 +55,7 @@ LATE = (
     "ops.nn.fractional",
     "ops.nn.isotonic",
     "ops.nn.labels",
+    "ops.random.sobol",
     "ops.root",
     "ragged",
     "sparse",
@@ -92,6 +95,7 @@ NAMESPACES = {
             "ragged",
             "raw_ops",
             "saved_model",
+            "sets",
             "sparse",
             "strings",
             "summary",
@@ -232,6 +236,7 @@ NAMESPACES = {
     "saved_model.experimental": Namespace(
         "`tf.saved_model.experimental`: what is saved of where variables were."
     ),
+    "sets": Namespace("`tf.sets`: the last dimension of tensors as sets."),
     "signal": Namespace(
         "`tf.signal`: Fourier and cosine transforms, frames and windows of signals."
     ),
@@ -352,11 +357,20 @@ def text_of(place: str, names: list[Export]) -> str:
     says, inside, later, elsewhere, setup, like = NAMESPACES[place]
     here = f"tapeflow.{place}".rstrip(".")
     lines = [f'"""{says}"""', "", MADE_BY]
+    late = [each for each in names if each.is_late]
+    found: dict[str, str] = {}  # by module, so that the file stays short
+    for public, module, name in late:
+        short, where = public.rpartition(".")[2], module.removeprefix("tapeflow._src.")
+        word = short if short == name else f"{short}:{name}"
+        found[where] = f"{found.get(where, '')} {word}".strip()
+    # As ruff will write it.
+    is_wide = any(len(f'        "{p}": "{words}",') > 120 for p, words in found.items())
+    codes = ["E501"] if is_wide else []
     if setup or any(name != public.rpartition(".")[2] for public, _, name in names):
         # Else ruff takes names that are given to others for unused.
-        lines.append("# ruff: noqa: F401")
+        codes.insert(0, "F401")
+    lines += [f"# ruff: noqa: {', '.join(codes)}"] if codes else []
     lines.append("")
-    late = [each for each in names if each.is_late]
     names = [each for each in names if not each.is_late]
     lines += ["import typing as _typing"] if later or late else []
     lines += [f"from {here} import {name} as {name}" for name in inside]
@@ -379,11 +393,6 @@ def text_of(place: str, names: list[Export]) -> str:
     arguments: list[Any] = [repr(f"tf.{place}".rstrip("."))]
     arguments += [f"later={later!r}"] if later else []
     arguments += [f"elsewhere={dict(elsewhere)!r}"] if elsewhere else []
-    found: dict[str, str] = {}
-    for public, module, name in late:
-        here = public.rpartition(".")[2]
-        place = module.removeprefix("tapeflow._src.")
-        found[here] = place if here == name else f"{place}:{name}"
     arguments += [f"names={found!r}"] if late else []
     arguments += [f"like={like!r}"] if like else []
     lines += ["", f"__getattr__ = _Missing({', '.join(arguments)})", ""]

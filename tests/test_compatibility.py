@@ -55,9 +55,12 @@ def test_names_that_are_not_there_yet_are_not_there():
     assert [name for name in absent if is_there(name)] == []
 
 
-@pytest.mark.parametrize("place", SCRIPT.NAMESPACES)
+NAMES = json.loads(SCRIPT.NAMES.read_text(encoding="utf-8"))["names"]
+
+
+@pytest.mark.parametrize("place", NAMES)
 def test_the_table_names_what_is_there(place):
-    facts = json.loads(SCRIPT.NAMES.read_text(encoding="utf-8"))["names"][place]
+    facts = NAMES[place]
     part = re.search(
         rf"^### `{re.escape(place)}`\n(.*?)(?=^##|<!-- end)", TEXT, re.DOTALL | re.MULTILINE
     )[1]

@@ -16,7 +16,7 @@ import tapeflow as tf
 from tapeflow._src.core import missing
 
 # Chosen from what TensorFlow has and tapeflow has not. Whoever adds one puts another in its place.
-ABSENT_OP = "with_space_to_batch"
+ABSENT_OP = "RNNCellDeviceWrapper"
 ABSENT_NAMESPACE = "tpu"
 
 

@@ -22,13 +22,19 @@ _TAPE = ["persistent=False", "watch_accessed_variables=True", "debug=None"]
 OTHER_PARAMETERS = {
     "tf.GradientTape": _TAPE,
     "tf.autodiff.GradientTape": _TAPE,
+    "tf.Graph": ["name=None"],
     # In TensorFlow hidden in **kwargs.
     "tf.meshgrid": ["*args", "indexing='xy'", "name=None"],
     "tf.print": [
         *("*inputs", "output_stream=None", "end='\\n'", "sep=' '", "summarize=None", "name=None")
     ],
 }
-NOT_CALLED = {"tf.Tensor", "tf.DType", "tf.dtypes.DType"}  # users get these, and do not make them
+NOT_CALLED = {
+    "tf.Tensor",
+    "tf.DType",
+    "tf.dtypes.DType",
+    "tf.Operation",
+}  # users get these, and do not make them
 
 
 def _public() -> Iterator[tuple[str, Any]]:

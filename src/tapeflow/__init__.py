@@ -9,7 +9,7 @@
 """
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
-# ruff: noqa: F401
+# ruff: noqa: F401, E501
 
 import typing as _typing
 
@@ -90,6 +90,8 @@ from tapeflow._src.core.variables.kinds import (
 from tapeflow._src.core.variables.variable import Variable as Variable
 from tapeflow._src.core.versions import __version__ as __version__
 from tapeflow._src.function.decorator import function as function
+from tapeflow._src.graph.graph import Graph as Graph
+from tapeflow._src.graph.operations import Operation as Operation
 from tapeflow._src.keras import hook as _hook
 from tapeflow._src.ops import methods as _methods
 from tapeflow._src.ops.array.creation import (
@@ -321,6 +323,7 @@ if _typing.TYPE_CHECKING:
         ragged as ragged,
         raw_ops as raw_ops,
         saved_model as saved_model,
+        sets as sets,
         sparse as sparse,
         strings as strings,
         summary as summary,
@@ -342,11 +345,16 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.core.variables.creators import (
         variable_creator_scope as variable_creator_scope,
     )
+    from tapeflow._src.io.tensor_messages import (
+        make_ndarray as make_ndarray,
+        make_tensor_proto as make_tensor_proto,
+    )
     from tapeflow._src.ops.nn.approximate import approx_top_k as approx_top_k
     from tapeflow._src.ops.nn.backprops import (
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
     )
+    from tapeflow._src.ops.root.convolving import conv as conv
     from tapeflow._src.ops.root.others import (
         AggregationMethod as AggregationMethod,
         CriticalSection as CriticalSection,
@@ -360,8 +368,13 @@ if _typing.TYPE_CHECKING:
         required_space_to_batch_paddings as required_space_to_batch_paddings,
         rfftnd as rfftnd,
     )
+    from tapeflow._src.ragged.filling import (
+        ragged_fill_empty_rows as ragged_fill_empty_rows,
+        ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+    )
     from tapeflow._src.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from tapeflow._src.ragged.tensor import RaggedTensor as RaggedTensor
+    from tapeflow._src.sparse.edit_distance import edit_distance as edit_distance
     from tapeflow._src.sparse.tensor import (
         SparseTensor as SparseTensor,
         SparseTensorSpec as SparseTensorSpec,
@@ -387,6 +400,7 @@ __getattr__ = _Missing(
         "ragged",
         "raw_ops",
         "saved_model",
+        "sets",
         "sparse",
         "strings",
         "summary",
@@ -405,31 +419,22 @@ __getattr__ = _Missing(
         "optimizers": "tapeflow.keras.optimizers",
     },
     names={
-        "RegisterGradient": "autodiff.registered",
-        "no_gradient": "autodiff.registered",
-        "register_tensor_conversion_function": "core.conversions",
-        "DeviceSpec": "core.placement.spec",
-        "variable_creator_scope": "core.variables.creators",
-        "approx_top_k": "ops.nn.approximate",
-        "conv2d_backprop_input_v2": "ops.nn.backprops",
-        "conv2d_backprop_filter_v2": "ops.nn.backprops",
-        "AggregationMethod": "ops.root.others",
-        "guarantee_const": "ops.root.others",
-        "parallel_stack": "ops.root.others",
-        "matrix_square_root": "ops.root.others",
-        "fftnd": "ops.root.others",
-        "ifftnd": "ops.root.others",
-        "rfftnd": "ops.root.others",
-        "irfftnd": "ops.root.others",
-        "required_space_to_batch_paddings": "ops.root.others",
-        "extract_volume_patches": "ops.root.others",
-        "CriticalSection": "ops.root.others",
-        "RaggedTensorSpec": "ragged.spec",
-        "RaggedTensor": "ragged.tensor",
-        "SparseTensor": "sparse.tensor",
-        "SparseTensorSpec": "sparse.tensor",
-        "fingerprint": "strings.buckets",
-        "as_string": "strings.numbers",
+        "autodiff.registered": "RegisterGradient no_gradient",
+        "core.conversions": "register_tensor_conversion_function",
+        "core.placement.spec": "DeviceSpec",
+        "core.variables.creators": "variable_creator_scope",
+        "io.tensor_messages": "make_tensor_proto make_ndarray",
+        "ops.nn.approximate": "approx_top_k",
+        "ops.nn.backprops": "conv2d_backprop_input_v2 conv2d_backprop_filter_v2",
+        "ops.root.convolving": "conv",
+        "ops.root.others": "AggregationMethod guarantee_const parallel_stack matrix_square_root fftnd ifftnd rfftnd irfftnd required_space_to_batch_paddings extract_volume_patches CriticalSection",
+        "ragged.filling": "ragged_fill_empty_rows ragged_fill_empty_rows_grad",
+        "ragged.spec": "RaggedTensorSpec",
+        "ragged.tensor": "RaggedTensor",
+        "sparse.edit_distance": "edit_distance",
+        "sparse.tensor": "SparseTensor SparseTensorSpec",
+        "strings.buckets": "fingerprint",
+        "strings.numbers": "as_string",
     },
 )
 

@@ -1,6 +1,7 @@
 """`tf.image`: resizing, cropping and recolouring images, and measuring them."""
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: E501
 
 import typing as _typing
 
@@ -100,20 +101,9 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf.image",
     names={
-        "extract_jpeg_shape": "io.jpeg",
-        "decode_and_crop_jpeg": "io.jpeg",
-        "adjust_jpeg_quality": "io.jpeg",
-        "random_jpeg_quality": "io.jpeg",
-        "stateless_random_jpeg_quality": "io.jpeg",
-        "draw_bounding_boxes": "ops.image.boxes",
-        "sample_distorted_bounding_box": "ops.image.boxes",
-        "stateless_sample_distorted_bounding_box": "ops.image.boxes",
-        "extract_glimpse": "ops.image.boxes",
-        "non_max_suppression": "ops.image.suppression",
-        "non_max_suppression_with_scores": "ops.image.suppression",
-        "non_max_suppression_overlaps": "ops.image.suppression",
-        "non_max_suppression_padded": "ops.image.suppression",
-        "combined_non_max_suppression": "ops.image.suppression",
+        "io.jpeg": "extract_jpeg_shape decode_and_crop_jpeg adjust_jpeg_quality random_jpeg_quality stateless_random_jpeg_quality",
+        "ops.image.boxes": "draw_bounding_boxes sample_distorted_bounding_box stateless_sample_distorted_bounding_box extract_glimpse",
+        "ops.image.suppression": "non_max_suppression non_max_suppression_with_scores non_max_suppression_overlaps non_max_suppression_padded combined_non_max_suppression",
     },
 )
 

@@ -22,19 +22,17 @@ if _typing.TYPE_CHECKING:
         stack_dynamic_partitions as stack_dynamic_partitions,
     )
     from tapeflow._src.ragged.joining import stack as stack
+    from tapeflow._src.sparse.crossing import ragged_cross_hashed as cross_hashed
 
 __getattr__ = _Missing(
     "tf.ragged",
     names={
-        "constant": "ragged.constant",
-        "range": "ragged.constant:range_",
-        "row_splits_to_segment_ids": "ragged.constant",
-        "segment_ids_to_row_splits": "ragged.constant",
-        "cross": "ragged.cross",
-        "map_flat_values": "ragged.functional",
-        "boolean_mask": "ragged.gathering",
-        "stack_dynamic_partitions": "ragged.gathering",
-        "stack": "ragged.joining",
+        "ragged.constant": "constant range:range_ row_splits_to_segment_ids segment_ids_to_row_splits",
+        "ragged.cross": "cross",
+        "ragged.functional": "map_flat_values",
+        "ragged.gathering": "boolean_mask stack_dynamic_partitions",
+        "ragged.joining": "stack",
+        "sparse.crossing": "cross_hashed:ragged_cross_hashed",
     },
 )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 SIGNATURES: dict[str, str] = {
     "tf.meshgrid": "its `indexing` is among TensorFlow's `**kwargs`",
     "tf.print": "its options are among TensorFlow's `**kwargs`",
+    "tf.Graph": "it may have a name",
+    "tf.Operation": "graphs make them",
     "tf.autodiff.GradientMismatch": "an addition",
     "tf.nn.scaled_dot_product_attention": "an addition; in TensorFlow, it is in Keras alone",
     "tf.autodiff.check_gradients": "an addition",

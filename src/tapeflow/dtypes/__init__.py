@@ -45,7 +45,7 @@ from tapeflow.dtypes import experimental as experimental
 if _typing.TYPE_CHECKING:
     from tapeflow._src.strings.numbers import as_string as as_string
 
-__getattr__ = _Missing("tf.dtypes", names={"as_string": "strings.numbers"})
+__getattr__ = _Missing("tf.dtypes", names={"strings.numbers": "as_string"})
 
 
 def __dir__() -> list[str]:

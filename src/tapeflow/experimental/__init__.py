@@ -1,6 +1,7 @@
 """`tf.experimental`: classes of users as tensors, and the exchange of values with other libraries."""
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: E501
 
 import typing as _typing
 
@@ -40,15 +41,9 @@ __getattr__ = _Missing(
     "tf.experimental",
     later=("numpy",),
     names={
-        "dispatch_for_api": "extension.dispatching",
-        "dispatch_for_unary_elementwise_apis": "extension.dispatching",
-        "dispatch_for_binary_elementwise_apis": "extension.dispatching",
-        "dispatch_for_binary_elementwise_assert_apis": "extension.dispatching",
-        "unregister_dispatch_for": "extension.dispatching",
-        "ExtensionTypeSpec": "extension.extension_type",
-        "ExtensionType": "extension.extension_type",
-        "BatchableExtensionType": "extension.extension_type",
-        "DynamicRaggedShape": "ragged.shape",
+        "extension.dispatching": "dispatch_for_api dispatch_for_unary_elementwise_apis dispatch_for_binary_elementwise_apis dispatch_for_binary_elementwise_assert_apis unregister_dispatch_for",
+        "extension.extension_type": "ExtensionTypeSpec ExtensionType BatchableExtensionType",
+        "ragged.shape": "DynamicRaggedShape",
     },
 )
 

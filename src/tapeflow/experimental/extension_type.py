@@ -11,7 +11,7 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.extension.extension_type import as_dict as as_dict
 
 __getattr__ = _Missing(
-    "tf.experimental.extension_type", names={"as_dict": "extension.extension_type"}
+    "tf.experimental.extension_type", names={"extension.extension_type": "as_dict"}
 )
 
 

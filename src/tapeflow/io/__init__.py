@@ -55,13 +55,24 @@ from tapeflow.io import gfile as gfile
 
 # For editors and type checkers: these are imported when they are first asked for.
 if _typing.TYPE_CHECKING:
+    from tapeflow._src.io.graph_messages import write_graph as write_graph
     from tapeflow._src.io.jpeg import (
         decode_and_crop_jpeg as decode_and_crop_jpeg,
         extract_jpeg_shape as extract_jpeg_shape,
     )
+    from tapeflow._src.sparse.serializing import (
+        deserialize_many_sparse as deserialize_many_sparse,
+        serialize_many_sparse as serialize_many_sparse,
+        serialize_sparse as serialize_sparse,
+    )
 
 __getattr__ = _Missing(
-    "tf.io", names={"extract_jpeg_shape": "io.jpeg", "decode_and_crop_jpeg": "io.jpeg"}
+    "tf.io",
+    names={
+        "io.graph_messages": "write_graph",
+        "io.jpeg": "extract_jpeg_shape decode_and_crop_jpeg",
+        "sparse.serializing": "serialize_sparse serialize_many_sparse deserialize_many_sparse",
+    },
 )
 
 

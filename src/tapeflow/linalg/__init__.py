@@ -1,6 +1,7 @@
 """`tf.linalg`: products, decompositions, linear systems, diagonals and norms of matrices."""
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
+# ruff: noqa: E501
 
 import typing as _typing
 
@@ -105,27 +106,16 @@ __getattr__ = _Missing(
     "tf.linalg",
     later=("experimental",),
     names={
-        "LinearOperator": "linear_operators.base",
-        "LinearOperatorBlockDiag": "linear_operators.blocks",
-        "LinearOperatorBlockLowerTriangular": "linear_operators.blocks",
-        "LinearOperatorCirculant": "linear_operators.circulant",
-        "LinearOperatorCirculant2D": "linear_operators.circulant",
-        "LinearOperatorCirculant3D": "linear_operators.circulant",
-        "LinearOperatorToeplitz": "linear_operators.circulant",
-        "LinearOperatorComposition": "linear_operators.combined",
-        "LinearOperatorAdjoint": "linear_operators.combined",
-        "LinearOperatorInversion": "linear_operators.combined",
-        "LinearOperatorKronecker": "linear_operators.kronecker",
-        "LinearOperatorLowRankUpdate": "linear_operators.low_rank",
-        "LinearOperatorFullMatrix": "linear_operators.matrices",
-        "LinearOperatorLowerTriangular": "linear_operators.matrices",
-        "LinearOperatorTridiag": "linear_operators.matrices",
-        "LinearOperatorZeros": "linear_operators.nothing",
-        "LinearOperatorHouseholder": "linear_operators.orthogonal",
-        "LinearOperatorPermutation": "linear_operators.orthogonal",
-        "LinearOperatorIdentity": "linear_operators.simple",
-        "LinearOperatorScaledIdentity": "linear_operators.simple",
-        "LinearOperatorDiag": "linear_operators.simple",
+        "linear_operators.base": "LinearOperator",
+        "linear_operators.blocks": "LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular",
+        "linear_operators.circulant": "LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D LinearOperatorToeplitz",
+        "linear_operators.combined": "LinearOperatorComposition LinearOperatorAdjoint LinearOperatorInversion",
+        "linear_operators.kronecker": "LinearOperatorKronecker",
+        "linear_operators.low_rank": "LinearOperatorLowRankUpdate",
+        "linear_operators.matrices": "LinearOperatorFullMatrix LinearOperatorLowerTriangular LinearOperatorTridiag",
+        "linear_operators.nothing": "LinearOperatorZeros",
+        "linear_operators.orthogonal": "LinearOperatorHouseholder LinearOperatorPermutation",
+        "linear_operators.simple": "LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorDiag",
     },
 )
 

@@ -13,7 +13,7 @@ if _typing.TYPE_CHECKING:
     )
 
 __getattr__ = _Missing(
-    "tf.linalg.experimental", names={"conjugate_gradient": "linear_operators.gradient_descent"}
+    "tf.linalg.experimental", names={"linear_operators.gradient_descent": "conjugate_gradient"}
 )
 
 

@@ -22,11 +22,8 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf.lookup",
     names={
-        "KeyValueTensorInitializer": "lookup.initializers",
-        "TextFileIndex": "lookup.initializers",
-        "TextFileInitializer": "lookup.initializers",
-        "StaticHashTable": "lookup.static",
-        "StaticVocabularyTable": "lookup.static",
+        "lookup.initializers": "KeyValueTensorInitializer TextFileIndex TextFileInitializer",
+        "lookup.static": "StaticHashTable StaticVocabularyTable",
     },
 )
 

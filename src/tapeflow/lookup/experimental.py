@@ -14,8 +14,7 @@ if _typing.TYPE_CHECKING:
     )
 
 __getattr__ = _Missing(
-    "tf.lookup.experimental",
-    names={"MutableHashTable": "lookup.mutable", "DenseHashTable": "lookup.mutable"},
+    "tf.lookup.experimental", names={"lookup.mutable": "MutableHashTable DenseHashTable"}
 )
 
 

@@ -158,9 +158,11 @@ if _typing.TYPE_CHECKING:
         approx_max_k as approx_max_k,
         approx_min_k as approx_min_k,
     )
+    from tapeflow._src.ops.random.sobol import sobol_sample as sobol_sample
 
 __getattr__ = _Missing(
-    "tf.math", names={"approx_max_k": "ops.nn.approximate", "approx_min_k": "ops.nn.approximate"}
+    "tf.math",
+    names={"ops.nn.approximate": "approx_max_k approx_min_k", "ops.random.sobol": "sobol_sample"},
 )
 
 

@@ -119,6 +119,11 @@ if _typing.TYPE_CHECKING:
         collapse_repeated as collapse_repeated,
         ctc_unique_labels as ctc_unique_labels,
     )
+    from tapeflow._src.ops.root.convolving import with_space_to_batch as with_space_to_batch
+    from tapeflow._src.sparse.ctc_decoding import (
+        ctc_beam_search_decoder as ctc_beam_search_decoder,
+        ctc_greedy_decoder as ctc_greedy_decoder,
+    )
     from tapeflow._src.sparse.embedding import (
         embedding_lookup_sparse as embedding_lookup_sparse,
         safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
@@ -127,17 +132,14 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf.nn",
     names={
-        "approx_max_k": "ops.nn.approximate",
-        "approx_min_k": "ops.nn.approximate",
-        "depthwise_conv2d_backprop_input": "ops.nn.backprops",
-        "depthwise_conv2d_backprop_filter": "ops.nn.backprops",
-        "fractional_max_pool": "ops.nn.fractional",
-        "fractional_avg_pool": "ops.nn.fractional",
-        "isotonic_regression": "ops.nn.isotonic",
-        "collapse_repeated": "ops.nn.labels",
-        "ctc_unique_labels": "ops.nn.labels",
-        "embedding_lookup_sparse": "sparse.embedding",
-        "safe_embedding_lookup_sparse": "sparse.embedding",
+        "ops.nn.approximate": "approx_max_k approx_min_k",
+        "ops.nn.backprops": "depthwise_conv2d_backprop_input depthwise_conv2d_backprop_filter",
+        "ops.nn.fractional": "fractional_max_pool fractional_avg_pool",
+        "ops.nn.isotonic": "isotonic_regression",
+        "ops.nn.labels": "collapse_repeated ctc_unique_labels",
+        "ops.root.convolving": "with_space_to_batch",
+        "sparse.ctc_decoding": "ctc_greedy_decoder ctc_beam_search_decoder",
+        "sparse.embedding": "embedding_lookup_sparse safe_embedding_lookup_sparse",
     },
 )
 

@@ -2,6 +2,8 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
+import typing as _typing
+
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.tools.test_case import (
     TestCase as TestCase,
@@ -21,4 +23,12 @@ from tapeflow._src.tools.test_conditions import (
 )
 from tapeflow.test import experimental as experimental
 
-__getattr__ = _Missing("tf.test")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.io.graph_messages import assert_equal_graph_def as assert_equal_graph_def
+
+__getattr__ = _Missing("tf.test", names={"io.graph_messages": "assert_equal_graph_def"})
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

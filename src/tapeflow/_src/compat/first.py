@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import float32, float64, int32, int64
 from tapeflow._src.core.export import export
@@ -13,6 +14,7 @@ from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.decorator import function
+from tapeflow._src.graph.graph import Graph
 from tapeflow._src.ops.array.shaping import cast, reshape
 from tapeflow._src.ops.control.grouping import no_op
 from tapeflow._src.ops.elementwise.arithmetic import divide, floordiv
@@ -242,3 +244,18 @@ def is_variable_initialized(variable: Variable) -> Tensor:
     True
     """
     return convert_to_tensor(True)
+
+
+_default_graph = Graph()
+
+
+@export("compat.v1.get_default_graph")
+def get_default_graph() -> Graph:
+    """The graph that ops are added to, or an empty one where they run at once.
+
+    >>> graph = tf.Graph()
+    >>> with graph.as_default():
+    ...     print(tf.compat.v1.get_default_graph() is graph)
+    True
+    """
+    return _default_graph if context.tracer is None else context.tracer.graph

@@ -63,8 +63,8 @@ def quiet_runner() -> Callable[..., Any]:
 
 
 def elsewhere(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Stands for a quiet runner where kernels are not to be run: in the scope of another device."""
-    raise RuntimeError("in this scope, ops run on another device")
+    """Stands for a quiet runner where kernels are not to be run: in the scope of another device, or of a graph."""
+    raise RuntimeError("in this scope, ops do not run at once on this computer")
 
 
 def is_busy(run: Callable[..., Any]) -> bool:

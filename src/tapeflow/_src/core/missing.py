@@ -48,12 +48,15 @@ class Missing:
         like: str = "",
     ) -> None:
         self.namespace = namespace
-        # What is inside of it and is imported when it is first asked for: namespaces of ours, modules of Keras, and
-        # names with the place in `_src` where each is defined, as in "ops.image.boxes", or "ops.array.creation:range_"
-        # where it has another name there.
+        # What is inside of it and is imported when it is first asked for: namespaces of ours, modules of Keras, and for
+        # places in `_src` the names that are defined there, as in "ops.array.creation": "fill range:range_", where the
+        # second one has another name there.
         self.later = later
         self.elsewhere = elsewhere or {}
-        self.names = names or {}
+        pairs = [(place, word) for place, words in (names or {}).items() for word in words.split()]
+        self.names = {
+            word.partition(":")[0]: (place, word.rpartition(":")[2]) for place, word in pairs
+        }
         self.like = like  # a module that is asked for what is not here
 
     @property
@@ -70,8 +73,8 @@ class Missing:
         if name in self.elsewhere:
             return importlib.import_module(self.elsewhere[name])
         if name in self.names:
-            module, _, own = self.names[name].partition(":")
-            value = getattr(importlib.import_module(f"tapeflow._src.{module}"), own or name)
+            module, own = self.names[name]
+            value = getattr(importlib.import_module(f"tapeflow._src.{module}"), own)
             setattr(sys.modules[self.module], name, value)  # not to be asked again
             return value
         if name in self.later:

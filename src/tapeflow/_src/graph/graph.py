@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.export import export
 from tapeflow._src.core.user_lines import Line
-from tapeflow._src.graph.operations import GraphDef, Operation, definition, operations
+from tapeflow._src.graph.interface import GraphInterface
 from tapeflow._src.primitives.specs import ArraySpec
 
 
@@ -102,8 +103,21 @@ class Copies(NamedTuple):
     are_equal: bool
 
 
-class Graph:
-    """Inputs, nodes and outputs.
+@export("Graph")
+class Graph(GraphInterface):
+    """Inputs, nodes and outputs: what a `tf.function` is when it has been traced.
+
+    >>> traced = tf.function(lambda x: tf.sin(x)).get_concrete_function(tf.TensorSpec([2]))
+    >>> isinstance(traced.graph, tf.Graph), [op.name for op in traced.graph.get_operations()]
+    (True, ['x', 'Sin', 'Identity'])
+
+    One that is made by hand gets the ops that run while it is the default:
+
+    >>> graph = tf.Graph()
+    >>> with graph.as_default(), tf.name_scope("waves"):
+    ...     y = tf.sin(tf.constant([0.0, 1.0]))
+    >>> y.op.name, y.graph is graph
+    ('waves/Sin', True)
 
     Attributes:
       name: of the function.
@@ -114,15 +128,17 @@ class Graph:
       notes: for printing, what an input or output is besides an argument: the name of a variable.
       replicas: where it has nodes of replicas, the devices of these, by their names.
       copies: of its inputs, where replicas have copies of variables.
+      scopes: the names of the `tf.name_scope`s that were open when a node was made, where there were any.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str = "graph") -> None:
         self.name = name
         self.inputs: list[Value] = []
         self.constants: dict[Value, Any] = {}
         self.nodes: list[Node] = []
         self.outputs: list[Value] = []
         self.notes: dict[Value, str] = {}
+        self.scopes: dict[Node, str] = {}
         self.assigned: dict[Value, Value] = {}  # the variable's input -> its value in the end
         self.replicas: tuple[str, ...] = ()
         self.copies: list[Copies] = []
@@ -146,28 +162,6 @@ class Graph:
         if self.replicas not in ((), devices):
             devices = ("several strategies",)
         self.replicas = devices
-
-    def get_operations(self) -> list[Operation]:
-        """The operations, as TensorFlow shows them: inputs, constants and nodes, with names."""
-        return operations(self)
-
-    def get_operation_by_name(self, name: str) -> Operation:
-        """The operation of a name."""
-        found = {each.name: each for each in operations(self)}
-        if name not in found:
-            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
-        return found[name]
-
-    def get_tensor_by_name(self, name: str) -> Any:
-        """The input or output of a name such as `"Sin:0"`."""
-        operation, _, number = name.partition(":")
-        if not number.isdigit():
-            raise ValueError(f"{name!r} is no name of a tensor: these are like 'Sin:0'.")
-        return self.get_operation_by_name(operation).outputs[int(number)]
-
-    def as_graph_def(self) -> GraphDef:
-        """The graph as data: nodes with names, types and inputs."""
-        return definition(self)
 
     def __str__(self) -> str:
         return _Printer(self).text()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from tapeflow._src.core.dtypes import DType
+from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 
 if TYPE_CHECKING:
@@ -39,49 +40,58 @@ class GraphTensor(NamedTuple):
     dtype: DType
 
 
+@export("Operation")
 class Operation:
-    """A node of a graph: a name, what it computes, and its inputs and outputs."""
+    """A node of a graph: a name, what it computes, and its inputs and outputs.
 
-    def __init__(self, name: str, type: str, inputs: list[GraphTensor], values: Any) -> None:
-        self.name, self.type, self.inputs = name, type, inputs
+    >>> graph = tf.function(lambda x: x + 1.0).get_concrete_function(tf.TensorSpec([2])).graph
+    >>> op = graph.get_operation_by_name("AddV2")
+    >>> isinstance(op, tf.Operation), op.type, [x.name for x in op.inputs]
+    (True, 'AddV2', ['x:0', 'Const:0'])
+    """
+
+    device = ""
+    control_inputs: ClassVar[list[Any]] = []
+
+    def __init__(
+        self,
+        graph: Graph,
+        name: str,
+        type: str,
+        inputs: list[GraphTensor],
+        made: Any,
+        attrs: dict[str, Any],
+    ) -> None:
+        self.graph, self.name, self.type, self.inputs = graph, name, type, inputs
+        self.made = made  # values of the graph
+        self.attrs = attrs
         self.outputs = [
-            GraphTensor(f"{name}:{i}", _shape(value), value.dtype) for i, value in enumerate(values)
+            GraphTensor(f"{name}:{i}", _shape(value), value.dtype) for i, value in enumerate(made)
         ]
 
     def values(self) -> tuple[GraphTensor, ...]:
         """The outputs."""
         return tuple(self.outputs)
 
+    def get_attr(self, name: str) -> Any:
+        """An attribute: how the operation was called."""
+        if name not in self.attrs:
+            raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+        return self.attrs[name]
+
+    @property
+    def node_def(self) -> Any:
+        """The operation as a message, a `NodeDef`."""
+        found = [n for n in self.graph.as_graph_def().node if n.name == self.name]
+        return found[0]
+
     def __repr__(self) -> str:
         return f"<tf.Operation {self.name!r} type={self.type}>"
-
-
-class NodeDef(NamedTuple):
-    """A node as data."""
-
-    name: str
-    op: str
-    input: list[str]
-
-
-class GraphDef(NamedTuple):
-    """A graph as data."""
-
-    node: list[NodeDef]
 
 
 def operations(graph: Graph) -> list[Operation]:
     """The operations of a graph: its inputs, constants and nodes."""
     return _Names().listed(graph)
-
-
-def definition(graph: Graph) -> GraphDef:
-    """The graph as data: names, types and inputs."""
-    nodes = [
-        NodeDef(each.name, each.type, [x.name.removesuffix(":0") for x in each.inputs])
-        for each in operations(graph)
-    ]
-    return GraphDef(nodes)
 
 
 class _Names:
@@ -93,30 +103,53 @@ class _Names:
 
     def listed(self, graph: Graph) -> list[Operation]:
         found = []
+        self._graph = graph
         for value in graph.inputs:
-            kind = "Const" if value in graph.constants else "Placeholder"
-            note = graph.notes.get(value, "input" if kind == "Placeholder" else "Const")
-            found.append(self._named(note.removesuffix(":0"), kind, [], [value]))
-        found += [
-            self._named("Const", "Const", [], [value])
-            for value in graph.constants
-            if value not in self._made
-        ]
+            if value in graph.constants:
+                found.append(self._constant(value, graph.notes.get(value, "Const")))
+            else:
+                note = graph.notes.get(value, "input").removesuffix(":0")
+                attrs = {"dtype": value.dtype, "shape": _shape(value)}
+                found.append(self._named(note, "Placeholder", [], [value], attrs))
+        found += [self._constant(v, "Const") for v in graph.constants if v not in self._made]
         for node in graph.nodes:
             kind = type_of(node)
             inputs = [self._made[v] for v in node.inputs if v in self._made]
-            found.append(self._named(kind, kind, inputs, node.outputs))
+            scope = graph.scopes.get(node)
+            name = f"{scope}/{kind}" if scope else kind
+            found.append(self._named(name, kind, inputs, node.outputs, _attributes(node)))
         for value in graph.outputs:
             if value in self._made:
-                found.append(self._named("Identity", "Identity", [self._made[value]], [value]))
+                same = {"T": value.dtype}
+                found.append(
+                    self._named("Identity", "Identity", [self._made[value]], [value], same)
+                )
         return found
 
-    def _named(self, name: str, kind: str, inputs: list[GraphTensor], values: Any) -> Operation:
+    def _constant(self, value: Value, name: str) -> Operation:
+        attrs = {"dtype": value.dtype, "value": self._graph.constants[value]}
+        return self._named(name.removesuffix(":0"), "Const", [], [value], attrs)
+
+    def _named(
+        self,
+        name: str,
+        kind: str,
+        inputs: list[GraphTensor],
+        values: Any,
+        attrs: dict[str, Any],
+    ) -> Operation:
         count = self._taken[name] = self._taken.get(name, -1) + 1
-        operation = Operation(f"{name}_{count}" if count else name, kind, inputs, values)
+        unique = f"{name}_{count}" if count else name
+        operation = Operation(self._graph, unique, kind, inputs, values, attrs)
         for value, tensor in zip(values, operation.outputs, strict=True):
             self._made.setdefault(value, tensor)
         return operation
+
+
+def _attributes(node: Node) -> dict[str, Any]:
+    """The attributes of a node: those of the primitive, and the dtype of its first input."""
+    attrs = {"T": node.inputs[0].dtype} if node.inputs else {}
+    return attrs | node.attrs
 
 
 def type_of(node: Node) -> str:

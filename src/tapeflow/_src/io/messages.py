@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from tapeflow._src.core.errors import shown
 from tapeflow._src.io import wire
 from tapeflow._src.io.message_fields import MessageMap, Messages, Scalars, quoted
+from tapeflow._src.io.message_scalars import Single
 
 
 class DecodeError(ValueError):
@@ -27,7 +28,8 @@ class Field(NamedTuple):
 
     Attributes:
       number: which it has on the wire.
-      kind: `"message"`, `"messages"`, `"map"` from texts to messages, or the `Numbers` and such of a list of scalars.
+      kind: `"message"`, `"messages"`, `"map"` from texts to messages, a `Single` of a scalar, or the `Numbers` and
+        such of a list of scalars.
       of: the class of its messages.
     """
 
@@ -66,6 +68,8 @@ class Message:
             given = field.of(**value) if isinstance(value, dict) else value
             self._waiting[name] = given.copied()
             self._set(name)
+        elif isinstance(field.kind, Single):
+            setattr(self, name, value)
         elif field.kind == "map":
             for key, item in value.items():
                 given = field.of(**item) if isinstance(item, dict) else item
@@ -83,6 +87,8 @@ class Message:
         if field is None:
             raise AttributeError(f'Protocol message {type(self).__name__} has no "{name}" field.')
         found = self._values.get(name)
+        if found is None and isinstance(field.kind, Single):
+            return field.kind.nothing
         if found is None:
             found = self._waiting.get(name)
         if found is None:
@@ -102,6 +108,10 @@ class Message:
         return field.kind(tell)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        field = self.FIELDS.get(name)
+        if field is not None and isinstance(field.kind, Single):
+            self._put(name, field.kind, field.kind.checked(f"{self.FULL_NAME}.{name}", value))
+            return
         if name in self.FIELDS:
             raise AttributeError(
                 f'Assignment not allowed to field "{name}" in protocol message object. Change it in place: append, '
@@ -109,10 +119,24 @@ class Message:
             )
         raise AttributeError(f'Protocol message {type(self).__name__} has no "{name}" field.')
 
+    def _put(self, name: str, kind: Single, value: Any) -> None:
+        """A scalar. One that is nothing is not there, but for where that is a choice."""
+        if self.ONE_OF is not None:
+            self._values.clear()
+        if value == kind.nothing and self.ONE_OF is None:
+            self._values.pop(name, None)
+        else:
+            self._values[name] = value
+        if self._tell is not None:
+            self._tell()
+
     def copied(self) -> Self:
         """The same message, by itself."""
         new = object.__new__(type(self))
-        values = {name: value.copied() for name, value in self._values.items()}
+        values = {
+            name: value if isinstance(self.FIELDS[name].kind, Single) else value.copied()
+            for name, value in self._values.items()
+        }
         new.__dict__.update(_values=values, _waiting={}, _tell=None)
         return new
 
@@ -132,7 +156,7 @@ class Message:
 
     def HasField(self, field_name: str) -> bool:
         """Whether a message inside of this one is set."""
-        if self._check_name(field_name).kind != "message":
+        if self._check_name(field_name).kind != "message" and self.ONE_OF is None:
             raise ValueError(f"Field {self.FULL_NAME}.{field_name} does not have presence.")
         return field_name in self._values
 
@@ -146,10 +170,11 @@ class Message:
 
     def ListFields(self) -> list[tuple[Any, Any]]:
         """What is set, in the order of the numbers, with descriptions that have a `name` and a `number`."""
+        filled = self._filled()
         return [
-            (FieldDescription(name, field.number), self._values[name])
+            (FieldDescription(name, field.number), filled[name])
             for name, field in self.FIELDS.items()
-            if name in self._values
+            if name in filled
         ]
 
     def IsInitialized(self) -> bool:
@@ -161,7 +186,12 @@ class Message:
         return len(self.SerializeToString())
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._values == other._values
+        return type(other) is type(self) and self._filled() == other._filled()
+
+    def _filled(self) -> dict[str, Any]:
+        """What is set, without lists and maps that are empty."""
+        empty = (list, MessageMap)
+        return {n: v for n, v in self._values.items() if v or not isinstance(v, empty)}
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -169,10 +199,12 @@ class Message:
         return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        for name in self.FIELDS:
+        for name, field in self.FIELDS.items():
             value = self._values.get(name)
             if isinstance(value, Message):
                 yield from _block(name, value._lines())
+            elif isinstance(field.kind, Single):
+                yield from [] if value is None else [f"{name}: {field.kind.shown(value)}"]
             elif isinstance(value, MessageMap):
                 for key in sorted(value):
                     inside = [f"key: {quoted(key.encode())}", *_block("value", value[key]._lines())]
@@ -210,6 +242,10 @@ class Message:
                 f"{type(other_msg).__name__}."
             )
         for name, value in other_msg._values.items():
+            kind = self.FIELDS[name].kind
+            if isinstance(kind, Single):
+                self._put(name, kind, value)
+                continue
             mine = getattr(self, name)
             if isinstance(value, MessageMap):
                 for key, item in value.items():
@@ -231,7 +267,9 @@ class Message:
             value = self._values.get(name)
             if value is None:
                 continue
-            if isinstance(value, Message):
+            if isinstance(field.kind, Single):
+                parts.append(field.kind.serialized(field.number, value))
+            elif isinstance(value, Message):
                 parts.append(wire.data(field.number, value.SerializeToString()))
             elif isinstance(value, MessageMap):
                 for key in sorted(value):
@@ -277,7 +315,9 @@ class Message:
                 continue
             if field.kind in ("message", "messages", "map") and not isinstance(value, bytes):
                 raise ValueError(f"the field {name} has an integer in it, where a message belongs")
-            if field.kind == "message":
+            if isinstance(field.kind, Single):
+                self._put(name, field.kind, field.kind.read(value))
+            elif field.kind == "message":
                 getattr(self, name)._merge(value, depth + 1)
                 self._set(name)
             elif field.kind == "messages":

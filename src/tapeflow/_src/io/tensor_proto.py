@@ -22,15 +22,19 @@ from tapeflow._src.primitives.specs import ArraySpec
 _DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8  # numbers of fields
 
 
-def tensor_proto(array: Any) -> bytes:
-    """An array as a message."""
+def tensor_proto(array: Any, packed: bool = False) -> bytes:
+    """An array as a message, in which strings are listed or, as numbers are, packed."""
     array = np.asarray(array)
     dtype = from_numpy(array.dtype)
     sizes = [wire.integer(1, size) if size else b"" for size in array.shape]
     shape = b"".join(wire.data(2, size) for size in sizes)
     message = wire.integer(_DTYPE, dtype.as_datatype_enum) + wire.data(_SHAPE, shape)
     if dtype is string:
-        return message + b"".join(wire.data(_STRINGS, text) for text in array.ravel().tolist())
+        texts = array.ravel().tolist()
+        if packed and texts:
+            sizes = b"".join(wire.varint(len(text)) for text in texts)
+            return message + wire.data(_CONTENT, sizes + b"".join(texts))
+        return message + b"".join(wire.data(_STRINGS, text) for text in texts)
     content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
     return message + (wire.data(_CONTENT, content) if content else b"")
 
@@ -52,8 +56,10 @@ def parsed_tensor_proto(message: bytes) -> np.ndarray:
         raise ValueError("the message names no dtype")
     check_room("parse_tensor", shape, dtype.np_dtype)
     count = math.prod(shape)
+    if isinstance(content, bytes) and content and dtype is string:
+        return bytes_array(_packed_strings(content, count), shape)
     if isinstance(content, bytes) and content:
-        if dtype is string or len(content) != count * dtype.size:
+        if len(content) != count * dtype.size:
             raise ValueError(
                 f"{len(content)} bytes are not a tensor of shape {shape} and dtype {dtype.name}"
             )
@@ -68,6 +74,26 @@ def parsed_tensor_proto(message: bytes) -> np.ndarray:
     array[: len(flat)] = flat
     array[len(flat) :] = flat[-1]  # the last one stands for all that follow
     return array.reshape(shape)
+
+
+def _packed_strings(content: bytes, count: int) -> list[bytes]:
+    """Strings that follow their lengths."""
+    sizes, at = [], 0
+    for _ in range(count):
+        end = at
+        while end < len(content) and content[end] & 128:
+            end += 1
+        if end >= len(content):
+            raise ValueError(f"{len(content)} bytes do not hold {count} strings")
+        sizes += wire.packed_varints(content[at : end + 1])
+        at = end + 1
+    if at + sum(sizes) != len(content):
+        raise ValueError(f"{len(content)} bytes do not hold {count} strings")
+    texts = []
+    for size in sizes:
+        texts.append(content[at : at + size])
+        at += size
+    return texts
 
 
 def _shape(message: bytes) -> tuple[int, ...]:

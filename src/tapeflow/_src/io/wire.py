@@ -45,6 +45,11 @@ def double(number: int, value: float) -> bytes:
     return _key(number, FIXED64) + struct.pack("<d", value)
 
 
+def floating(number: int, value: float) -> bytes:
+    """A field that holds a float of 32 bits."""
+    return _key(number, FIXED32) + struct.pack("<f", value)
+
+
 def data(number: int, value: bytes) -> bytes:
     """A field that holds bytes, or another message."""
     return _key(number, LENGTH) + varint(len(value)) + value

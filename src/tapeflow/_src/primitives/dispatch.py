@@ -239,8 +239,8 @@ def after_failure(
     """The output after all, where the kernel could not be run here or not now; else its failure."""
     if isinstance(error, KERNEL_FAILURES):
         raise explained_by_rule(row, inputs, attrs, error) from None
-    if run is elsewhere:
-        return devices.engine.interpret(row, inputs, attrs)
+    if run is elsewhere:  # on a device, or in a graph that is made by hand
+        return (context.tracer or devices.engine).interpret(row, inputs, attrs)
     if not is_busy(run):
         raise error
     with setting(context, dispatch=(quiet_runner(), context.dispatch[1])):

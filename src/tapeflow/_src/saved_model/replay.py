@@ -79,7 +79,7 @@ def _row(name: Any) -> Any:
     elif folder == "lookup":
         from tapeflow._src.lookup import static  # noqa: F401
     elif folder == "sparse":
-        from tapeflow._src.sparse import crossing  # noqa: F401
+        from tapeflow._src.sparse import loaded as sparse_rows  # noqa: F401
     return size_check if name == "size_check" else TABLE.get(name) or UNLISTED.get(name)
 
 

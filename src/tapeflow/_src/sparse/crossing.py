@@ -141,6 +141,36 @@ def cross_hashed(
     )
 
 
+@export("ragged.cross_hashed")
+def ragged_cross_hashed(
+    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> RaggedTensor:
+    """Feature crosses as numbers: in each row the hashes of all combinations of values.
+
+    >>> found = tf.ragged.cross_hashed([tf.ragged.constant([["a"], ["b", "c"]]), [[1], [2]]], num_buckets=100)
+    >>> found.row_lengths().numpy()
+    array([1, 2])
+
+    Args:
+      inputs: tensors of rank 2, ragged or not, of strings or integers.
+      num_buckets: how many numbers there are; 0 for all of int64.
+      hash_key: decides the hashes.
+      name: accepted for compatibility.
+    """
+    op = "ragged.cross_hashed"
+    if not inputs:
+        raise ValueError(f"{op}: inputs must hold at least one tensor")
+    key = _KEY if hash_key is None else int(hash_key)
+    if int(num_buckets) < 0:
+        raise ValueError(f"{op}: num_buckets must not be negative, got {num_buckets}")
+    try:
+        parts = _parts(op, inputs)
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    indices, values, shape = _cross_hashed(*parts, num_buckets=int(num_buckets), hash_key=key)
+    return RaggedTensor.from_value_rowids(values, indices[:, 0], nrows=shape[0], validate=False)
+
+
 def _parts(op: str, inputs: Any) -> list[Tensor]:
     """Values and row splits of each input."""
     if not isinstance(inputs, (list, tuple)):

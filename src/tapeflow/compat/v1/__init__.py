@@ -3,6 +3,8 @@
 # Written by scripts/exports.py, from the lines in _src that export these names.
 # ruff: noqa: F401
 
+import typing as _typing
+
 from tapeflow._src.compat.checks import (
     assert_equal as assert_equal,
     assert_greater as assert_greater,
@@ -27,6 +29,7 @@ from tapeflow._src.compat.first import (
     enable_v2_behavior as enable_resource_variables,
     enable_v2_behavior as enable_v2_behavior,
     executing_eagerly_outside_functions as executing_eagerly_outside_functions,
+    get_default_graph as get_default_graph,
     global_variables_initializer as global_variables_initializer,
     global_variables_initializer as local_variables_initializer,
     global_variables_initializer as tables_initializer,
@@ -52,4 +55,21 @@ from tapeflow._src.compat.variables import (
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow.compat.v1 import debugging as debugging
 
-__getattr__ = _Missing("tf.compat.v1", like="tapeflow")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.io.graph_messages import (
+        AttrValue as AttrValue,
+        GraphDef as GraphDef,
+        NodeDef as NodeDef,
+    )
+    from tapeflow._src.io.tensor_messages import TensorProto as TensorProto
+
+__getattr__ = _Missing(
+    "tf.compat.v1",
+    names={"io.graph_messages": "AttrValue NodeDef GraphDef", "io.tensor_messages": "TensorProto"},
+    like="tapeflow",
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

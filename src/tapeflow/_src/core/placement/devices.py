@@ -233,9 +233,8 @@ class DeviceScope(Scope):
         remote = remote and context.tracer is None  # what is traced runs where its function runs
         if remote:
             devices.in_use = True
-        vars(context).update(
-            dispatch=(elsewhere if remote else context.quiet, active), place=self._place
-        )
+        here = context.quiet if context.tracer is None else run
+        vars(context).update(dispatch=(elsewhere if remote else here, active), place=self._place)
 
     def _leave(self, *exception: Any) -> None:
         if not self._before:  # it was interrupted when all was done

@@ -18,6 +18,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.tracing.late_ranks import known_length, rank_of
 from tapeflow._src.graph.graph import Graph, Value
+from tapeflow._src.graph.operations import Operation
 
 if TYPE_CHECKING:
     from tapeflow._src.function.tracing.tracer import Tracer
@@ -76,6 +77,11 @@ class SymbolicTensor(Tensor):
     def graph(self) -> Graph:
         """The graph it belongs to."""
         return self.interpreter.graph
+
+    @property
+    def op(self) -> Operation:
+        """The operation that it is an output of."""
+        return self.interpreter.graph.operation_of(self.value)
 
     def _elements(self) -> Any:
         found = sizes_of(self)

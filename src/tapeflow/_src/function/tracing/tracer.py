@@ -338,7 +338,10 @@ class Tracer(Interpreter):
             symbol = SymbolicTensor(Value(spec.shape, spec.dtype), self)
             self._name_sizes(symbol)
             symbols.append(symbol)
-        self.graph.nodes.append(Node(primitive, inputs, attrs, [s.value for s in symbols], line))
+        node = Node(primitive, inputs, attrs, [s.value for s in symbols], line)
+        self.graph.nodes.append(node)
+        if context.name_scopes:
+            self.graph.scopes[node] = "/".join(context.name_scopes)
         return symbols
 
     def check_size(self, guard: Guard) -> None:

@@ -1,0 +1,111 @@
+"""What TensorFlow's graphs can be asked: operations by name, the graph as data, the scope in which ops are added."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from tapeflow._src.core.context import context
+from tapeflow._src.core.errors import shown
+from tapeflow._src.core.names import name_scope
+from tapeflow._src.graph.operations import Operation, operations
+
+if TYPE_CHECKING:
+    from tapeflow._src.graph.graph import Graph, Value
+
+
+class GraphInterface:
+    """The methods of `tf.Graph`."""
+
+    _finalized = False
+    tracer: Any = None
+    """What adds nodes to it, if it is made by hand."""
+    building_function = True
+    """Whether a function is what is built: always so."""
+
+    def get_operations(self: Graph) -> list[Operation]:  # pyright: ignore[reportGeneralTypeIssues]
+        """The operations, as TensorFlow shows them: inputs, constants and nodes, with names."""
+        return operations(self)
+
+    def get_operation_by_name(self: Graph, name: str) -> Operation:  # pyright: ignore[reportGeneralTypeIssues]
+        """The operation of a name."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {shown(name)}.")
+        found = {each.name: each for each in operations(self)}
+        if name not in found:
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+        return found[name]
+
+    def get_tensor_by_name(self: Graph, name: str) -> Any:  # pyright: ignore[reportGeneralTypeIssues]
+        """The input or output of a name such as `"Sin:0"`."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {shown(name)}.")
+        operation, _, number = name.partition(":")
+        if not number.isdigit():
+            raise ValueError(f"{name!r} is no name of a tensor: these are like 'Sin:0'.")
+        outputs = self.get_operation_by_name(operation).outputs
+        if int(number) >= len(outputs):
+            raise KeyError(
+                f"{operation!r} has {len(outputs)} outputs, and {name!r} is none of them."
+            )
+        return outputs[int(number)]
+
+    def as_graph_element(self: Graph, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:  # pyright: ignore[reportGeneralTypeIssues]  # fmt: skip
+        """The tensor or the operation of a name."""
+        is_tensor = isinstance(obj, str) and ":" in obj
+        if is_tensor and allow_tensor:
+            return self.get_tensor_by_name(obj)
+        if isinstance(obj, str) and not is_tensor and allow_operation:
+            return self.get_operation_by_name(obj)
+        if isinstance(obj, Operation) and allow_operation:
+            return obj
+        raise TypeError(f"Can not convert {shown(obj)} into a tensor or an operation of the graph.")
+
+    def operation_of(self: Graph, value: Value) -> Operation:  # pyright: ignore[reportGeneralTypeIssues]
+        """The operation that computes a value."""
+        for each in operations(self):
+            if any(made is value for made in each.made) and each.type != "Identity":
+                return each
+        raise ValueError("The tensor is not computed by an operation of the graph.")
+
+    def as_graph_def(self: Graph, from_version: Any = None, add_shapes: bool = False) -> Any:  # pyright: ignore[reportGeneralTypeIssues]
+        """The graph as a message, a `GraphDef`: nodes with names, types, inputs and a few attributes.
+
+        Args:
+          from_version: accepted for compatibility.
+          add_shapes: whether nodes have the shapes of their outputs, as `_output_shapes`.
+        """
+        # Messages are of an upper layer, which has the bytes of files.
+        return importlib.import_module("tapeflow._src.io.graph_messages").definition(
+            self, add_shapes
+        )
+
+    def as_default(self: Graph) -> AbstractContextManager[Graph]:  # pyright: ignore[reportGeneralTypeIssues]
+        """A scope in which ops are added to the graph, and do not run."""
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+        # Tracing is of an upper layer, too.
+        return importlib.import_module("tapeflow._src.function.tracing.graph_scope").opened(self)
+
+    def name_scope(self, name: str) -> name_scope:
+        """The same as `tf.name_scope`."""
+        return name_scope(name)
+
+    def get_name_scope(self) -> str:
+        """The names of the scopes that are open, with `/` between them."""
+        return "/".join(context.name_scopes)
+
+    @property
+    def version(self: Graph) -> int:  # pyright: ignore[reportGeneralTypeIssues]
+        """A number that grows with each operation."""
+        return len(operations(self))
+
+    @property
+    def finalized(self) -> bool:
+        """Whether nothing may be added any more."""
+        return self._finalized
+
+    def finalize(self) -> None:
+        """From now on nothing may be added."""
+        self._finalized = True
