@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.system.processors import processors
+from tapeflow._src.insides import onednn
 from tapeflow._src.insides.blas_threads import use_threads
 from tapeflow._src.insides.fallback import lacking
 
@@ -57,6 +58,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
       num_threads: a number of threads; 0 for one on each processor.
     """
     _chosen["intra"] = _checked(num_threads)
+    onednn.use_threads(num_threads or processors())
     if not use_threads(num_threads or processors()):
         lacking(
             "NumPy's BLAS library cannot be told its number of threads",

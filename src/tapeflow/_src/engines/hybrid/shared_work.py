@@ -9,11 +9,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import aligned_empty
 from tapeflow._src.core.system.workers import workers
 from tapeflow._src.graph.graph import Node
 from tapeflow._src.primitives.linalg.shared_products import tasks as product_tasks
+from tapeflow._src.primitives.nn.conv_kernels import by_library
 from tapeflow._src.primitives.sharing import cuts
 
 _WORTH_IT = 2**21  # multiplications; less is done by XLA, with what is around it
@@ -69,7 +72,7 @@ def computed(nodes: Sequence[Node], inputs: Sequence[Sequence[Any]]) -> list[Any
     finishes: list[Finish] = []
     for node, arrays in zip(nodes, inputs, strict=True):
         tasks, finish = _WORK[node.primitive.name](node, *arrays, count=pool.count)
-        for share, task in zip(shares, tasks, strict=False):
+        for share, task in zip(reversed(shares), tasks, strict=False):  # the last is this thread's
             share.append(task)
         finishes.append(finish)
 
@@ -116,11 +119,21 @@ def _einsum(node: Node, a: Any, b: Any, count: int) -> tuple[Tasks, Finish]:
     return tasks, lambda: out.transpose([labels.index(label) for label in output])
 
 
-# Convolutions: some images for each thread.
+# Convolutions: some images for each thread, unless a library with threads of its own computes them.
+
+
+def _by_library(name: str, node: Node, a: Any, b: Any, out: Any) -> tuple[Tasks, Finish] | None:
+    where = {key: value for key, value in node.attrs.items() if key != "shape"}
+    task = by_library(name, a, b, out, **where)
+    return None if task is None else ([task], lambda: out)
 
 
 def _conv(node: Node, x: Any, w: Any, count: int) -> tuple[Tasks, Finish]:
     out = aligned_empty(node.outputs[0].shape, x.dtype)
+    name = "forward" if node.primitive.name == "conv" else "input_gradient"
+    found = _by_library(name, node, x, w, out)
+    if found is not None:
+        return found
     kernel = node.primitive.kernel
 
     def task(i: int, j: int) -> Callable[[], Any]:
@@ -137,16 +150,23 @@ def _conv(node: Node, x: Any, w: Any, count: int) -> tuple[Tasks, Finish]:
 
 
 def _conv_filter_gradient(node: Node, x: Any, g: Any, count: int) -> tuple[Tasks, Finish]:
-    sums: list[Any] = []
+    out = aligned_empty(node.outputs[0].shape, x.dtype)
+    found = _by_library("filter_gradient", node, x, g, out)
+    if found is not None:
+        return found
+    sums: dict[int, Any] = {}
 
     def task(i: int, j: int) -> Callable[[], Any]:
-        return lambda: sums.append(node.primitive.kernel(x[i:j], g[i:j], **node.attrs))
+        def work() -> None:
+            sums[i] = node.primitive.kernel(x[i:j], g[i:j], **node.attrs)
+
+        return work
 
     def finish() -> Any:
-        out = aligned_empty(node.outputs[0].shape, x.dtype)
-        out[...] = sums[0]
-        for each in sums[1:]:
-            out += each
+        first, *others = [sums[i] for i in sorted(sums)]  # in this order, whichever was ready first
+        out[...] = first
+        for each in others:
+            np.add(out, each, out=out)
         return out
 
     return [task(i, j) for i, j in cuts(x.shape[0], count)], finish

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.insides.onednn import convolution
 from tapeflow._src.primitives.nn.windows import (
     Pairs,
     Sizes,
@@ -101,6 +102,11 @@ def _space(x: Sizes, w: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs)
     return output_space("conv", x[1:-1], w[:-2], strides, dilations, padding)
 
 
+def _named(where: tuple[Sizes, Sizes, Pairs], groups: int) -> dict[str, Any]:
+    strides, dilations, padding = where
+    return {"strides": strides, "dilations": dilations, "padding": padding, "groups": groups}
+
+
 def _check_groups(x: Sizes, w: Sizes, groups: int) -> None:
     if x[-1] != w[-2] * groups or w[-1] % groups:
         raise ValueError("channels do not fit")
@@ -109,6 +115,36 @@ def _check_groups(x: Sizes, w: Sizes, groups: int) -> None:
 def _grouped(channels: int, groups: int) -> list[slice]:
     size = channels // groups
     return [slice(i * size, (i + 1) * size) for i in range(groups)]
+
+
+def by_library(
+    name: str,
+    a: Any,
+    b: Any,
+    out: Any,
+    *,
+    strides: Sizes,
+    dilations: Sizes,
+    padding: Pairs,
+    groups: int,
+) -> Callable[[], None] | None:
+    """What leaves `forward`, `input_gradient` or `filter_gradient` to a library that is better at it, if there is one.
+
+    The arrays `a` and `b` are what the kernel of that name is given.
+    """
+    if a.dtype != np.float32 or type(a) is not np.ndarray:
+        return None
+    input_filters_result = {
+        "forward": (a, b, out),
+        "input_gradient": (out, b, a),
+        "filter_gradient": (a, out, b),
+    }
+    shapes = [array.shape for array in input_filters_result[name]]
+    found = convolution(*shapes, strides, dilations, padding, groups)
+    if found is None:
+        return None
+    compute = getattr(found, name)
+    return lambda: compute(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
 
 
 @_in_single
@@ -122,7 +158,10 @@ def conv_kernel(
     out = np.empty((x.shape[0], *space, w.shape[-1]), x.dtype)
     if not out.size or not x.size:
         return np.zeros_like(out)
-    if groups == 1:
+    library = by_library("forward", x, w, out, **_named(where, groups))
+    if library is not None:
+        library()
+    elif groups == 1:
         _shared_by_images(_convolve, x, w, out, *where)
     elif w.shape[-2] == 1:
         _convolve_depthwise(x, w, out, *where)
@@ -222,9 +261,13 @@ def input_gradient_kernel(
         raise ValueError("shapes do not fit")
     if not g.size or not math.prod(shape):
         return np.zeros(shape, g.dtype)
+    out = np.empty(shape, g.dtype)
+    library = by_library("input_gradient", g, w, out, **_named(where, groups))
+    if library is not None:
+        library()
+        return out
     if w.shape[-2] == 1 < groups:
         return _spread_depthwise(g, w, shape, *where)
-    out = np.empty(shape, g.dtype)
     if groups == 1:
         _shared_by_images(_spread, g, w, out, *where)
         return out
@@ -298,11 +341,15 @@ def filter_gradient_kernel(
         raise ValueError("shapes do not fit")
     if not g.size or not x.size:
         return np.zeros(shape, g.dtype)
+    out = np.empty(shape, g.dtype)
+    library = by_library("filter_gradient", x, g, out, **_named(where, groups))
+    if library is not None:
+        library()
+        return out
     if groups == 1:
         return _added_up(x, g, shape, *where)
     if shape[-2] == 1:
         return _correlate_depthwise(x, g, shape, *where)
-    out = np.empty(shape, g.dtype)
     for a, b in zip(_grouped(x.shape[-1], groups), _grouped(shape[-1], groups), strict=True):
         part = (*shape[:-1], b.stop - b.start)
         out[..., b] = _correlate(x[..., a], g[..., b], part, *where)

@@ -1,0 +1,154 @@
+"""Convolutions by oneDNN are those of our own kernels."""
+
+import multiprocessing
+import os
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+from tapeflow._src.insides import onednn
+from tapeflow._src.primitives.nn import conv_kernels
+
+pytestmark = pytest.mark.skipif(
+    onednn._onednn() is None, reason="oneDNN is not installed: there are wheels for x86-64 only"
+)
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch):
+    """Every convolution is worth it; what is known from before is forgotten, before and after."""
+    onednn.convolution.cache_clear()
+    monkeypatch.setattr(onednn, "WORTH_IT", 1)
+    yield
+    onednn.convolution.cache_clear()
+
+
+def values(*shape):
+    """Small integers, whose sums of products are exact in any order."""
+    return np.random.default_rng(sum(shape)).integers(-3, 4, shape).astype(np.float32)
+
+
+# Input, filters, strides, dilations, padding, groups.
+CASES = {
+    "plain": ((2, 9, 8, 3), (3, 3, 3, 4), (1, 1), (1, 1), ((1, 1), (1, 1)), 1),
+    "strided": ((2, 9, 8, 3), (3, 2, 3, 4), (2, 3), (1, 1), ((1, 0), (0, 2)), 1),
+    "dilated": ((2, 11, 12, 3), (3, 3, 3, 16), (1, 1), (2, 3), ((2, 2), (0, 0)), 1),
+    "pointwise": ((2, 5, 5, 32), (1, 1, 32, 16), (1, 1), (1, 1), ((0, 0), (0, 0)), 1),
+    "grouped": ((2, 6, 6, 8), (3, 3, 2, 12), (1, 1), (1, 1), ((1, 1), (1, 1)), 4),
+    "depthwise": ((2, 6, 6, 8), (3, 3, 1, 8), (2, 2), (1, 1), ((0, 1), (0, 1)), 8),
+    "multiplied": ((2, 6, 6, 8), (3, 3, 1, 24), (1, 1), (1, 1), ((1, 1), (1, 1)), 8),
+    "line": ((3, 20, 4), (5, 4, 6), (2,), (1,), ((2, 2),), 1),
+    "volume": ((2, 5, 6, 7, 3), (2, 3, 3, 3, 4), (1, 2, 1), (1, 1, 1), ((0, 1), (1, 1), (1, 1)), 1),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_is_what_numpy_computes(name, monkeypatch):
+    x_shape, w_shape, strides, dilations, padding, groups = CASES[name]
+    where = {"strides": strides, "dilations": dilations, "padding": padding, "groups": groups}
+    x, w = values(*x_shape), values(*w_shape)
+
+    def all_three():
+        y = conv_kernels.conv_kernel(x, w, **where)
+        g = values(*y.shape)
+        return (
+            y,
+            conv_kernels.input_gradient_kernel(g, w, shape=x_shape, **where),
+            conv_kernels.filter_gradient_kernel(x, g, shape=w_shape, **where),
+        )
+
+    found = all_three()
+    assert onednn.convolution.cache_info().currsize == 1  # the three are of one shape
+    monkeypatch.setattr(conv_kernels, "convolution", lambda *shape: None)
+    for ours, theirs in zip(all_three(), found, strict=True):
+        np.testing.assert_array_equal(theirs, ours)
+
+
+def test_arrays_in_another_order():
+    x, w = values(2, 9, 8, 3), values(3, 3, 3, 4)
+    expected = tf.nn.conv2d(x, w, 1, "SAME")
+    turned = tf.transpose(tf.constant(np.ascontiguousarray(x.transpose(0, 2, 1, 3))), [0, 2, 1, 3])
+    np.testing.assert_array_equal(tf.nn.conv2d(turned, np.asfortranarray(w), 1, "SAME"), expected)
+
+
+def test_second_derivatives():
+    x, w = tf.constant(values(2, 5, 5, 3)), tf.constant(values(3, 3, 3, 4))
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(w)
+            y = tf.reduce_sum(tf.nn.conv2d(x, w, 1, "SAME") ** 2)
+        g = tf.reduce_sum(inner.gradient(y, w) * w)
+    # y is of second degree in both, so w . dy/dw = 2 y.
+    found = outer.gradient(g, x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        z = 2.0 * tf.reduce_sum(tf.nn.conv2d(x, w, 1, "SAME") ** 2)
+    np.testing.assert_allclose(found, tape.gradient(z, x), rtol=1e-5)
+
+
+def test_what_it_cannot_do_is_done_by_numpy(monkeypatch):
+    def refused(self, name, *args):
+        raise onednn._Failed("no")
+
+    x, w = values(2, 9, 8, 3), values(3, 3, 3, 4)
+    expected = tf.nn.conv2d(x, w, 1, "SAME")
+    onednn.convolution.cache_clear()
+    monkeypatch.setattr(onednn._OneDnn, "made", refused)
+    np.testing.assert_array_equal(tf.nn.conv2d(x, w, 1, "SAME"), expected)
+
+
+def test_other_dtypes():
+    x, w = values(2, 9, 8, 3), values(3, 3, 3, 4)
+    expected = tf.nn.conv2d(x, w, 1, "SAME").numpy()
+    for dtype in (tf.float64, tf.bfloat16, tf.float16):
+        found = tf.nn.conv2d(tf.cast(x, dtype), tf.cast(w, dtype), 1, "SAME")
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(tf.cast(found, tf.float32), expected)
+
+
+def test_the_number_of_threads():
+    before = onednn._onednn().threads
+    try:
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        assert onednn._onednn().threads == 1
+    finally:
+        tf.config.threading.set_intra_op_parallelism_threads(0)
+    assert onednn._onednn().threads == before or os.environ.get("OMP_NUM_THREADS")
+
+
+def _in_child(queue, x, w):
+    queue.put(conv_kernels.conv_kernel(x, w, **_WHERE))
+
+
+_WHERE = {"strides": (1, 1), "dilations": (1, 1), "padding": ((1, 1), (1, 1)), "groups": 1}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks beside threads
+def test_a_forked_process_computes_with_one_thread():
+    x, w = values(8, 32, 32, 16), values(3, 3, 16, 16)
+    expected = conv_kernels.conv_kernel(x, w, **_WHERE)  # its threads do not live on in a child
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_child, args=(queue, x, w))
+    child.start()
+    try:
+        np.testing.assert_array_equal(queue.get(timeout=60), expected)
+        child.join(60)
+        assert child.exitcode == 0
+    finally:
+        child.kill()
+
+
+def test_from_many_threads():
+    from tests.common import in_threads
+
+    x, w = values(4, 16, 16, 8), values(3, 3, 8, 8)
+    expected = conv_kernels.conv_kernel(x, w, **_WHERE)
+
+    def many():
+        for _ in range(20):
+            np.testing.assert_array_equal(conv_kernels.conv_kernel(x, w, **_WHERE), expected)
+
+    in_threads(8, many)
