@@ -22,6 +22,7 @@ def nothing_said_yet():
     forget()
     yield
     forget()
+    tf.config.threading.set_intra_op_parallelism_threads(0)
 
 
 def test_what_is_only_slower_is_noted_once(caplog):
