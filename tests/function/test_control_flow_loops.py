@@ -563,3 +563,21 @@ def test_derivatives_of_loops_one_after_the_other() -> None:
     """Two calls share an input, so gradients of what they keep meet outside of the function."""
     f = traced(by_index)
     check_gradients(lambda x: f(x) * f(tf.sin(x) + x), ROWS)
+
+
+def test_a_loop_that_was_run_has_a_derivative_afterwards() -> None:
+    w = tf.Variable([1.0, 2.0])
+
+    @traced
+    def f(x, n):
+        unused, count, total = tf.constant(0), tf.constant(0), tf.zeros(2)
+        return tf.while_loop(
+            lambda c, i, t: i < n, lambda c, i, t: (c + 1, i + 1, t + x * w), (unused, count, total)
+        )[2]
+
+    x = tf.constant(1.5)
+    np.testing.assert_array_equal(f(x, tf.constant(4)), [6.0, 12.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x, tf.constant(3))
+    assert tape.gradient(y, x).numpy() == 9.0

@@ -16,7 +16,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tests.tensorflow_files import models
+from tests.tensorflow_files import models, program
 
 FOLDER = Path(__file__).parent / "recorded"
 
@@ -41,6 +41,17 @@ def recorded(tf: Any, name: str) -> bytes:
         expected["tuned"] = models.tuned(tf, loaded, x, y, models.STEPS_AFTER)
         (folder / "expected.json").write_text(json.dumps(expected))
         (folder / "saved_model" / "fingerprint.pb").unlink()
+        return _archive(folder)
+
+
+def recorded_program(tf: Any) -> bytes:
+    """The archive of a module with functions of many kinds."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        made = program.module(tf)
+        tf.saved_model.save(made, str(folder / "saved_model"), signatures=made.shapes)
+        loaded = tf.saved_model.load(str(folder / "saved_model"))
+        (folder / "expected.json").write_text(json.dumps(program.told(tf, loaded)))
         return _archive(folder)
 
 
@@ -97,8 +108,9 @@ def main() -> None:
     import tensorflow as tf  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
     FOLDER.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or [*models.MODELS, "values"]:
-        data = recorded_values(tf) if name == "values" else recorded(tf, name)
+    for name in sys.argv[1:] or [*models.MODELS, "values", "program"]:
+        special = {"values": recorded_values, "program": recorded_program}
+        data = special[name](tf) if name in special else recorded(tf, name)
         (FOLDER / f"{name}.zip").write_bytes(data)
         print(f"{name}: {len(data)} bytes")
 

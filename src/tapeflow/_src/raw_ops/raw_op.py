@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+OPS: dict[str, RawOp] = {}
+"""All raw ops by name."""
 
 
 class RawOp:
@@ -18,10 +21,16 @@ class RawOp:
         self.__name__ = self.__qualname__ = name
         self._function = function
         self._parameters = inspect.signature(function).parameters
+        OPS[name] = self
         named = ", ".join(self._parameters) or "nothing"
         self.__doc__ = (
             f"TensorFlow's op {name}. It takes {named}, and a name, which makes no difference."
         )
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The arguments it takes."""
+        return self._parameters
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the op."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,48 +13,13 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.module import Module
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.saved_model.damage import Damage, index, sound
 from tapeflow._src.saved_model.functions import LoadedFunction
+from tapeflow._src.saved_model.objects import LoadedModule, SignatureMap
+from tapeflow._src.saved_model.options import SAVED_MODEL_FILENAME_PB
 from tapeflow._src.saved_model.rehearsal import rehearse
 from tapeflow._src.saved_model.saving import FILE, VERSION
 from tapeflow._src.train import tensor_file
-
-
-class SignatureMap(Mapping[str, ConcreteFunction]):
-    """The signatures of a loaded model by name."""
-
-    def __init__(self, functions: dict[str, LoadedFunction]) -> None:
-        self._functions = functions
-
-    def __getitem__(self, name: str) -> ConcreteFunction:
-        return self._functions[name].get_concrete_function()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._functions)
-
-    def __len__(self) -> int:
-        return len(self._functions)
-
-    def __repr__(self) -> str:
-        return f"_SignatureMap({dict(self)})"
-
-
-class LoadedModule(Module):
-    """An object from a saved model: its variables, its parts, and its functions as attributes."""
-
-    signatures: SignatureMap
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the function that was the object's `__call__`."""
-        function = vars(self).get("__call__")
-        if function is None:
-            names = [name for name, x in vars(self).items() if isinstance(x, LoadedFunction)]
-            raise TypeError(
-                "The loaded object cannot be called: its class had no tf.function named __call__. It has "
-                f"{', '.join(names) or 'no functions'}."
-            )
-        return function(*args, **kwargs)
 
 
 @export("saved_model.contains_saved_model")
@@ -65,12 +30,15 @@ def contains_saved_model(export_dir: Any) -> bool:
     >>> tf.saved_model.contains_saved_model(tempfile.mkdtemp())
     False
     """
-    return os.path.isfile(os.path.join(os.fspath(export_dir), FILE))
+    folder = os.fspath(export_dir)
+    return any(
+        os.path.isfile(os.path.join(folder, name)) for name in (FILE, SAVED_MODEL_FILENAME_PB)
+    )
 
 
 @export("saved_model.load")
 def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
-    """Loads what `tf.saved_model.save` has saved.
+    """Loads what `tf.saved_model.save` has saved, here or in TensorFlow.
 
     The functions run without the Python code that they were traced from, on every executor, and can be differentiated.
     They take the kinds of arguments that they were traced for.
@@ -91,7 +59,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
     Args:
       export_dir: the folder.
-      tags: accepted.
+      tags: of the graph to load, where TensorFlow has saved several.
       options: accepted.
 
     Raises:
@@ -101,10 +69,11 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     folder = os.fspath(export_dir)
     path = os.path.join(folder, FILE)
     if not os.path.isfile(path):
-        hint = ""
-        if os.path.exists(os.path.join(folder, "saved_model.pb")):
-            hint = " There is one in TensorFlow's own format, which tapeflow does not read."
-        raise OSError(f"SavedModel file does not exist at: {path}.{hint}")
+        if os.path.isfile(os.path.join(folder, SAVED_MODEL_FILENAME_PB)):
+            from tapeflow._src.saved_model import tensorflow_models
+
+            return tensorflow_models.load(folder, tags)
+        raise OSError(f"SavedModel file does not exist at: {path}, nor {SAVED_MODEL_FILENAME_PB}.")
     file = tensor_file.opened(path)
     file.instead = "tf.saved_model.save again"
     try:

@@ -17,6 +17,7 @@ from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
+from tapeflow._src.function.retracing import RetracingWatch
 from tapeflow._src.function.signature import (
     SpecKey,
     TensorKey,
@@ -113,7 +114,7 @@ class RestoredFunction(Function):
 
         run.__name__ = run.__qualname__ = name
         run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
-        super().__init__(run, autograph=False)
+        super().__init__(run, autograph=False, watch=RetracingWatch())
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self  # an attribute, and not a method

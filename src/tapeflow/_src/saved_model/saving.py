@@ -16,7 +16,8 @@ from tapeflow._src.core.versions import __version__
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
 from tapeflow._src.saved_model.encoding import Arrays
-from tapeflow._src.saved_model.functions import Functions, LoadedFunction
+from tapeflow._src.saved_model.functions import Functions
+from tapeflow._src.saved_model.restored import RestoredFunction
 from tapeflow._src.train import tensor_file
 from tapeflow._src.train.object_graph import is_tracked, variable_of, walk
 from tapeflow._src.train.saving import snapshot
@@ -129,7 +130,7 @@ def _functions_of(obj: Any) -> dict[str, Any]:
     names += [name for name, x in getattr(obj, "__dict__", {}).items() if isinstance(x, kinds)]
     found = {name: getattr(obj, name) for name in dict.fromkeys(names)}
     for function in found.values():
-        if isinstance(function, LoadedFunction):
+        if isinstance(function, RestoredFunction):
             function.trace_all()
         elif isinstance(function, Function) and function.input_signature is not None:
             function.get_concrete_function()
@@ -147,7 +148,7 @@ def _signatures(given: Any, own: dict[str, Any]) -> dict[str, ConcreteFunction]:
     found = {}
     for name, function in given.items():
         if isinstance(function, Function) and (
-            function.input_signature is not None or isinstance(function, LoadedFunction)
+            function.input_signature is not None or isinstance(function, RestoredFunction)
         ):
             function = function.get_concrete_function()
         if not isinstance(function, ConcreteFunction):

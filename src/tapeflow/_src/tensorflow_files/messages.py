@@ -50,6 +50,13 @@ def _packed(
 
 
 INT = Kind("int", wire.VARINT, 0, wire.signed, wire.integer)
+SIGNED = Kind(  # whose sign is the lowest bit
+    "signed",
+    wire.VARINT,
+    0,
+    lambda v: v >> 1 ^ -(v & 1),
+    lambda n, v: wire.integer(n, v << 1 ^ v >> 63),
+)
 BOOL = Kind("bool", wire.VARINT, False, bool, wire.integer)
 BYTES = Kind("bytes", wire.LENGTH, b"", bytes, wire.data)
 TEXT = Kind("text", wire.LENGTH, "", lambda data: data.decode(), wire.text)

@@ -77,7 +77,8 @@ def _pruned_loop(node: Node, needed: set[Value], prune: Prune) -> Node:
     totals = _where(want[n + stacked : turns], plan.sums)
     forms = {*[p for p in like if p is not None], *[p for _, p in totals]}
     if condition is not None:
-        condition = prune(condition)
+        # A copy, because the derivative of the loop has the graph, too, with all of its inputs.
+        condition = prune(condition.with_nodes(condition.nodes, condition.outputs))
         test = _used(condition)
         carried = [a or b for a, b in zip(want, test[:n], strict=False)]
     else:

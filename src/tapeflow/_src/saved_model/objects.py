@@ -1,0 +1,46 @@
+"""What loaded models are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tapeflow._src.core.module import Module
+from tapeflow._src.function.concrete import ConcreteFunction
+from tapeflow._src.saved_model.restored import RestoredFunction
+
+
+class SignatureMap(Mapping[str, ConcreteFunction]):
+    """The signatures of a loaded model by name."""
+
+    def __init__(self, functions: Mapping[str, RestoredFunction]) -> None:
+        self._functions = functions
+
+    def __getitem__(self, name: str) -> ConcreteFunction:
+        return self._functions[name].get_concrete_function()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def __repr__(self) -> str:
+        return f"_SignatureMap({dict(self)})"
+
+
+class LoadedModule(Module):
+    """An object from a saved model: its variables, its parts, and its functions as attributes."""
+
+    signatures: SignatureMap
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function that was the object's `__call__`."""
+        function = vars(self).get("__call__")
+        if function is None:
+            names = [name for name, x in vars(self).items() if isinstance(x, RestoredFunction)]
+            raise TypeError(
+                "The loaded object cannot be called: its class had no tf.function named __call__. It has "
+                f"{', '.join(names) or 'no functions'}."
+            )
+        return function(*args, **kwargs)

@@ -1,0 +1,132 @@
+"""A module with functions of many kinds, which is saved by TensorFlow, and what it is asked after it was loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def module(tf: Any) -> Any:
+    """The module."""
+
+    class Part(tf.Module):
+        def __init__(self, value):
+            self.w = tf.Variable(value, name="w")
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def __call__(self, x):
+            return x * self.w
+
+    class Program(tf.Module):
+        def __init__(self):
+            self.parts = [Part(2.0), Part(3.0)]
+            self.named = {
+                "one": tf.Variable([1.0, 2.0]),
+                "two": (tf.Variable(5), tf.Variable(True)),
+            }
+            self.counter = tf.Variable(0, trainable=False, name="counter")
+            self.table = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([10, 20], tf.int64)), -1
+            )
+            self.constant = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+        def structured(self, x):
+            self.counter.assign_add(1)
+            return {"sum": tf.reduce_sum(x, -1), "pair": (x @ self.constant, [self.counter + 0])}
+
+        @tf.function
+        def options(self, x, scale=2.0, *, training=False):
+            return x * scale if training else x - scale
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def branches(self, x):
+            if tf.reduce_sum(x) > 0.0:
+                y = self.parts[0](x)
+            else:
+                y = self.parts[1](-x) + tf.cast(tf.size(x), tf.float32)
+            return y
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32)])
+        def loops(self, x, n):
+            total = tf.zeros([2])
+            for i in tf.range(n):
+                total += x ** tf.cast(i, tf.float32) * self.named["one"]
+            return total
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+        def lists(self, x):
+            rows = tf.TensorArray(tf.float32, tf.shape(x)[0])
+            for i in tf.range(tf.shape(x)[0]):
+                rows = rows.write(i, tf.sin(x[i]) * tf.cast(i, tf.float32))
+            return rows.stack()
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def words(self, x):
+            return self.table.lookup(x)
+
+        @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32)])
+        def shapes(self, x):
+            rows, columns = tf.shape(x)[0], tf.shape(x)[1]
+            y = tf.reshape(tf.transpose(x), [columns, rows, 1])
+            y = tf.concat([y, tf.ones_like(y)], -1)[1:, ::-1, :1]
+            y = (
+                tf.pad(y, [[0, 0], [1, 0], [0, 0]])
+                + tf.cast(tf.range(rows + 1), tf.float32)[:, None]
+            )
+            return tf.nn.softmax(tf.squeeze(y, -1)), tf.argmax(x, -1), tf.one_hot([1], columns)
+
+    made = Program()
+    made.options(tf.constant([1.0]))
+    made.options(tf.constant([1.0]), training=True)
+    return made
+
+
+X = np.array([[1.0, -2.0, 0.5], [0.25, 3.0, -1.0]], np.float32)
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "structured": lambda tf, m: m.structured(X[:, :2]),
+    "structured again": lambda tf, m: m.structured(tf.constant(X[:1, :2])),
+    "options": lambda tf, m: m.options(tf.constant([4.0])),
+    "training": lambda tf, m: m.options(tf.constant([4.0]), training=True),
+    "branch": lambda tf, m: m.branches(X[0] + 1.0),
+    "other branch": lambda tf, m: m.branches(tf.constant(X[0])),
+    "part": lambda tf, m: m.parts[1](tf.constant([1.0, 2.0])),
+    "loops": lambda tf, m: m.loops(2.0, 4),
+    "lists": lambda tf, m: m.lists(X),
+    "words": lambda tf, m: m.words(["b", "c", "a"]),
+    "shapes": lambda tf, m: m.shapes(X),
+    "variables": lambda tf, m: [m.named["one"] + 0.0, m.named["two"][0] + 0, m.counter + 0],
+    "signature": lambda tf, m: m.signatures["serving_default"](x=tf.constant(X)),
+    "gradient of a branch": lambda tf, m: _gradient(tf, m.branches, X[1], m.parts[0].w),
+    "gradient of a loop": lambda tf, m: _gradient(tf, lambda x: m.loops(x, 3), 1.5, m.named["one"]),
+    "gradient of a list": lambda tf, m: _gradient(tf, m.lists, X, m.counter),
+    "inside a function": lambda tf, m: tf.function(lambda x: m.branches(x) * 2.0)(
+        tf.constant(X[1])
+    ),
+    "too many": lambda tf, m: m.structured(X),
+}
+
+
+def _gradient(tf: Any, function: Any, x: Any, variable: Any) -> Any:
+    x = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.gradient(y, [x, variable])
+
+
+def told(tf: Any, loaded: Any) -> dict[str, Any]:
+    """What a loaded module answers."""
+    answers = {}
+    for name, call in CALLS.items():
+        try:
+            answers[name] = tf.nest.map_structure(lambda x: x.numpy().tolist(), call(tf, loaded))
+        except (ValueError, TypeError):
+            answers[name] = "refused"
+        except AttributeError:  # a gradient that is None
+            gradients = call(tf, loaded)
+            answers[name] = [None if g is None else g.numpy().tolist() for g in gradients]
+    return answers

@@ -1,0 +1,107 @@
+"""SavedModels that TensorFlow wrote are run, differentiated, trained, and saved again."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tests.tensorflow_files import models, program
+
+import tapeflow as tf
+from tapeflow._src.tensorflow_files import running, special_ops
+from tapeflow._src.tensorflow_files.descriptions import descriptions
+
+
+def same(found, expected):
+    """Structures that are equal but for rounding."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            same(found[key], value)
+    elif isinstance(expected, list) and not all(isinstance(x, (int, float)) for x in expected):
+        assert len(found) == len(expected)
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)
+    elif isinstance(expected, (list, float)):
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_an_exported_model_gives_its_outputs_and_is_trained(recorded, name):
+    files = recorded(name)
+    loaded = tf.saved_model.load(files.saved_model)
+    x, y = models.batch(name)
+    np.testing.assert_allclose(loaded.serve(x), files.expected["served"], atol=1e-5)
+    (output,) = loaded.signatures["serving_default"](tf.constant(x)).values()
+    np.testing.assert_allclose(output, files.expected["served"], atol=1e-5)
+    losses = models.tuned(tf, loaded, x, y, models.STEPS_AFTER)
+    np.testing.assert_allclose(losses, files.expected["tuned"], atol=1e-5)
+
+
+def test_functions_of_every_kind_are_called(recorded):
+    files = recorded("program")
+    loaded = tf.saved_model.load(files.saved_model)
+    answers = json.loads(json.dumps(program.told(tf, loaded)))
+    for name, expected in files.expected.items():
+        same(answers[name], expected)
+
+
+def test_what_was_loaded_is_saved_here(recorded, tmp_path):
+    loaded = tf.saved_model.load(recorded("program").saved_model)
+    tf.saved_model.save(loaded, tmp_path / "again")
+    again = tf.saved_model.load(tmp_path / "again")
+    x = tf.constant(program.X[1])
+    np.testing.assert_array_equal(again.branches(x), loaded.branches(x))
+    assert again.parts[1].w.numpy() == 3.0
+
+
+def test_objects_are_there_by_their_names(recorded):
+    loaded = tf.saved_model.load(recorded("program").saved_model)
+    assert isinstance(loaded.parts, list)
+    assert [part.w.numpy() for part in loaded.parts] == [2.0, 3.0]
+    assert loaded.named.keys() == {"one", "two"}
+    assert isinstance(loaded.named["two"], tuple)
+    assert not loaded.counter.trainable
+    assert list(loaded.signatures) == ["serving_default"]
+    assert tf.saved_model.contains_saved_model(recorded("program").saved_model)
+
+
+def test_a_jit_compiled_function_may_call_a_loaded_one(recorded):
+    files = recorded("mlp")
+    loaded = tf.saved_model.load(files.saved_model)
+    x, _ = models.batch("mlp")
+    compiled = tf.function(lambda x: loaded.serve(x), jit_compile=True)
+    np.testing.assert_allclose(compiled(x), files.expected["served"], atol=1e-5)
+
+
+def test_an_op_that_is_missing_is_named_with_its_node(recorded, monkeypatch):
+    loaded = tf.saved_model.load(recorded("mlp").saved_model)
+    monkeypatch.delitem(running.OPS, "Relu")
+    with pytest.raises(
+        tf.errors.UnimplementedError, match=r"The op Relu is not there, .* 'sequential"
+    ) as error:
+        loaded.serve(models.batch("mlp")[0])
+    assert "dense" in str(error.value)
+
+
+def test_tags_choose_the_graph(recorded):
+    folder = recorded("program").saved_model
+    assert tf.saved_model.load(folder, tags=["serve"]).counter.numpy() == 0
+    with pytest.raises(RuntimeError, match=r"no graph with the tags \['gpu'\]"):
+        tf.saved_model.load(folder, tags=["gpu"])
+
+
+def test_what_is_described_can_be_called():
+    assert special_ops.SPECIAL is running.SPECIAL
+    refused = {}
+    for name in descriptions().keys() - running.SPECIAL.keys():
+        op = running.OPS[name]
+        newer = running.newer_names(op)
+        taken = {newer.get(a.name, a.name) for a in descriptions()[name].inputs}
+        if not taken <= op.parameters.keys():
+            refused[name] = taken
+    assert refused == {}
+    assert running.OPS.keys() <= descriptions().keys()
