@@ -52,7 +52,7 @@ def test_a_model_that_is_not_built_yet_gets_its_weights_later(recorded):
     status.assert_consumed()
 
 
-def _values():
+def values():
     module = tf.Module()
     module.rows = [tf.Variable([0.0, 0.0]), tf.Variable([[0]])]
     module.named = {"a": tf.Variable(0.0), "b/c.d": tf.Variable(False)}
@@ -65,7 +65,7 @@ def _values():
 
 
 def test_values_of_every_kind_are_restored_from_tensorflow(recorded):
-    module, generator = _values(), tf.random.Generator.from_seed(0)
+    module, generator = values(), tf.random.Generator.from_seed(0)
     checkpoint = tf.train.Checkpoint(module=module, generator=generator)
     folder = recorded("values").folder
     checkpoint.restore(tf.train.latest_checkpoint(folder)).assert_consumed()
@@ -83,7 +83,7 @@ def test_values_of_every_kind_are_restored_from_tensorflow(recorded):
 
 
 def test_values_of_every_kind_are_written_for_tensorflow(recorded, tmp_path):
-    module = _values()
+    module = values()
     there = str(recorded("values").folder / "ckpt-1")
     status = tf.train.Checkpoint(module=module).restore(there)
     status.expect_partial().assert_existing_objects_matched()

@@ -18,7 +18,7 @@ class Argument(NamedTuple):
     """An input or an output: its name, and the attribute that says how many there are, if there may be several."""
 
     name: str
-    count: str
+    several: str
 
 
 class Description(NamedTuple):

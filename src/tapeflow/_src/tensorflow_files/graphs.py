@@ -211,7 +211,7 @@ class _Planner:
             own = places[at : at + count]
             if len(own) != count:
                 break
-            found[argument.name] = own if argument.count else own[0]
+            found[argument.name] = own if argument.several else own[0]
             at += count
         if at != len(places) or len(found) != len(said.inputs):
             raise Damage(
@@ -222,9 +222,9 @@ class _Planner:
 
 def _count(argument: Argument, attrs: Mapping[str, Any], node: Record) -> int:
     """How many tensors an argument stands for."""
-    if not argument.count:
+    if not argument.several:
         return 1
-    count = attrs.get(argument.count)
+    count = attrs.get(argument.several)
     if isinstance(count, list):
         count = len(count)
     if not isinstance(count, int) or not 0 <= count <= _MOST_OUTPUTS:
