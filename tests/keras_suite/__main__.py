@@ -21,6 +21,8 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from tests.keras_suite.conftest import with_our_sparse_tensors
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 RESULTS = ROOT / "build" / "keras-suite"
@@ -66,6 +68,15 @@ EDITS = {
     },
 }
 """What is changed in tests that know backends by their names. Where they take datasets of TensorFlow's, ours do."""
+
+_SPARSE = (
+    *("backend/tests/compute_output_spec_test.py", "layers/core/dense_test.py"),
+    *("layers/core/embedding_test.py", "layers/merging/merging_test.py"),
+    *("layers/reshaping/flatten_test.py", "layers/reshaping/permute_test.py"),
+    *("ops/core_test.py", "ops/nn_test.py", "ops/numpy_test.py"),
+    *("optimizers/optimizer_sparse_test.py", "trainers/trainer_test.py"),
+)
+"""Files with tests of sparse tensors, which they make of TensorFlow's class or of JAX's: here of ours."""
 
 BEGIN, END = "<!-- suite -->", "<!-- end -->"
 
@@ -119,7 +130,7 @@ def run(backend: str, what: list[str], processes: int) -> dict[str, str]:
         "JAX_PLATFORMS": "cpu",
     }
     files = [str(sources / name) for name in what or ["."]]
-    for name in EDITS if backend == "tapeflow" else ():
+    for name in edited_names() if backend == "tapeflow" else ():
         if any((sources / name).is_relative_to(f) for f in list(files)):
             files = [f for f in files if f != str(sources / name)]
             files += ["--ignore", str(sources / name), str(edited(sources, name))]
@@ -145,12 +156,18 @@ def run(backend: str, what: list[str], processes: int) -> dict[str, str]:
     return outcomes_of(report)
 
 
+def edited_names() -> list[str]:
+    """The files of tests that are changed."""
+    return sorted({*EDITS, *_SPARSE})
+
+
 def edited(sources: Path, name: str) -> Path:
     """A file of tests with our backend among those it knows."""
     text = (sources / name).read_text(encoding="utf-8")
-    for before, after in EDITS[name].items():
+    for before, after in EDITS.get(name, {}).items():
         assert before in text, f"{name} is not what it was"
         text = text.replace(before, after)
+    text = with_our_sparse_tensors(text) if name in _SPARSE else text
     path = RESULTS / "edited" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -159,7 +176,7 @@ def edited(sources: Path, name: str) -> Path:
 
 def edited_file_of(kind: str) -> str:
     """The file, as the name of a module, that has a class of tests, of those that were edited."""
-    texts = {name: (RESULTS / "edited" / name) for name in EDITS}
+    texts = {name: (RESULTS / "edited" / name) for name in edited_names()}
     return next(
         name.removesuffix(".py").replace("/", ".")
         for name, path in texts.items()

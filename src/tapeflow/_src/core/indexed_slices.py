@@ -39,6 +39,7 @@ class IndexedSlices(CompositeTensor):
         self._values = values
         self._indices = indices
         self._dense_shape = dense_shape
+        self._static = TensorShape(None)  # what is known beside `dense_shape`
 
     @property
     def values(self) -> Tensor:
@@ -65,7 +66,10 @@ class IndexedSlices(CompositeTensor):
         """The static shape of the dense tensor."""
         if self._dense_shape is None:
             return TensorShape(None)
-        return TensorShape(convert_to_tensor(self._dense_shape)._array.tolist())
+        sizes = convert_to_tensor(self._dense_shape)
+        if not sizes.symbolic:
+            return TensorShape(sizes._array.tolist())
+        return self._static.merge_with([None] * sizes.shape[0])
 
     @property
     def device(self) -> str:
@@ -81,8 +85,7 @@ class IndexedSlices(CompositeTensor):
                 rows, self.dtype, self._indices.dtype, None, self._indices.shape
             )
         shape = convert_to_tensor(shape)
-        dense = TensorShape([None] * shape.shape[0]) if shape.symbolic else self.shape
-        dense = dense.merge_with(TensorShape([None]).concatenate(self._values.shape[1:]))
+        dense = self.shape.merge_with(TensorShape([None]).concatenate(self._values.shape[1:]))
         return IndexedSlicesSpec(
             dense, self.dtype, self._indices.dtype, shape.dtype, self._indices.shape
         )
@@ -174,4 +177,6 @@ class IndexedSlicesSpec(TypeSpec):
         return parts if value._dense_shape is None else (*parts, value._dense_shape)
 
     def _from_components(self, components: Any) -> IndexedSlices:
-        return IndexedSlices(*components)
+        found = IndexedSlices(*components)
+        found._static = self._shape
+        return found

@@ -20,13 +20,17 @@ from keras.src.backend.common.variables import standardize_dtype
 import tapeflow as tf
 import tapeflow._src.function.control_flow.statements  # what a tracer does with branches and loops
 from tapeflow._src.core.context import context
-from tapeflow._src.core.dtypes import DType, as_dtype
-from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.scopes import Scope
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable as TapeflowVariable
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
+from tapeflow._src.keras.backend.conversion import (
+    cast as cast,
+    convert_to_tensor as dense_tensor,
+    dtype_of,
+    shape as shape,
+)
 from tapeflow._src.keras.backend.distribution_lib import current_distribution, distribute_variable
 from tapeflow._src.keras.backend.loops import (
     associative_scan as associative_scan,
@@ -36,8 +40,9 @@ from tapeflow._src.keras.backend.loops import (
     switch as switch,
     while_loop as while_loop,
 )
+from tapeflow._src.keras.backend.sparse.kinds import densified, is_sparse, is_sparse_tensor
 
-SUPPORTS_SPARSE_TENSORS = False
+SUPPORTS_SPARSE_TENSORS = True
 SUPPORTS_RAGGED_TENSORS = False
 SUPPORTS_COMPLEX_DTYPES = True
 IS_THREAD_SAFE = True
@@ -135,96 +140,29 @@ class Variable(_KerasVariable):
     __hash__ = object.__hash__
 
 
-_DTYPES: dict[Any, DType] = {}
-
-
-def dtype_of(dtype: Any) -> DType:
-    """What Keras calls a dtype (a string, a type of Python, NumPy's or ours) as ours."""
-    try:
-        return _DTYPES[dtype]
-    except (KeyError, TypeError):
-        found = as_dtype(standardize_dtype(dtype))
-    if dtype is not None:  # None is Keras's floatx, which may change
-        _DTYPES[dtype] = found
-    return found
-
-
 def convert_to_tensor(
     x: Any, dtype: Any = None, sparse: bool | None = None, ragged: bool | None = None
-) -> Tensor:
-    """A tensor; unlike `tf.convert_to_tensor`, one of another dtype is cast."""
-    if sparse or ragged:
-        kind = "sparse" if sparse else "ragged"
-        raise ValueError(f"`{kind}=True` is not supported with the tapeflow backend")
+) -> Any:
+    """A tensor; unlike `tf.convert_to_tensor`, one of another dtype is cast. A sparse one stays so, unless asked."""
     if isinstance(x, Tensor):
         return x if dtype is None else cast(x, dtype)
-    if isinstance(x, Variable):
-        x = x.value
-    if isinstance(x, (TapeflowVariable, IndexedSlices)):
-        tensor = tf.convert_to_tensor(x)
-        return tensor if dtype is None else cast(tensor, dtype)
-    if isinstance(x, KerasTensor):
-        raise ValueError(
-            "A KerasTensor is symbolic: it has a shape and a dtype, and no value. Use ops from `keras.ops` on it, or "
-            "put the computation into the `call` of a layer."
-        )
-    if type(x).__module__.startswith("tensorflow."):
-        x = np.asarray(x)  # a tensor of TensorFlow, out of tf.data, would give itself as the tensor
-    if dtype is None:
-        return tf.convert_to_tensor(x)
-    wanted = dtype_of(dtype)
-    if wanted.is_floating or wanted.is_complex or wanted is tf.string:
-        try:
-            return tf.convert_to_tensor(x, wanted)
-        except (TypeError, ValueError):
-            if wanted is tf.string:
-                raise
-    # Floats for integers, or integers for booleans: converted as they are, and cast.
-    return cast(tf.convert_to_tensor(x), wanted)
+    if ragged:
+        raise ValueError("`ragged=True` is not supported with the tapeflow backend")
+    if is_sparse(x):
+        # Slices are gradients, which optimizers want as they are.
+        kept = densified(x) if sparse is False and is_sparse_tensor(x) else x
+        return kept if dtype is None else cast(kept, dtype)
+    return dense_tensor(x, dtype)
 
 
 def convert_to_numpy(x: Any) -> np.ndarray:
     """The value as an array."""
-    if isinstance(x, IndexedSlices):
-        x = tf.convert_to_tensor(x)
-    return np.array(x)
+    return np.array(densified(x) if is_sparse(x) else x)
 
 
 def is_tensor(x: Any) -> bool:
     """Whether x is a tensor, and not an array, a number or a Keras tensor."""
-    return isinstance(x, (Tensor, TapeflowVariable, IndexedSlices, KerasVariable))
-
-
-def shape(x: Any) -> tuple[Any, ...]:
-    """The sizes. One that is known only when a function runs computes like an integer."""
-    if isinstance(x, KerasTensor):
-        return x.shape
-    if isinstance(x, KerasVariable):
-        return x._shape  # pyright: ignore[reportReturnType]
-    if not isinstance(x, Tensor):
-        known = getattr(x, "shape", None)  # of an array, or of a tensor inside TensorFlow's tf.data
-        if known is not None:
-            return tuple(known)
-        x = convert_to_tensor(x)
-    return tuple(x._array.shape)
-
-
-def cast(x: Any, dtype: Any) -> Tensor:
-    """The same numbers in another dtype."""
-    wanted = dtype_of(dtype)
-    if isinstance(x, Tensor):
-        if x.dtype is wanted:
-            return x
-        if wanted in _SMALL_UNSIGNED and x.dtype.is_floating:
-            # C leaves open what a negative number becomes. Keras's quantizers want 0, as on its other backends.
-            x = tf.maximum(x, 0)
-        return tf.cast(x, wanted)
-    if not isinstance(x, (TapeflowVariable, KerasVariable, IndexedSlices)):
-        return cast(convert_to_tensor(x), wanted)
-    return tf.cast(x, wanted)
-
-
-_SMALL_UNSIGNED = (tf.uint8, tf.uint16)
+    return isinstance(x, (Tensor, TapeflowVariable, KerasVariable)) or is_sparse(x)
 
 
 def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -235,15 +173,24 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
     if outside is not None:
         tracer.creation_allowed = outside.creation_allowed
 
+    def dense(shape: Sequence[Any], dtype: Any) -> Tensor:
+        return tracer.argument(shape, dtype_of(dtype), [(_SIZE, True)] * len(shape))
+
     def symbol(x: Any) -> Any:
         if not isinstance(x, KerasTensor):
             return x
-        return tracer.argument(x.shape, dtype_of(x.dtype), [(_SIZE, True)] * len(x.shape))
+        if not x.sparse:
+            return dense(x.shape, x.dtype)
+        like = tf.SparseTensorSpec(x.shape, dtype_of(x.dtype))
+        parts = [dense(part.shape.as_list(), part.dtype) for part in like._component_specs]
+        return like._from_components(parts)
 
     def spec(x: Any) -> Any:
         if not is_tensor(x):
             return x
-        return KerasTensor(tuple(x.shape), standardize_dtype(x.dtype))
+        return KerasTensor(
+            tuple(x.shape), standardize_dtype(x.dtype), sparse=is_sparse_tensor(x)
+        )
 
     with (
         StatelessScope(),

@@ -7,7 +7,7 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import cast, convert_to_tensor, shape
+from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape
 from tapeflow._src.keras.backend.nn.operands import alike, floats
 
 # Rows by the segment they belong to. Negative numbers belong to none.

@@ -30,18 +30,27 @@ class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
 
     def assign(self, variable: Any, value: Any) -> None:
         """Puts a value into a variable; slices replace the rows they name."""
+        value = backend.cast(value, variable.dtype)
         if isinstance(value, IndexedSlices):
-            _inner(variable).scatter_update(value)
+            variable.handle.scatter_update(value)
         else:
-            variable.assign(backend.cast(value, variable.dtype))
+            variable.assign(value)
 
     def assign_add(self, variable: Any, value: Any) -> None:
-        """Adds a value to a variable."""
-        self.assign(variable, _inner(variable) + backend.cast(value, variable.dtype))
+        """Adds a value to a variable, or slices to the rows they name."""
+        value = backend.cast(value, variable.dtype)
+        if isinstance(value, IndexedSlices):
+            variable.handle.scatter_add(value)
+        else:
+            self.assign(variable, _inner(variable) + value)
 
     def assign_sub(self, variable: Any, value: Any) -> None:
-        """Subtracts a value from a variable."""
-        self.assign(variable, _inner(variable) - backend.cast(value, variable.dtype))
+        """Subtracts a value from a variable, or slices from the rows they name."""
+        value = backend.cast(value, variable.dtype)
+        if isinstance(value, IndexedSlices):
+            variable.handle.scatter_sub(value)
+        else:
+            self.assign(variable, _inner(variable) - value)
 
     def _var_key(self, variable: Any) -> int:
         """The same for a variable of Keras, the `tf.Variable` inside, and what stands for it in a trace."""

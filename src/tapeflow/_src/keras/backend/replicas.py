@@ -155,5 +155,8 @@ def is_replica() -> bool:
 
 
 def as_gradient(gradient: Any) -> Any:
-    """Gradients may have been gathered in variables; slices stay as they are."""
-    return gradient if isinstance(gradient, IndexedSlices) else tf.convert_to_tensor(gradient)
+    """Gradients may have been gathered in variables; slices stay such."""
+    if not isinstance(gradient, IndexedSlices):
+        return tf.convert_to_tensor(gradient)
+    parts = (gradient.values, gradient.indices, gradient.dense_shape)
+    return IndexedSlices(*[None if part is None else tf.convert_to_tensor(part) for part in parts])

@@ -7,7 +7,7 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor
+from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.image.layout import as_batch
 
 

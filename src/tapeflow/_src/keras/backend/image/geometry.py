@@ -9,7 +9,7 @@ from typing import Any
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend import random
-from tapeflow._src.keras.backend.core import cast, convert_to_tensor
+from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor
 from tapeflow._src.keras.backend.image.filters import gaussian_blur
 from tapeflow._src.keras.backend.image.layout import as_batch, check_choice, check_rank
 from tapeflow._src.ops.arguments import integer

@@ -9,7 +9,7 @@ from keras.src.backend import standardize_data_format
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor
+from tapeflow._src.keras.backend.conversion import convert_to_tensor
 
 
 def check_rank(images: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor, shape
+from tapeflow._src.keras.backend.conversion import convert_to_tensor, shape
 from tapeflow._src.keras.backend.nn.operands import floats
 
 # Bent lines.

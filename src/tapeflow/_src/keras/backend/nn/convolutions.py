@@ -14,7 +14,7 @@ from keras.src.backend.config import standardize_data_format
 import tapeflow as tf
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor
+from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.nn.operands import alike, for_each
 
 LAYOUTS = {

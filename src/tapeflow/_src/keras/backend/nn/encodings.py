@@ -6,14 +6,16 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor, dtype_of
+from tapeflow._src.keras.backend.conversion import convert_to_tensor, dtype_of
+from tapeflow._src.keras.backend.sparse import shapes
 
 
 def one_hot(
     x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False
 ) -> Tensor:
     """1 at the number of the class and 0 elsewhere; zeros only for a number that is none."""
-    _check_dense("one_hot", sparse)
+    if sparse:
+        return shapes.one_hot(x, num_classes, axis, dtype_of(dtype or "float32"))
     x = convert_to_tensor(x)
     if x.dtype not in (tf.int32, tf.int64, tf.uint8, tf.int8):
         x = tf.cast(x, tf.int64)
@@ -29,13 +31,9 @@ def multi_hot(
     x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False
 ) -> Tensor:
     """1 at the numbers of all classes of an example, and 0 elsewhere."""
-    _check_dense("multi_hot", sparse)
+    if sparse:
+        return shapes.multi_hot(x, num_classes, axis, dtype_of(dtype or "float32"))
     x = convert_to_tensor(x)
     vectors = one_hot(x, num_classes, axis, dtype)
     reduce = tf.reduce_any if vectors.dtype is tf.bool else tf.reduce_max
     return reduce(vectors, 1 if x.ndim > 1 else 0)
-
-
-def _check_dense(op: str, sparse: bool) -> None:
-    if sparse:
-        raise ValueError(f"{op}: `sparse=True` is not supported with the tapeflow backend")

@@ -10,7 +10,7 @@ from keras.src.backend.config import standardize_data_format
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor, shape
+from tapeflow._src.keras.backend.conversion import convert_to_tensor, shape
 from tapeflow._src.keras.backend.nn.operands import for_each
 from tapeflow._src.primitives.indexing.picking import scatter_rows
 

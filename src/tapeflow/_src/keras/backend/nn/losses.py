@@ -8,7 +8,7 @@ from keras.src.backend.config import epsilon
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import cast, convert_to_tensor
+from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor
 from tapeflow._src.keras.backend.nn.operands import floats
 from tapeflow._src.primitives.reduction.ordering import take_along
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor
+from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.nn.operands import floats
 
 _HALF = float(np.finfo(np.float16).max)

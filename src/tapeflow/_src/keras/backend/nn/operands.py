@@ -7,7 +7,7 @@ from typing import Any
 from keras.src.backend.common.dtypes import result_type
 
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import cast, convert_to_tensor
+from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor
 
 
 def floats(x: Any) -> Tensor:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import tapeflow as tf
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor
+from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.numpy.dtypes import as_float, as_truth, promoted, promoted_floats
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import sequences
@@ -43,6 +44,8 @@ def _function(
                 return op(x1, x2)
         elif type(x2) is Tensor and x2._array.dtype.kind == "f" and type(x1) in _REAL:
             return op(x1, x2)
+        if isinstance(x1, CompositeTensor) or isinstance(x2, CompositeTensor):
+            return _of_pair(function, x1, x2)
         x1, x2 = dtypes(x1, x2)
         if x1._array.dtype.kind == "b":
             if isinstance(bools, DType):
@@ -54,6 +57,12 @@ def _function(
     function.__name__ = function.__qualname__ = name
     function.__doc__ = what
     return function
+
+
+def _of_pair(function: Function, x1: Any, x2: Any) -> Any:
+    from tapeflow._src.keras.backend.sparse.pairs import of_pair  # which loads `tf.sparse`
+
+    return of_pair(function, x1, x2)
 
 
 # Arithmetic.

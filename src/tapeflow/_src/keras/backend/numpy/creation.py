@@ -12,7 +12,7 @@ import tapeflow as tf
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor, dtype_of, shape as shape_of
+from tapeflow._src.keras.backend.conversion import convert_to_tensor, dtype_of, shape as shape_of
 from tapeflow._src.keras.backend.numpy.dtypes import floatx, promoted, promoted_floats, result_dtype
 
 

@@ -16,7 +16,7 @@ from tapeflow._src.core.convert import scalar
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor, dtype_of
+from tapeflow._src.keras.backend.conversion import convert_to_tensor, dtype_of
 
 _NUMBERS = frozenset({float, int, bool, complex})
 """Python's own. All but complex ones take the dtype of the tensors that they meet."""

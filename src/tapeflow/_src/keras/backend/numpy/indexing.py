@@ -7,9 +7,10 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor, shape as shape_of
+from tapeflow._src.keras.backend.conversion import convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.numpy.reductions import along, summable
 from tapeflow._src.keras.backend.numpy.shapes import moveaxis
+from tapeflow._src.keras.backend.sparse.kinds import densified
 
 
 def _positions(indices: Any, size: Any) -> Tensor:
@@ -25,6 +26,8 @@ def _positions(indices: Any, size: Any) -> Tensor:
 def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     """The slices along an axis, or the elements, that have some indices."""
     x, axis = along(x, axis)
+    if type(indices) is not Tensor:
+        indices = densified(indices)  # rows of the table are dense, and where nothing is there is the number 0
     return tf.gather(x, _positions(indices, shape_of(x)[axis]), axis=axis)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import tapeflow as tf
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import cast, convert_to_tensor, shape as shape_of
+from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.numpy.dtypes import as_float, as_number, promoted, promoted_floats
+from tapeflow._src.keras.backend.sparse import sums as sparse
 
 _SUMS: dict[DType, DType] = {
     tf.bool: tf.int32,
@@ -37,6 +39,8 @@ def along(x: Any, axis: int | None) -> tuple[Tensor, int]:
 
 def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The sum along axes."""
+    if type(x) is not Tensor and isinstance(x, CompositeTensor):
+        return sparse.sum(sum, x, axis, keepdims)
     return tf.reduce_sum(summable(x), axis, keepdims)
 
 
@@ -49,6 +53,8 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) ->
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The mean along axes."""
+    if type(x) is not Tensor and isinstance(x, CompositeTensor):
+        return sparse.mean(x, axis, keepdims)
     return tf.reduce_mean(as_float(x), axis, keepdims)
 
 

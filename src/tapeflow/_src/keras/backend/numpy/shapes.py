@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 import tapeflow as tf
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import cast, convert_to_tensor, shape as shape_of
+from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
+from tapeflow._src.keras.backend.sparse import shapes as sparse
 
 
 def _several(value: Any) -> list[Any]:
@@ -23,7 +25,11 @@ def _is_row(value: Any) -> bool:
 
 def reshape(x: Any, newshape: Any) -> Tensor:
     """The same elements in another shape."""
-    return tf.reshape(convert_to_tensor(x), newshape)
+    if type(x) is not Tensor:
+        if isinstance(x, CompositeTensor):
+            return sparse.reshape(x, newshape)
+        x = convert_to_tensor(x)
+    return tf.reshape(x, newshape)
 
 
 def ravel(x: Any) -> Tensor:
@@ -33,7 +39,11 @@ def ravel(x: Any) -> Tensor:
 
 def transpose(x: Any, axes: Any = None) -> Tensor:
     """The axes in another order, by default the reverse one."""
-    return tf.transpose(convert_to_tensor(x), axes)
+    if type(x) is not Tensor:
+        if isinstance(x, CompositeTensor):
+            return sparse.transpose(x, axes)
+        x = convert_to_tensor(x)
+    return tf.transpose(x, axes)
 
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
@@ -58,13 +68,19 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
 
 def squeeze(x: Any, axis: Any = None) -> Tensor:
     """Without axes of size 1: all of them, or some."""
-    x = convert_to_tensor(x)
+    if type(x) is not Tensor:
+        if isinstance(x, CompositeTensor):
+            return sparse.squeeze(x, axis)
+        x = convert_to_tensor(x)
     return x if axis == () else tf.squeeze(x, axis)
 
 
 def expand_dims(x: Any, axis: Any) -> Tensor:
     """With new axes of size 1."""
-    x = convert_to_tensor(x)
+    if type(x) is not Tensor:
+        if isinstance(x, CompositeTensor):
+            return sparse.expand_dims(x, axis)
+        x = convert_to_tensor(x)
     if isinstance(axis, int):
         return tf.expand_dims(x, axis)
     rank = x.ndim + len(axis)

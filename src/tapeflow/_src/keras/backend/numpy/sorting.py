@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import tapeflow as tf
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import cast, convert_to_tensor, shape as shape_of
+from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.numpy.dtypes import as_number, promoted
 from tapeflow._src.keras.backend.numpy.reductions import along
+from tapeflow._src.keras.backend.sparse.elements import of_elements
 from tapeflow._src.primitives.reduction import ordering
 
 
@@ -70,6 +72,8 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left") -> Tenso
 
 def digitize(x: Any, bins: Any) -> Tensor:
     """The number of the bin that each element is in, between ascending edges."""
+    if isinstance(x, CompositeTensor):
+        return of_elements(digitize, x, bins)
     return searchsorted(bins, x, side="right")
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import cast, convert_to_tensor, shape as shape_of
+from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.numpy.dtypes import as_float, promoted_floats, result_dtype
 from tapeflow._src.keras.backend.numpy.nan_reductions import is_nan
 from tapeflow._src.keras.backend.numpy.reductions import max as max_, min as min_
 from tapeflow._src.keras.backend.numpy.sorting import searchsorted
+from tapeflow._src.keras.backend.sparse.kinds import is_sparse_tensor
+from tapeflow._src.keras.backend.sparse.sums import bincount as sparse_bincount
 
 
 def quantile(
@@ -111,8 +113,8 @@ _METHODS = {
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Tensor:
     """How often each integer from 0 up occurs in each row, or the sum of weights where it does."""
-    if sparse:
-        raise ValueError("bincount: `sparse=True` is not supported with the tapeflow backend")
+    if sparse or is_sparse_tensor(x):
+        return sparse_bincount(x, weights, minlength)
     x = convert_to_tensor(x)
     numbers = x if x.dtype in (tf.int32, tf.int64) else tf.cast(x, tf.int32)
     if weights is None:

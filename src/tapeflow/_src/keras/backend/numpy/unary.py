@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import tapeflow as tf
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.core import convert_to_tensor
+from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.numpy.dtypes import as_float, as_number, as_truth, floatx
+from tapeflow._src.keras.backend.sparse.elements import of_elements
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.indexing import sequences
 
@@ -24,12 +27,28 @@ def _floating(name: str, op: Callable[..., Any], what: str) -> Function:
 
     def function(x: Any) -> Tensor:
         if type(x) is not Tensor or x._array.dtype.kind != "f":
+            if isinstance(x, CompositeTensor):
+                return of_elements(function, x)
             x = as_float(x)
         return op(x)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = what
     return function
+
+
+def _of_tensor(function: Function) -> Function:
+    """A function of tensors, which takes what converts to one as such."""
+
+    @functools.wraps(function)
+    def taking(x: Any) -> Tensor:
+        if type(x) is not Tensor:
+            if isinstance(x, CompositeTensor):
+                return of_elements(taking, x)
+            x = convert_to_tensor(x)
+        return function(x)
+
+    return taking
 
 
 def _times(factor: float) -> Function:
@@ -87,15 +106,18 @@ floor = _floating("floor", unary.floor, "The next integer below, as a float.")
 ceil = _floating("ceil", unary.ceil, "The next integer above, as a float.")
 
 
+@_of_tensor
 def trunc(x: Any) -> Tensor:
     """The integer part, as a float; integers as they are."""
-    x = convert_to_tensor(x)
     return sequences.truncate_divide(x, tf.ones((), x.dtype)) if x.dtype.is_floating else x
 
 
 def round(x: Any, decimals: int = 0) -> Tensor:
     """Rounds to some decimals, and halves to even ones."""
-    x = convert_to_tensor(x)
+    if type(x) is not Tensor:
+        if isinstance(x, CompositeTensor):
+            return of_elements(round, x, decimals)
+        x = convert_to_tensor(x)
     if not x.dtype.is_floating:
         if decimals >= 0:
             return x
@@ -116,6 +138,8 @@ def round(x: Any, decimals: int = 0) -> Tensor:
 def absolute(x: Any) -> Tensor:
     """The absolute value."""
     if type(x) is not Tensor:
+        if isinstance(x, CompositeTensor):
+            return of_elements(absolute, x)
         x = convert_to_tensor(x)
     return x if x._array.dtype.kind in "bu" else unary.abs_(x)
 
@@ -126,18 +150,21 @@ fabs = _floating("fabs", unary.abs_, "The absolute value, as a float.")
 def negative(x: Any) -> Tensor:
     """-x. Unsigned integers wrap around."""
     if type(x) is not Tensor:
+        if isinstance(x, CompositeTensor):
+            return of_elements(negative, x)
         x = convert_to_tensor(x)
     return tf.zeros_like(x) - x if x._array.dtype.kind == "u" else unary.negative(x)
 
 
+@_of_tensor
 def sign(x: Any) -> Tensor:
     """-1, 0 or 1."""
-    return unary.sign(convert_to_tensor(x))
+    return unary.sign(x)
 
 
+@_of_tensor
 def signbit(x: Any) -> Tensor:
     """Whether the sign is a minus, that of -0.0 included."""
-    x = convert_to_tensor(x)
     if x.dtype.is_floating:
         x = tf.bitcast(x, _INTEGERS[x.dtype.size])
     elif x.dtype.is_bool or x.dtype.is_unsigned:
@@ -151,6 +178,8 @@ _INTEGERS = {1: tf.int8, 2: tf.int16, 4: tf.int32, 8: tf.int64}
 def square(x: Any) -> Tensor:
     """The product of x with itself."""
     if type(x) is not Tensor or x._array.dtype.kind != "f":
+        if isinstance(x, CompositeTensor):
+            return of_elements(square, x)
         x = as_number(x)
     return unary.square(x)
 
@@ -158,21 +187,21 @@ def square(x: Any) -> Tensor:
 # Complex numbers.
 
 
+@_of_tensor
 def conjugate(x: Any) -> Tensor:
     """The complex conjugate; a real tensor as it is."""
-    x = convert_to_tensor(x)
     return tf.math.conj(x) if x.dtype.is_complex else x
 
 
+@_of_tensor
 def real(x: Any) -> Tensor:
     """The real part."""
-    x = convert_to_tensor(x)
     return tf.math.real(x) if x.dtype.is_complex else x
 
 
+@_of_tensor
 def imag(x: Any) -> Tensor:
     """The imaginary part."""
-    x = convert_to_tensor(x)
     return tf.math.imag(x) if x.dtype.is_complex else tf.zeros_like(x)
 
 
@@ -185,7 +214,10 @@ def _asking(name: str, op: Callable[[Tensor], Tensor], otherwise: bool, what: st
     """A question to floats. Integers all give one answer, and complex numbers that of both their parts."""
 
     def function(x: Any) -> Tensor:
-        x = convert_to_tensor(x)
+        if type(x) is not Tensor:
+            if isinstance(x, CompositeTensor):
+                return of_elements(function, x)
+            x = convert_to_tensor(x)
         if x.dtype.is_floating:
             return op(x)
         if not x.dtype.is_complex:
@@ -242,9 +274,10 @@ def nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -
 # Others.
 
 
+@_of_tensor
 def copy(x: Any) -> Tensor:
     """The same values in a tensor of its own."""
-    return tf.identity(convert_to_tensor(x))
+    return tf.identity(x)
 
 
 abs = absolute
