@@ -56,11 +56,13 @@ ACCEPTED = {
 """How the names of tests begin that cannot pass where the selection is run, and why."""
 
 _NO_BACKEND = 'else:\n    raise ImportError(f"Invalid backend'
+_TF_GENERATOR = 'elif generator_type == "tf":\n        '
 EDITS = {
     "trainers/trainer_test.py": {
         _NO_BACKEND: 'elif backend.backend() == "tapeflow":\n'
         f"    from tapeflow._src.keras.backend.trainer import TapeflowTrainer as Trainer\n{_NO_BACKEND}",
         '"jax": "cpu:0",': '"tapeflow": "cpu:0", "jax": "cpu:0",',
+        f"{_TF_GENERATOR}import tensorflow as tf": f"{_TF_GENERATOR}import tapeflow as tf",
     },
     "distribution/distribution_lib_test.py": {
         'backend.backend() != "jax"': 'backend.backend() not in ("jax", "tapeflow")',
@@ -70,11 +72,11 @@ EDITS = {
 """What is changed in tests that know backends by their names. Where they take datasets of TensorFlow's, ours do."""
 
 _SPARSE = (
-    *("backend/tests/compute_output_spec_test.py", "layers/core/dense_test.py"),
-    *("layers/core/embedding_test.py", "layers/merging/merging_test.py"),
+    *("layers/core/dense_test.py", "layers/core/embedding_test.py"),
+    "layers/merging/merging_test.py",
     *("layers/reshaping/flatten_test.py", "layers/reshaping/permute_test.py"),
     *("ops/core_test.py", "ops/nn_test.py", "ops/numpy_test.py"),
-    *("optimizers/optimizer_sparse_test.py", "trainers/trainer_test.py"),
+    "optimizers/optimizer_sparse_test.py",
 )
 """Files with tests of sparse tensors, which they make of TensorFlow's class or of JAX's: here of ours."""
 

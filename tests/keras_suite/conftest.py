@@ -15,11 +15,11 @@ import pytest
 
 
 def with_our_sparse_tensors(text: str) -> str:
-    """Code of a test in which what is made of TensorFlow's sparse tensors for one backend is made of ours for ours."""
-    text = text.replace("import tensorflow as tf", "import tapeflow as tf")
-    return re.sub(
-        r'backend\(\) == "tensorflow":(\s+)import tapeflow', r'backend() == "tapeflow":\1import tapeflow', text
-    )
+    """Code of tests that make sparse tensors of TensorFlow's class or, `elif`, of JAX's: with ours for our backend."""
+    text = re.sub(r"^( *)import tensorflow as tf", r"\1import tapeflow as tf", text, flags=re.M)
+    to_others = r"(?=(?:(?:\1 +\S.*)?\n)*\1(?:elif|else)\b)"
+    choice = rf'^( *)(if|elif) backend\.backend\(\) == "tensorflow":\n{to_others}'
+    return re.sub(choice, r'\1\2 backend.backend() == "tapeflow":\n', text, flags=re.M)
 
 
 if os.environ.get("KERAS_BACKEND") == "tapeflow":

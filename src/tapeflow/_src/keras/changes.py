@@ -33,7 +33,7 @@ def _legacy(module: Any) -> None:
     library.compat = SimpleNamespace(v1=library)
     library.RaggedTensor = type("RaggedTensor", (), {})  # asked about; there are none
     module.tf = library
-    module.is_sparse = lambda tensor: False
+    module.is_sparse = lambda tensor: isinstance(tensor, library.SparseTensor)
 
 
 def _distributions(module: Any) -> None:

@@ -188,9 +188,7 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
     def spec(x: Any) -> Any:
         if not is_tensor(x):
             return x
-        return KerasTensor(
-            tuple(x.shape), standardize_dtype(x.dtype), sparse=is_sparse_tensor(x)
-        )
+        return KerasTensor(tuple(x.shape), standardize_dtype(x.dtype), sparse=is_sparse_tensor(x))
 
     with (
         StatelessScope(),

@@ -16,6 +16,7 @@ from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
 import tapeflow as tf
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.devices import LARGE, devices
 from tapeflow._src.core.placement.layouts import home_of
@@ -39,6 +40,8 @@ from tapeflow._src.keras.backend.shared_data import (
     is_shared,
     whole_batch,
 )
+from tapeflow._src.keras.backend.sparse.kinds import is_sparse_tensor
+from tapeflow._src.keras.backend.sparse.libraries import of_library
 
 Put = Callable[[Tensor, Any], Tensor]
 
@@ -47,7 +50,9 @@ class Batches(EpochIterator):
     """The batches of an epoch, which also takes a `tf.data.Dataset` of tapeflow."""
 
     def __init__(self, x: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> None:
-        if _has_strings((x, y)):
+        given: Any = tree.map_structure(of_library, (x, y), none_is_leaf=False)
+        x, y = given
+        if _has_strings((x, y)) or any(map(is_sparse_tensor, tree.flatten((x, y)))):
             x, y, sample_weight = _batched(x, y, sample_weight, options), None, None
         if is_dataset(x):
             x = DatasetAdapter.of(replicas.of_worker(x), y, sample_weight, options)
@@ -135,7 +140,7 @@ class Ahead:
             self._failure = error
 
     def _placed(self, batch: Any) -> Any:
-        return _placed(batch, self._put, convert_to_tensor)
+        return _placed(batch, self._put, _as_tensor)
 
 
 class AheadInThread:
@@ -175,15 +180,20 @@ class _Placed(Rows):
 
 def _taken(x: Any) -> Tensor:
     """A tensor of an array that is nobody else's, if it has memory of its own: the copy goes on after it was begun."""
-    return Tensor(x) if _is_plain(x) else convert_to_tensor(x)
+    return Tensor(x) if _is_plain(x) else _as_tensor(x)
 
 
 def _placed(batch: Any, put: Put, as_tensor: Callable[[Any], Tensor], line: Any = None) -> Any:
-    def placed(x: Any) -> Tensor:
+    def placed(x: Any) -> Any:
         tensor = as_tensor(x)
-        return tensor if tensor._array.dtype.kind == "O" else put(tensor, line)
+        return put(tensor, line) if _goes_to_devices(tensor) else tensor
 
     return tree.map_structure(placed, batch, none_is_leaf=False)
+
+
+def _goes_to_devices(x: Any) -> bool:
+    """Whether x is a tensor of numbers. Strings and sparse tensors stay on this computer."""
+    return isinstance(x, Tensor) and x._array.dtype.kind != "O"
 
 
 def _is_plain(x: Any) -> bool:
@@ -245,9 +255,9 @@ def _has_strings(data: Any) -> bool:
 
 
 def _batched(x: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Any:
-    """Arrays and tensors as a dataset, by the options of `fit`."""
+    """Arrays, tensors and sparse tensors as a dataset, by the options of `fit`."""
     parts = data_adapter_utils.pack_x_y_sample_weight(x, y, sample_weight)
-    data = tf.data.Dataset.from_tensor_slices(tree.map_structure(tf.convert_to_tensor, parts))
+    data = tf.data.Dataset.from_tensor_slices(tree.map_structure(convert_to_tensor, parts))
     if options.get("shuffle"):
         data = data.shuffle(max(int(data.cardinality()), 1))
     return data.batch(options.get("batch_size") or 32)
@@ -316,6 +326,18 @@ class DatasetAdapter(DataAdapter):
         return None
 
 
+def as_result(x: Any) -> Any:
+    """What `predict` gives of a tensor: an array. Sparse and ragged tensors stay such."""
+    return x if isinstance(x, CompositeTensor) else np.asarray(x)
+
+
+def joined_results(*parts: Any) -> Any:
+    """Results of several batches, arrays or tensors, as one."""
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return tf.sparse.concat(0, parts) if is_sparse_tensor(parts[0]) else tf.concat(parts, 0)
+
+
 def as_tensors(batch: Any) -> Any:
     """A batch of arrays, tensors or numbers as tensors. Arrays are copied: they may change after the step."""
     batch = tree.map_structure(_as_tensor, batch, none_is_leaf=False)
@@ -323,12 +345,12 @@ def as_tensors(batch: Any) -> Any:
     if distribution is None:
         return batch
 
-    def divided(x: Tensor) -> Tensor:
-        there = is_distributed(x) or x._array.dtype.kind == "O"
+    def divided(x: Any) -> Any:
+        there = not _goes_to_devices(x) or is_distributed(x)
         return x if there else _divided(distribution, x)
 
     return tree.map_structure(divided, batch, none_is_leaf=False)
 
 
 def _as_tensor(x: Any) -> Any:
-    return x if getattr(x, "has_parts", False) else convert_to_tensor(x)
+    return x if getattr(x, "has_parts", False) else convert_to_tensor(of_library(x))

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
 from keras.src import (
     callbacks as callbacks_module,
     optimizers as optimizers_module,
@@ -22,7 +21,13 @@ from keras.src.utils.python_utils import is_default, pythonify_logs
 import tapeflow as tf
 from tapeflow._src.core.context import context
 from tapeflow._src.keras.backend import replicas
-from tapeflow._src.keras.backend.data import Batches, as_tensors, way_to_program
+from tapeflow._src.keras.backend.data import (
+    Batches,
+    as_result,
+    as_tensors,
+    joined_results,
+    way_to_program,
+)
 from tapeflow._src.keras.backend.legacy import LegacyTrainer
 
 unpack: Any = data_adapter_utils.unpack_x_y_sample_weight
@@ -352,7 +357,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
                 before(begin)
                 outputs = predict(data)
                 batches.go_ahead()
-                outputs = tree.map_structure(np.asarray, outputs)
+                outputs = tree.map_structure(as_result, outputs)
                 found.append(outputs)
                 after(end, {"outputs": outputs})
                 if self.stop_predicting:
@@ -360,7 +365,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         callbacks.on_predict_end()
         if not found:
             raise ValueError("`predict` was given no data: there is not a single batch.")
-        return tree.map_structure(lambda *parts: np.concatenate(parts), *found)
+        return tree.map_structure(joined_results, *found)
 
     @replicas.in_scope
     def train_on_batch(
@@ -395,7 +400,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
     def predict_on_batch(self, x: Any) -> Any:
         """What the model says of one batch, as arrays."""
         outputs = self.make_predict_function()([self._whole((x,))])
-        return tree.map_structure(np.asarray, outputs)
+        return tree.map_structure(as_result, outputs)
 
     def _on_batch(self, function: Any, data: Any, return_dict: bool) -> Any:
         self.reset_metrics()
@@ -437,4 +442,4 @@ def _nothing(*args: Any) -> None:
 
 
 def _joined(outputs: list[Any]) -> Any:
-    return tree.map_structure(lambda *parts: tf.concat(parts, axis=0), *outputs)
+    return tree.map_structure(joined_results, *outputs)

@@ -27,7 +27,9 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     """The slices along an axis, or the elements, that have some indices."""
     x, axis = along(x, axis)
     if type(indices) is not Tensor:
-        indices = densified(indices)  # rows of the table are dense, and where nothing is there is the number 0
+        indices = densified(
+            indices
+        )  # rows of the table are dense, and where nothing is there is the number 0
     return tf.gather(x, _positions(indices, shape_of(x)[axis]), axis=axis)
 
 

@@ -70,7 +70,11 @@ def _of_one(function: Function, a: Any, b: Any) -> Any:
 def _of_first(function: Function, a: Any, b: Any) -> Any:
     """Sparse if only the first is: what is 0 stays 0, unless it is divided by 0 or by what is no number."""
     if is_sparse(b) or not is_sparse(a) or _is_scalar(b):
-        return _with_dense(function, a, b) if is_sparse(a) and _is_scalar(b) else _dense(function, a, b)
+        return (
+            _with_dense(function, a, b)
+            if is_sparse(a) and _is_scalar(b)
+            else _dense(function, a, b)
+        )
     dense = convert_to_tensor(b)
     undefined = tf.equal(dense, tf.zeros((), dense.dtype))
     if dense.dtype.is_floating:

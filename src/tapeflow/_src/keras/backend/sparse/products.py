@@ -56,9 +56,7 @@ def _sparse_product(a: Any, b: Any) -> Any:
     indices, values = _all_products(_in_blocks(a), _in_blocks(b))
     rows, columns = indices[:, 0], indices[:, 1] % tf.maximum(shape[-1], 1)
     found = places.grouped(rows * shape[-1] + columns)
-    sums = tf.math.unsorted_segment_sum(
-        tf.gather(values, found.order), found.group, found.how_many
-    )
+    sums = tf.math.unsorted_segment_sum(tf.gather(values, found.order), found.group, found.how_many)
     result = tf.SparseTensor(places.placed(found.numbers, shape), sums, shape)
     result.set_shape([*a.shape[:-1], b.shape[-1]])
     return result
