@@ -12,7 +12,7 @@ from keras.src import tree
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor
-from tapeflow._src.keras.backend.numpy.dtypes import as_float, promoted_floats
+from tapeflow._src.keras.backend.dtypes import as_float, promoted_floats
 from tapeflow._src.primitives.linalg import decompositions
 
 

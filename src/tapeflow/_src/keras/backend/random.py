@@ -22,7 +22,7 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable as TapeflowVariable
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, dtype_of
-from tapeflow._src.keras.backend.numpy.dtypes import as_float
+from tapeflow._src.keras.backend.dtypes import as_float
 from tapeflow._src.ops.arguments import ints
 from tapeflow._src.ops.random.numbers import between
 from tapeflow._src.primitives.nn import activations

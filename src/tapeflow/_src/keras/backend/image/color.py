@@ -8,8 +8,8 @@ from typing import Any
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor
+from tapeflow._src.keras.backend.dtypes import as_float
 from tapeflow._src.keras.backend.image.layout import as_batch, channels_axis, check_rank
-from tapeflow._src.keras.backend.numpy.dtypes import as_float
 
 _BRIGHTNESS = (0.2989, 0.5870, 0.1140)
 

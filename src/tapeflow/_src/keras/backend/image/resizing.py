@@ -10,8 +10,8 @@ import tapeflow as tf
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor
+from tapeflow._src.keras.backend.dtypes import as_float, promoted_floats
 from tapeflow._src.keras.backend.image.layout import channels_axis, check_choice, check_rank
-from tapeflow._src.keras.backend.numpy.dtypes import as_float, promoted_floats
 from tapeflow._src.ops.image.resize import kernel_of
 from tapeflow._src.primitives.image.resize import resample
 

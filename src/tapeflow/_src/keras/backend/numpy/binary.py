@@ -11,7 +11,7 @@ from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
-from tapeflow._src.keras.backend.numpy.dtypes import as_float, as_truth, promoted, promoted_floats
+from tapeflow._src.keras.backend.dtypes import as_float, as_truth, promoted, promoted_floats
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import sequences
 

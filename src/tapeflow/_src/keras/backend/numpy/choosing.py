@@ -7,7 +7,7 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.numpy.dtypes import as_number, as_truth, promoted, promoted_floats
+from tapeflow._src.keras.backend.dtypes import as_number, as_truth, promoted, promoted_floats
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary
 

@@ -13,7 +13,7 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor, dtype_of, shape as shape_of
-from tapeflow._src.keras.backend.numpy.dtypes import floatx, promoted, promoted_floats, result_dtype
+from tapeflow._src.keras.backend.dtypes import floatx, promoted, promoted_floats, result_dtype
 
 
 def array(x: Any, dtype: Any = None) -> Tensor:

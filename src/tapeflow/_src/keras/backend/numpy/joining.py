@@ -12,7 +12,7 @@ from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor, shape as shape_of
-from tapeflow._src.keras.backend.numpy.dtypes import promoted
+from tapeflow._src.keras.backend.dtypes import promoted
 from tapeflow._src.keras.backend.sparse import shapes as sparse
 
 
@@ -20,7 +20,7 @@ def concatenate(xs: Any, axis: int | None = 0) -> Tensor:
     """Tensors joined along an axis."""
     for x in xs:
         if isinstance(x, CompositeTensor):
-            return sparse.concatenate(xs, axis)
+            return sparse.concatenate(concatenate, xs, axis)
     tensors = promoted(*xs)
     if axis is None:
         tensors, axis = [tf.reshape(x, [-1]) for x in tensors], 0

@@ -8,8 +8,8 @@ from typing import Any
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
+from tapeflow._src.keras.backend.dtypes import as_float
 from tapeflow._src.keras.backend.numpy import reductions, sorting
-from tapeflow._src.keras.backend.numpy.dtypes import as_float
 
 
 def without_nan(x: Any, value: float) -> Tensor:

@@ -10,7 +10,7 @@ from keras.src.backend.common.backend_utils import vectorize_impl
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor, shape as shape_of
-from tapeflow._src.keras.backend.numpy.dtypes import as_float, promoted
+from tapeflow._src.keras.backend.dtypes import as_float, promoted
 from tapeflow._src.keras.backend.numpy.shapes import moveaxis
 from tapeflow._src.keras.backend.sparse.kinds import is_sparse_tensor
 from tapeflow._src.primitives.linalg import products
@@ -46,7 +46,7 @@ def matmul(x1: Any, x2: Any) -> Tensor:
     if is_sparse_tensor(x1) or is_sparse_tensor(x2):
         from tapeflow._src.keras.backend.sparse.products import matmul as of_sparse
 
-        return of_sparse(x1, x2)
+        return of_sparse(matmul, x1, x2)
     return _multiplied(_matmul, _wide(x1, x2))
 
 

@@ -11,7 +11,7 @@ from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
-from tapeflow._src.keras.backend.numpy.dtypes import as_float, as_number, promoted, promoted_floats
+from tapeflow._src.keras.backend.dtypes import as_float, as_number, promoted, promoted_floats
 from tapeflow._src.keras.backend.sparse import sums as sparse
 
 _SUMS: dict[DType, DType] = {

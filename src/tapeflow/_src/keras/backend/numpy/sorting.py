@@ -9,7 +9,7 @@ import tapeflow as tf
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
-from tapeflow._src.keras.backend.numpy.dtypes import as_number, promoted
+from tapeflow._src.keras.backend.dtypes import as_number, promoted
 from tapeflow._src.keras.backend.numpy.reductions import along
 from tapeflow._src.keras.backend.sparse.elements import of_elements
 from tapeflow._src.primitives.reduction import ordering

@@ -7,7 +7,7 @@ from typing import Any
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
-from tapeflow._src.keras.backend.numpy.dtypes import as_float, promoted_floats, result_dtype
+from tapeflow._src.keras.backend.dtypes import as_float, promoted_floats, result_dtype
 from tapeflow._src.keras.backend.numpy.nan_reductions import is_nan
 from tapeflow._src.keras.backend.numpy.reductions import max as max_, min as min_
 from tapeflow._src.keras.backend.numpy.sorting import searchsorted

@@ -14,7 +14,7 @@ import tapeflow as tf
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
-from tapeflow._src.keras.backend.numpy.dtypes import as_float, as_number, as_truth, floatx
+from tapeflow._src.keras.backend.dtypes import as_float, as_number, as_truth, floatx
 from tapeflow._src.keras.backend.sparse.elements import of_elements
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.indexing import sequences

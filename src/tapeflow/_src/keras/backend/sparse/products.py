@@ -5,18 +5,25 @@ A batch of sparse matrices is computed as one: their blocks along the diagonal o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
-from tapeflow._src.keras.backend.numpy.dtypes import result_dtype
+from tapeflow._src.keras.backend.dtypes import result_dtype
 from tapeflow._src.keras.backend.sparse.kinds import densified, is_sparse_tensor
 from tapeflow._src.sparse import places
 
 
-def matmul(a: Any, b: Any) -> Any:
-    """The product of the matrices in the last two axes: sparse if both are."""
+def matmul(function: Callable[..., Any], a: Any, b: Any) -> Any:
+    """The product of the matrices in the last two axes: sparse if both are.
+
+    Args:
+      function: that multiplies dense ones: vectors, and matrices that are repeated.
+      a: the first factor.
+      b: the second one.
+    """
     a, b = [x if is_sparse_tensor(x) else convert_to_tensor(x) for x in (a, b)]
     dtype = result_dtype(a.dtype, b.dtype)
     dtype = tf.int32 if dtype is tf.int8 else dtype  # so that sums of products fit
@@ -25,10 +32,7 @@ def matmul(a: Any, b: Any) -> Any:
         return tf.squeeze(_dense_product(a, tf.expand_dims(b, 1)), -1)
     ranks = {a.shape.rank, b.shape.rank}
     if len(ranks) > 1 or min(ranks) < 2 or not a.shape[:-2].is_compatible_with(b.shape[:-2]):
-        # Vectors, and matrices that are repeated.
-        from tapeflow._src.keras.backend.numpy.products import matmul as of_dense
-
-        return of_dense(densified(a), densified(b))
+        return function(densified(a), densified(b))
     if is_sparse_tensor(a) and is_sparse_tensor(b):
         return _sparse_product(a, b)
     if is_sparse_tensor(a):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
+from tapeflow._src.keras.backend.dtypes import result_dtype
 from tapeflow._src.keras.backend.sparse.kinds import densified, is_sparse_tensor, sizes_of
 
 
@@ -55,13 +57,10 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     return found
 
 
-def concatenate(xs: Any, axis: int | None) -> Any:
-    """Tensors joined along an axis: sparse if all of them are."""
-    from tapeflow._src.keras.backend.numpy import joining
-    from tapeflow._src.keras.backend.numpy.dtypes import result_dtype
-
+def concatenate(function: Callable[..., Any], xs: Any, axis: int | None) -> Any:
+    """Tensors joined along an axis: sparse if all of them are, or else what a function gives for dense ones."""
     if axis is None or not all(map(is_sparse_tensor, xs)):
-        return joining.concatenate([densified(x) for x in xs], axis)
+        return function([densified(x) for x in xs], axis)
     dtype = result_dtype(*[x.dtype for x in xs])
     return tf.sparse.concat(axis, [tf.cast(x, dtype) for x in xs])
 

@@ -9,7 +9,7 @@ from typing import Any
 import tapeflow as tf
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
-from tapeflow._src.keras.backend.numpy.dtypes import as_float, result_dtype
+from tapeflow._src.keras.backend.dtypes import as_float, result_dtype
 from tapeflow._src.keras.backend.sparse.kinds import (
     densified,
     is_sparse_tensor,
