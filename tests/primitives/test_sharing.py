@@ -158,3 +158,22 @@ class TestContention:
             monkeypatch.setattr(sharing.contention, "until", until)
             np.testing.assert_array_equal(tf.matmul(a, b), expected)
             np.testing.assert_array_equal(tf.reduce_sum(tf.constant(a), 0), a.sum(0))
+
+
+@pytest.mark.parametrize("window", [2, 3])
+def test_pooling(shared, monkeypatch, window):
+    x = tf.constant(values(7, 9, 8, 4))
+
+    def results():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.max_pool2d(x, window, 2, "SAME")
+        return y, tape.gradient(y, x, tf.constant(values(*y.shape)))
+
+    whole = results()
+    assert not shared
+    monkeypatch.setattr(sharing, "_ELEMENTS", 1)
+    monkeypatch.setattr(sharing, "allowed_threads", lambda: 3)
+    for part, expected in zip(results(), whole, strict=True):
+        np.testing.assert_array_equal(part, expected)
+    assert shared == [3, 3]

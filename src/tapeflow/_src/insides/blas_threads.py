@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from tapeflow._src.core.system.processors import processors
 from tapeflow._src.insides.blas import library
 
 
@@ -90,6 +91,14 @@ class one_blas_thread:
     def __del__(self) -> None:
         if id(self) in _state.users:  # an interruption came before `__exit__` could begin
             self.__exit__()
+
+
+def allowed_threads() -> int:
+    """How many threads, the user has said, may compute: BLAS's number, unless we have changed it."""
+    blas = library_of_numpy()
+    if blas is None:
+        return processors()
+    return _state.before if _state.users else blas.get()
 
 
 def use_threads(count: int) -> bool:

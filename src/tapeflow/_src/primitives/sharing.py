@@ -21,7 +21,7 @@ import numpy as np
 
 from tapeflow._src.core import settings
 from tapeflow._src.core.system.workers import workers
-from tapeflow._src.insides.blas_threads import one_blas_thread
+from tapeflow._src.insides.blas_threads import allowed_threads, one_blas_thread
 
 # In multiplications. OpenBLAS itself uses one thread for products of a vector, and of a matrix, below these.
 VECTOR_ALONE = 9216
@@ -31,6 +31,7 @@ MEMORY = 16
 
 _SHARED = 2**24  # takes several times as long as waking a thread
 _PART = 2**23
+_ELEMENTS = 2**18  # for a thread
 
 
 class Contention:
@@ -98,6 +99,25 @@ def shared_out(task: Callable[[int, int], Any], size: int, work: int, multiple: 
             if len(parts) > 1:
                 workers().run([functools.partial(task, i, j) for i, j in parts])
                 return
+        task(0, size)
+
+
+def side_by_side(task: Callable[[int, int], Any], size: int, elements: int) -> None:
+    """Calls `task` with ranges that together are `range(size)`, on several threads where there are many elements.
+
+    It is for work that is not BLAS's and goes over its elements several times.
+
+    Args:
+      task: computes the part of a result between two indices; the result is the same however it is cut.
+      size: how many indices there are.
+      elements: how many elements belong to all of them.
+    """
+    count = elements // _ELEMENTS
+    if count > 1:
+        count = min(count, allowed_threads(), workers().count)
+    if count > 1 and len(parts := cuts(size, count)) > 1:
+        workers().run([functools.partial(task, i, j) for i, j in parts])
+    else:
         task(0, size)
 
 

@@ -20,6 +20,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.nn.windows import Pairs, Sizes, narrowed, output_space, taps
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, invalid
+from tapeflow._src.primitives.sharing import side_by_side
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -68,18 +69,25 @@ def _max_pool_kernel(x: Any, **where: Any) -> Any:
     if x.dtype.kind in "bcO":
         raise TypeError("no kernel for this dtype")
     space = _space(x, **where)
-    shape = (x.shape[0], *space, x.shape[-1])
-    out = None
-    for _, seen, belong in _cells(x.shape[1:-1], space, **where):
-        part = x[seen]
-        if out is None:
-            if part.shape == shape:
-                out = part.copy()
-                continue
-            out = np.full(shape, _lowest(x.dtype), x.dtype)
-        to = out[belong]
-        np.maximum(to, part, out=to)
+    out = np.empty((x.shape[0], *space, x.shape[-1]), x.dtype)
+    cells = list(_cells(x.shape[1:-1], space, **where))
+
+    def pool(i: int, j: int) -> None:
+        _max_of_cells(x[i:j], cells, out[i:j])
+
+    side_by_side(pool, len(x), x.size)
     return out
+
+
+def _max_of_cells(x: Any, cells: list[Any], out: Any) -> None:
+    if not cells or x[cells[0][1]].shape != out.shape:
+        out[...] = _lowest(x.dtype)
+    else:
+        (_, seen, _), *cells = cells
+        out[...] = x[seen]
+    for _, seen, belong in cells:
+        to = out[belong]
+        np.maximum(to, x[seen], out=to)
 
 
 def _first_maxima(x: Any, y: Any, **where: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -113,12 +121,17 @@ def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
             where["window"], where["strides"], where["dilations"], strict=True
         )
     )
-    for seen, belong, found in _first_maxima(x, y, **where):
-        values = _kept(g[belong], found).view(g.dtype)
-        if overlap:
-            out[seen] += values
-        else:
-            out[seen] = values
+
+    def spread(i: int, j: int) -> None:
+        to = out[i:j]
+        for seen, belong, found in _first_maxima(x[i:j], y[i:j], **where):
+            values = _kept(g[i:j][belong], found).view(g.dtype)
+            if overlap:
+                to[seen] += values
+            else:
+                to[seen] = values
+
+    side_by_side(spread, len(x), x.size)
     return out
 
 
