@@ -9,7 +9,9 @@
 #   make differential    make the same thousands of calls in TensorFlow, and compare; let it read our files (downloads it)
 #   make distribute    train on several devices and in several processes, at length
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
+#   make browser    look at the pages of tapeflow.inspect in Chromium (installs it, and selenium)
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
+#   make pictures    make the pictures in docs/inspect.md (needs Chromium)
 #   make docs     write the lists in docs/compatibility.md
 #   make exports    write the public files from the @export lines in src/tapeflow/_src
 #
@@ -30,7 +32,7 @@ BIN := $(VENV)/bin
 TORCH := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-exhaustive test-all test-python lint format bench differential stress keras-suite docs exports clean
+.PHONY: help demo test test-exhaustive test-all test-python browser pictures lint format bench differential stress keras-suite docs exports clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -48,10 +50,19 @@ test-exhaustive: $(VENV)/.installed-dev
 
 test-all: test test-exhaustive
 
+# Debian's browser; elsewhere install Chromium and its driver by hand.
+browser: $(VENV)/.installed-dev
+	command -v chromium chromedriver || apt-get install -y chromium chromium-driver
+	$(BIN)/python -m pip install -q selenium
+	$(BIN)/python -m pytest -n 0 -m browser tests/inspector
+
 # What another version of Python, and the newer NumPy that comes with it, can break: all that is not compiled.
 test-python: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/core tests/autodiff tests/ops tests/graph tests/data \
 		tests/io tests/train tests/config tests/conformance
+
+pictures: $(VENV)/.installed-dev
+	$(BIN)/python scripts/pictures.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check --no-cache .

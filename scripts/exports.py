@@ -43,6 +43,7 @@ LATE = (
     "core.placement.spec",
     "core.variables.creators",
     "extension",
+    "inspector",
     "io.graph_messages",
     "io.jpeg",
     "io.tensor_messages",

@@ -54,6 +54,7 @@ LAYERS = [
     "tapeflow._src.distribute",
     "tapeflow._src.saved_model",
     "tapeflow._src.summary",
+    "tapeflow._src.inspector",
     "tapeflow._src.tools",
     "tapeflow._src.keras",
     "tapeflow",

@@ -345,6 +345,7 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.core.variables.creators import (
         variable_creator_scope as variable_creator_scope,
     )
+    from tapeflow._src.inspector.inspecting import inspect as inspect
     from tapeflow._src.io.tensor_messages import (
         make_ndarray as make_ndarray,
         make_tensor_proto as make_tensor_proto,
@@ -423,6 +424,7 @@ __getattr__ = _Missing(
         "core.conversions": "register_tensor_conversion_function",
         "core.placement.spec": "DeviceSpec",
         "core.variables.creators": "variable_creator_scope",
+        "inspector.inspecting": "inspect",
         "io.tensor_messages": "make_tensor_proto make_ndarray",
         "ops.nn.approximate": "approx_top_k",
         "ops.nn.backprops": "conv2d_backprop_input_v2 conv2d_backprop_filter_v2",

@@ -33,7 +33,14 @@ if TYPE_CHECKING:
     from tapeflow._src.autodiff.explain.journal import Journal
 
 
-_DEBUG_ALL = os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")
+class _Debugging:
+    """Whether tapes keep a journal that were not told to."""
+
+    def __init__(self) -> None:
+        self.everywhere = os.environ.get("TAPEFLOW_DEBUG", "0") not in ("", "0")
+
+
+debugging = _Debugging()
 
 
 @export("GradientTape", "autodiff.GradientTape")
@@ -81,7 +88,7 @@ class GradientTape(Scope):
         self._reads: dict[int, Variable] = {}  # identity of a value that was read -> its variable
         self._watched: dict[int, Variable] = {}  # id(variable) -> variable
         self._journal: Journal | None = None
-        if debug or (debug is None and _DEBUG_ALL):
+        if debug or (debug is None and debugging.everywhere):
             from tapeflow._src.autodiff.explain.journal import Journal
 
             self._journal = Journal(self)

@@ -30,11 +30,11 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.forward import Forward
 from tapeflow._src.function.gradient_parts import parts_of, total
 from tapeflow._src.function.outer_sizes import capture_outer_sizes
-from tapeflow._src.function.replicas import called_again, copies_in
+from tapeflow._src.function.replaying import replay
+from tapeflow._src.function.replicas import copies_in
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
-from tapeflow._src.graph.graph import Graph, Value
-from tapeflow._src.graph.sizes import substituted
+from tapeflow._src.graph.graph import Value
 from tapeflow._src.primitives.batching import BatchedTensor
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
@@ -227,6 +227,7 @@ class GraphFunction:
         for recorder in context.dispatch[1]:
             if met := getattr(recorder, "met", None):  # somebody wants to know which graphs run
                 met(forward.graph)
+        for recorder in context.dispatch[1]:  # they may be others now
             look = getattr(recorder, "look", None)
             if look is not None:  # somebody wants to see every value
                 return self._inlined(forward, inputs, held, look)
@@ -394,23 +395,6 @@ def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> di
                     if atom.origin[0] is symbol and atom.origin[1] == axis:
                         found[atom] = x._array.shape[axis]
     return found
-
-
-def replay(
-    graph: Graph, inputs: Sequence[Tensor], look: Callable[..., None] | None = None
-) -> dict[Value, Tensor]:
-    """Calls the primitives of a graph on these inputs, and gives all values. `look` is shown each node's."""
-    values: dict[Value, Tensor] = dict(zip(graph.inputs, inputs, strict=True))
-    for node in graph.nodes:
-        attrs = substituted(node.attrs, values)
-        taken = [values[v] for v in node.inputs]
-        outputs = called_again(graph, node, taken, attrs)
-        if node.primitive.outputs == 1:
-            outputs = (outputs,)
-        if look is not None:
-            look(node.primitive.name, node.line, taken, outputs)
-        values.update(zip(node.outputs, outputs, strict=True))
-    return values
 
 
 def symbol_of(tracer: Tracer, x: Any) -> SymbolicTensor:

@@ -4,6 +4,7 @@
     tapeflow run -m module [arguments]
     tapeflow run -c code [arguments]
     tapeflow profile script.py [arguments]  run it, and say where the time went
+    tapeflow inspect script.py [arguments]  run it, and write a page about one of its steps
     tapeflow launch -n 2 script.py [arguments]    the same in several processes, as workers of one job
     tapeflow demo                           list the examples
     tapeflow demo name|all [--quick] [--output folder]
@@ -80,6 +81,19 @@ def _parser() -> argparse.ArgumentParser:
     _add_what(profile)
     profile.set_defaults(command=_profile, error=profile.error)
 
+    inspect = commands.add_parser(
+        "inspect",
+        usage="tapeflow inspect [-h] [--step n] [--page file] (script.py | -m module | -c code) [arguments ...]",
+        help="run a script, and write a page about one of its steps",
+        description="Runs a script as `tapeflow run` does, and writes a page about one step: from the opening of a "
+        "tape, or the call of a tf.function, to the next.",
+        allow_abbrev=False,
+    )
+    inspect.add_argument("--step", type=int, default=3, help="which one; 3 by default")
+    inspect.add_argument("--page", default="tapeflow.html", help="the file to write")
+    _add_what(inspect)
+    inspect.set_defaults(command=_inspect, error=inspect.error)
+
     demo = commands.add_parser(
         "demo",
         help="list the examples, or run one and look at its picture",
@@ -121,6 +135,24 @@ def _profile(options: argparse.Namespace) -> None:
         if options.trace:
             chrome.write(profile, options.trace)
             print(f"\ntrace: {options.trace} (open it in https://ui.perfetto.dev)", flush=True)
+
+
+def _inspect(options: argparse.Namespace) -> None:
+    from tapeflow._src.inspector.advice import advice
+    from tapeflow._src.inspector.page import Page
+    from tapeflow._src.inspector.rounds import Rounds
+
+    rounds = Rounds(options.step)
+    try:
+        with rounds:
+            _run(options)
+    finally:
+        found = rounds.collected(os.path.basename(options.what[0]) if options.what else "")
+        if found is None:
+            print("tapeflow: no tape was opened, and no tf.function called", file=sys.stderr)
+        else:
+            path = Page(found, None, advice(found, None, [])).save(options.page)
+            print(f"\n{len(found.steps)} ops: open {path} in a browser", flush=True)
 
 
 def _run(options: argparse.Namespace) -> None:

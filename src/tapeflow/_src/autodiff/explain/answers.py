@@ -78,8 +78,16 @@ class Explanation(Sequence[SourceExplanation]):
     __repr__ = __str__
 
 
-def explain(tape: GradientTape, target: Any, sources: Any) -> Explanation:
-    """Explains how `target` depends on `sources`, from the records of a tape and its journal."""
+def explain(
+    tape: GradientTape,
+    target: Any,
+    sources: Any,
+    parameters: tuple[str, ...] = ("target", "sources"),
+) -> Explanation:
+    """Explains how `target` depends on `sources`, from the records of a tape and its journal.
+
+    `parameters` are those of the function that the user has called: the call names target and sources.
+    """
     if tape._journal is None and tape._records is None:
         raise RuntimeError(
             "This tape has nothing left to explain: it let go of its records when a gradient was "
@@ -87,7 +95,7 @@ def explain(tape: GradientTape, target: Any, sources: Any) -> Explanation:
             "tf.GradientTape(persistent=True), or with tf.GradientTape(debug=True), which also "
             "knows the lines of your program."
         )
-    arguments = source_names.call_arguments(user_frame(), ("target", "sources"))
+    arguments = source_names.call_arguments(user_frame(), parameters)
     expression = arguments.get("sources")
     names = source_names.leaf_names(
         sources, expression, "sources" if nest.is_nested(sources) else "source"

@@ -16,7 +16,8 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
 from tapeflow._src.function.control_flow.primitives import outside
-from tapeflow._src.function.graph_function import GraphFunction, replay
+from tapeflow._src.function.graph_function import GraphFunction
+from tapeflow._src.function.replaying import replay
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.ops.elementwise.logic import logical_not

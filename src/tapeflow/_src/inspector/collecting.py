@@ -1,0 +1,189 @@
+"""Running what is to be inspected: once closely, and a few times for the clock."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow._src.autodiff.explain.answers import SourceExplanation
+from tapeflow._src.autodiff.tape import GradientTape
+from tapeflow._src.core import nest
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.system.timeline import now
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.inspector import explaining
+from tapeflow._src.inspector.observer import Observer
+from tapeflow._src.inspector.steps import BACKWARD, Alive, Numbers, Step
+
+_RUNS = 5
+_LONG = 1_500_000_000  # nanoseconds for the runs in all
+
+
+class Gradient(NamedTuple):
+    """The gradient by a variable or an argument; where there is none, why."""
+
+    name: str
+    shape: str
+    bytes: int
+    numbers: Numbers | None
+    missing: SourceExplanation | None
+
+
+class Collected(NamedTuple):
+    """What is known of a step.
+
+    Attributes:
+      title: what was inspected.
+      steps: its ops, in order.
+      arrays: the arrays that they made.
+      gradients: by its variables.
+      wall: nanoseconds of a typical run that nobody watches; 0 if there was none.
+      measured_peak: bytes allocated at most, as Python counts them.
+      held: bytes of variables and arguments, which are there before.
+    """
+
+    title: str
+    steps: list[Step]
+    arrays: list[Alive]
+    gradients: list[Gradient]
+    wall: int
+    measured_peak: int
+    held: int
+
+
+@contextmanager
+def as_they_were() -> Iterator[None]:
+    """Within this context variables may be changed: they get back what they held."""
+    found = [v for v in gc.get_objects() if issubclass(type(v), Variable) and hasattr(v, "_value")]
+    # Copies: if we held what a variable holds, its memory could not be used again.
+    before = [(v, np.array(v._value)) for v in found if not v._has_copies]
+    del found
+    try:
+        yield
+    finally:
+        for variable, held in before:
+            if not np.array_equal(np.asarray(variable._value), held):
+                variable.assign(held)
+
+
+def collected(title: str, call: Callable[[], Any], args: Any) -> Collected:
+    """Runs a step a few times, and takes note of everything."""
+    with as_they_were():
+        call()  # what is made at the first call is made now
+    with as_they_were(), Observer() as observer:
+        result = call()
+    if not any(step.phase == BACKWARD for step in observer.steps):
+        with_gradients = _differentiated(call, result, observer, args)
+        if with_gradients is not None:
+            call = with_gradients
+            with as_they_were(), Observer() as observer:
+                call()
+    del result
+    wall = timed(call, observer)
+    missing: list[SourceExplanation] = []
+    sources = [v for v in observer.variables.values() if v.trainable]
+    if any(id(v) not in observer.gradients for v in sources):
+        with as_they_were():
+            missing = explaining.explanations(call)
+    return Collected(
+        title,
+        observer.steps,
+        observer.arrays,
+        gradients_of(observer, missing),
+        wall,
+        observer.measured_peak,
+        _held(observer, args),
+    )
+
+
+def _differentiated(
+    call: Callable[[], Any], result: Any, observer: Observer, args: Any
+) -> Callable[[], Any] | None:
+    """A step that also takes the gradient of all results, if there is anything to differentiate."""
+    outputs = [x for x in nest.flatten(result) if isinstance(x, Tensor)]
+    if not any(x.dtype.is_differentiable for x in outputs):
+        return None
+    variables = [v for v in observer.variables.values() if v.trainable]
+    tensors = [x for x in nest.flatten(args) if isinstance(x, Tensor) and x.dtype.is_differentiable]
+    if not variables and not tensors:
+        return None
+
+    def step() -> Any:
+        with GradientTape() as tape:
+            tape.watch(tensors)
+            found = call()
+        targets = [
+            x for x in nest.flatten(found) if isinstance(x, Tensor) and x.dtype.is_differentiable
+        ]
+        return found, tape.gradient(targets, [*variables, *tensors])
+
+    return step
+
+
+def timed(call: Callable[[], Any], observer: Observer) -> int:
+    """Puts the times of a few more runs into the steps, and gives that of a run that nobody watches."""
+    walls: list[int] = []
+    best: Observer | None = None
+    begun = now()
+    names = [step.name for step in observer.steps]
+    with as_they_were():
+        while len(walls) < 2 or (len(walls) < _RUNS and now() - begun < _LONG):
+            begin = now()
+            call()
+            walls.append(now() - begin)
+            with Observer(closely=False) as light:
+                call()
+            alike = [step.name for step in light.steps] == names
+            if alike and (best is None or light.elapsed < best.elapsed):
+                best = light
+    if best is not None:
+        take_times(observer.steps, best.steps)
+    return min(walls)
+
+
+def take_times(steps: list[Step], others: list[Step]) -> None:
+    """Gives steps the times of the same ones in another run."""
+    for step, other in zip(steps, others, strict=True):
+        step.kernel, step.before = other.kernel, other.before
+
+
+def gradients_of(observer: Observer, missing: list[SourceExplanation]) -> list[Gradient]:
+    """A line for each trainable variable, and for what else has no gradient."""
+    why = {each.name: each for each in missing}
+    found: list[Gradient] = []
+    variables = sorted(observer.variables.values(), key=lambda v: v._created)
+    names = [v.name.removesuffix(":0") for v in variables]
+    for variable, name in zip(variables, names, strict=True):
+        if variable.trainable:
+            reason = why.pop(name, None) or why.pop(variable.name, None)
+            if names.count(name) > 1:  # where it is read says more
+                name = f"{observer.scopes[id(variable)]}/{name.rpartition('/')[2]}"
+            value = variable._now()
+            shape = f"{variable.dtype.name}{list(value._array.shape)}"
+            if id(variable) in observer.gradients or reason is not None:
+                numbers = observer.gradients.get(id(variable))
+                found.append(Gradient(name, shape, value._array.nbytes, numbers, reason))
+    found += [Gradient(each.name, "", 0, None, each) for each in why.values()]
+    return found
+
+
+def _held(observer: Observer, args: Any) -> int:
+    variables = sum(v._now()._array.nbytes for v in observer.variables.values())
+    tensors = [x for x in nest.flatten(args) if isinstance(x, (Tensor, np.ndarray))]
+    return variables + sum(
+        x.nbytes if isinstance(x, np.ndarray) else x._array.nbytes for x in tensors
+    )
+
+
+def as_tensors(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments with tensors for arrays of floating numbers, so that gradients by them can be taken."""
+
+    def converted(x: Any) -> Any:
+        return convert_to_tensor(x) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
+
+    return nest.map_structure(converted, args)

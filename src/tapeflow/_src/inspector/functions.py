@@ -1,0 +1,120 @@
+"""What became of a traced function: its graph, what the passes made of it, and what runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tapeflow._src.core.system.timeline import now
+from tapeflow._src.engines.numpy.fusions import fused
+from tapeflow._src.engines.numpy.program import NumpyProgram
+from tapeflow._src.function.function import Function
+from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.graph.passes import optimized
+from tapeflow._src.graph.passes.common_subexpressions import merging
+from tapeflow._src.graph.passes.dead_code import without_dead_code
+from tapeflow._src.graph.passes.folding import precomputing
+from tapeflow._src.graph.passes.rewriting import Rewriting, Step, rewritten
+from tapeflow._src.graph.passes.simplification import simplifying
+
+_CALLS = 30
+_LONG = 1_000_000_000
+
+
+class Fate(NamedTuple):
+    """What became of a node: "kept", "merged", "folded", "simplified", "fused" or "unused", and why."""
+
+    node: Node
+    what: str
+    why: str
+
+
+class Facts(NamedTuple):
+    """What is known of a traced function."""
+
+    name: str
+    before: str
+    after: str
+    program: str
+    fates: list[Fate]
+    report: str
+    traces: int
+    signatures: str
+    wall: int
+
+
+def facts(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Facts:
+    """Traces a function for these arguments, and calls it until a program is chosen, for a second at most."""
+    graph = function.get_concrete_function(*args, **kwargs).graph
+    walls: list[int] = []
+    begun = now()
+    while len(walls) < 3 or (len(walls) < _CALLS and now() - begun < _LONG):
+        begin = now()
+        function(*args, **kwargs)
+        walls.append(now() - begin)
+    after = optimized(graph)
+    late = sorted(walls[len(walls) // 2 :])
+    return Facts(
+        function.name,
+        str(graph),
+        str(after),
+        NumpyProgram(after).source,
+        fates(graph),
+        function.report(),
+        function.experimental_get_tracing_count(),
+        function.pretty_printed_concrete_signatures(verbose=False),
+        late[len(late) // 2],
+    )
+
+
+def fates(graph: Graph) -> list[Fate]:
+    """What the passes do with each node of a graph."""
+    told: dict[Value, tuple[str, str]] = {}  # by the first output of a node
+
+    def telling(maker: Callable[[Rewriting], Step], what: str) -> Callable[[Rewriting], Step]:
+        def make(rewriting: Rewriting) -> Step:
+            step = maker(rewriting)
+
+            def tell(node: Node) -> Any:
+                new = step(node)
+                if new is not None and node.outputs:
+                    told[node.outputs[0]] = (what, _why(what, node, new, rewriting))
+                return new
+
+            return tell
+
+        return make
+
+    after = rewritten(
+        graph,
+        telling(simplifying, "simplified"),
+        telling(precomputing, "folded"),
+        telling(merging, "merged"),
+    )
+    left = without_dead_code(after)
+    there = {v for node in left.nodes for v in node.outputs}
+    last = {v for node in fused(left).nodes for v in node.outputs}
+    found: list[Fate] = []
+    for node in graph.nodes:
+        first = node.outputs[0] if node.outputs else None
+        if first in told:
+            found.append(Fate(node, *told[first]))
+        elif first is not None and first not in there:
+            found.append(Fate(node, "unused", "nobody needs its result"))
+        elif first is not None and first not in last:
+            found.append(Fate(node, "fused", "one kernel does it together with what follows"))
+        else:
+            found.append(Fate(node, "kept", ""))
+    return found
+
+
+def _why(what: str, node: Node, new: Any, rewriting: Rewriting) -> str:
+    if what == "folded":
+        return "its inputs are known, so it is computed once, now"
+    if what == "merged":
+        made = rewriting.producers.get(new) if isinstance(new, Value) else None
+        where = f" at line {made.line.number}" if made is not None and made.line is not None else ""
+        return f"the same was computed before{where}"
+    if isinstance(new, Node):
+        return f"{new.primitive.name} gives the same"
+    return "it changes nothing" if isinstance(new, Value) else "its result is known"

@@ -1,0 +1,345 @@
+"""Watching a computation op by op: a recorder that sees tensors, and a runner of kernels that looks at the clock.
+
+What it does itself between two ops is not counted as time of the computation. It holds no tensor and no array, so
+memory is what it would be without it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from tapeflow._src.autodiff import backprop
+from tapeflow._src.autodiff.tape import GradientTape
+from tapeflow._src.core.context import context, identify, pop_recorder, push_recorder
+from tapeflow._src.core.placement.transfers import LIBRARIES
+from tapeflow._src.core.system.package import FOLDER
+from tapeflow._src.core.system.timeline import now
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.inspector import kept
+from tapeflow._src.inspector.steps import (
+    BACKWARD,
+    FORWARD,
+    UPDATE,
+    Alive,
+    Numbers,
+    Step,
+    numbers_of,
+    shape_text,
+)
+from tapeflow._src.profiler.memory import owner_of
+from tapeflow._src.profiler.profile import Place
+
+_WALK = backprop.backward.__code__
+_ASKING = {_WALK, GradientTape.gradient.__code__}
+_SMALL = 4096  # bytes: less is Python's own objects
+_NOT_THE_USER = (FOLDER, "<frozen")
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is the user's: neither ours, nor Keras's, nor NumPy's."""
+    return not file.startswith(_NOT_THE_USER) and not any(part in file for part in LIBRARIES)
+
+
+class Observer:
+    """Watches this thread within a `with` block.
+
+    Args:
+      closely: whether to look at values, memory and lines; else only at times.
+
+    Attributes:
+      steps: what ran.
+      arrays: the arrays that steps made, and how long they lived.
+      variables: those that were read, by `id`.
+      measured_peak: bytes that were allocated at most beyond those at the beginning, as Python counts them.
+      gradients: what the gradients by variables are like, by `id`.
+      scopes: the name scopes that were open when a variable was first read, by `id`.
+      elapsed: nanoseconds from beginning to end, without those of the observer.
+    """
+
+    substitutes = False
+
+    def __init__(self, closely: bool = True) -> None:
+        self.closely = closely
+        self.steps: list[Step] = []
+        self.arrays: list[Alive] = []
+        self.variables: dict[int, Variable] = {}
+        self.measured_peak = 0
+        self.elapsed = 0
+        self._made: dict[int, int] = {}  # identity of a tensor -> the step that made it
+        self._reads: dict[int, Variable] = {}  # identity of a tensor -> what it was read from
+        self.scopes: dict[int, str] = {}  # `id` of a variable -> where it was first read
+        self._held: dict[int, weakref.ref[Any]] = {}
+        self._keys: list[int] = []  # of each array, the `id` of what holds its memory
+        self._kept: set[int] = set()
+        self._last: tuple[int, int, int] | None = None  # begin, end and workspace of a kernel
+        self._resumed = 0  # when it last gave control back
+        self._traces_memory = False
+        self._plain: Any = None
+        self._walk: Any = None  # the gradients that a walk back has found so far, by identity
+        self.gradients: dict[int, Numbers | None] = {}
+
+    # Beginning and ending.
+
+    def begin_after(self, steps: list[Step], made: dict[int, int]) -> None:
+        """Goes on after steps that are known; `made` says which of them made the tensor of an identity."""
+        self.steps = list(steps)
+        self._made = dict(made)
+
+    def __enter__(self) -> Observer:
+        if self.closely and not tracemalloc.is_tracing():
+            tracemalloc.start()
+            self._traces_memory = True
+        self._base = tracemalloc.get_traced_memory()[0] if self.closely else 0
+        run, recorders = context.dispatch
+        self._plain = context.quiet
+        context.quiet = self._runner(self._plain)
+        if run is self._plain:
+            context.dispatch = (context.quiet, recorders)
+        push_recorder(self)
+        self._resumed = now()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.elapsed += now() - self._resumed
+        self._note_peak()
+        self._end_walk()
+        if self._traces_memory:
+            tracemalloc.stop()
+        pop_recorder(self)
+        run, recorders = context.dispatch
+        mine, context.quiet = context.quiet, self._plain
+        if run is mine:
+            context.dispatch = (self._plain, recorders)
+        self._held.clear()  # what dies from here on has stayed
+        self._settle_phases()
+
+    def _runner(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        closely = self.closely
+
+        def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            workspace = before = 0
+            if closely:
+                self._note_peak()
+                before = tracemalloc.get_traced_memory()[0]
+                tracemalloc.reset_peak()
+            begin = now()
+            found = plain(function, *args, **kwargs)
+            end = now()
+            if closely:
+                after, peak = tracemalloc.get_traced_memory()
+                workspace = peak - max(before, after)
+                self._note_peak()
+            self._last = (begin, end, workspace if workspace >= _SMALL else 0)
+            return found
+
+        return run
+
+    def _note_peak(self) -> None:
+        if self.closely:
+            peak = tracemalloc.get_traced_memory()[1] - self._base
+            self.measured_peak = max(self.measured_peak, peak)
+
+    # The protocol of recorders.
+
+    def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
+        """Takes note of an op."""
+        if context.tracer is not None:
+            return
+        outputs = output if isinstance(output, tuple) else (output,)
+        step = self._begin(primitive.name)
+        if self.closely:
+            self._describe(step, inputs, outputs)
+            tapes: Any = [r for r in context.dispatch[1] if isinstance(r, GradientTape)]
+            tensors, rules = kept.kept_tensors(tapes, primitive, inputs, output, attrs)
+            self._keep(step, tensors)
+            step.keeps = kept.words(primitive, rules)
+            step.formula = kept.formula(rules)
+        self._finish(step)
+
+    def record_call(self, call: Any) -> None:
+        """Takes note of what a computation with its own pullback keeps, with the last op of it."""
+        if context.tracer is not None or not self.steps:
+            return
+        arrived = now()
+        self.elapsed += arrived - self._resumed
+        self.steps[-1].before += arrived - self._resumed
+        if self.closely:
+            self._keep_of_call(call)
+        self._resumed = now()
+
+    def _keep_of_call(self, call: Any) -> None:
+        tapes: Any = [r for r in context.dispatch[1] if isinstance(r, GradientTape)]
+        if any(tape.follows(x._id) for tape in tapes for x in call.inputs):
+            last = self.steps[-1]
+            self._keep(last, list(kept.tensors_behind(call.pullback)))
+            last.formula = last.formula or f"the gradient of {call.name}"
+        for x in call.outputs:
+            self._made.setdefault(identify(x), len(self.steps) - 1)
+
+    def look(self, name: str, line: Any, inputs: Any, outputs: Any) -> None:
+        """Takes note of a node of a traced function, which was written at `line`."""
+        step = self._begin(name)
+        if self.closely:
+            self._describe(step, inputs, outputs)
+            if line is not None:
+                step.place = Place(line.file, line.number)
+                step.scope = line.scope or step.scope
+                step.phase = BACKWARD if line.backward else step.phase
+        self._finish(step)
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
+        """Takes note of a variable."""
+        if self.closely:
+            self._meet(variable, value)
+        return value
+
+    def follows(self, identity: int) -> bool:
+        """It needs no pullbacks."""
+        return False
+
+    def note(self, event: str, subject: Any, **details: Any) -> None:
+        """Takes note of an assignment."""
+        if event != "assign" or context.tracer is not None:
+            return
+        step = self._begin("assign")
+        if self.closely:
+            value = subject._now()
+            self._meet(subject, value)
+            self._describe(step, (), (value,))
+            self._replace(value, step)
+            step.inputs = [subject.name]
+            step.phase = UPDATE
+        self._finish(step)
+
+    # Taking note.
+
+    def _meet(self, variable: Variable, value: Tensor) -> None:
+        self.variables[id(variable)] = variable
+        self.scopes.setdefault(id(variable), "/".join(context.name_scopes))
+        self._reads[identify(value)] = variable
+
+    def _replace(self, value: Tensor, step: Step) -> None:
+        """A variable has a new value: from the next step on it counts as the old one did, as there before."""
+        holder = owner_of(value._array)
+        if holder is not None and self._held.pop(id(holder), None) is not None:
+            number = next(
+                i for i in reversed(range(len(self.arrays))) if self._keys[i] == id(holder)
+            )
+            self.arrays[number] = self.arrays[number]._replace(died=step.number + 1)
+
+    def _begin(self, name: str) -> Step:
+        step = Step(len(self.steps), name)
+        arrived = now()
+        if self._last is None:  # no kernel has run here: it ran elsewhere
+            step.kernel = arrived - self._resumed
+        else:
+            begin, end, step.workspace = self._last
+            step.kernel = end - begin
+            step.before = max(0, begin - self._resumed) + arrived - end
+            self._last = None
+        self.elapsed += arrived - self._resumed
+        self.steps.append(step)
+        return step
+
+    def _finish(self, step: Step) -> None:
+        if self.closely:
+            tracemalloc.reset_peak()  # what we have used ourselves does not count
+        self._resumed = now()
+
+    def _describe(self, step: Step, inputs: Any, outputs: Any) -> None:
+        self._find_place(step)
+        step.inputs = [self._made.get(x._id, self._name(x._id)) for x in inputs]
+        for x in outputs:
+            self._made[identify(x)] = step.number
+            step.made += self._follow(x, step.number, inputs)
+        step.shapes = [shape_text(x) for x in outputs if x._array is not None]
+        step.device = outputs[0].device if outputs else ""
+        step.values = numbers_of(outputs[0]) if outputs else None
+
+    def _name(self, identity: int) -> str | None:
+        found = self._reads.get(identity)
+        return None if found is None else found.name
+
+    def _find_place(self, step: Step) -> None:
+        """The line, the scope, and in the backward pass the forward op whose gradient is being computed."""
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            code = frame.f_code
+            if code in _ASKING:
+                step.phase = BACKWARD
+                if code is _WALK:
+                    self._link(step, frame)
+                    break
+            elif step.place is None and is_users(code.co_filename):
+                step.place = Place(code.co_filename, frame.f_lineno)
+            frame = frame.f_back
+        step.scope = step.scope or "/".join(context.name_scopes)
+        if step.phase != BACKWARD:
+            self._end_walk()
+
+    def _end_walk(self) -> None:
+        """A walk back is over: what is left of its gradients are those that were asked for."""
+        if self._walk is not None:
+            for identity, g in self._walk.items():
+                variable = self._reads.get(identity)
+                if variable is not None:
+                    self.gradients[id(variable)] = numbers_of(g)
+            self._walk = None
+
+    def _link(self, step: Step, frame: FrameType) -> None:
+        held = frame.f_locals
+        self._walk = held["gradients"]
+        output = held.get("output")
+        identity = output if isinstance(output, int) else output[0] if output else None
+        number = self._made.get(identity) if identity is not None else None
+        if number is None:
+            return
+        step.of = number
+        forward = self.steps[number]
+        step.scope = forward.scope
+        step.place = forward.place
+        if forward.gradient is None:
+            g = held.get("g") if isinstance(output, int) else None
+            forward.gradient = numbers_of(g)
+
+    def _keep(self, step: Step, tensors: list[Tensor]) -> None:
+        """Adds what tapes keep of a step. What no step made is there anyway, such as a variable."""
+        for x in tensors:
+            holder = owner_of(getattr(x, "_array", None))
+            if holder is not None and id(holder) in self._held and id(holder) not in self._kept:
+                self._kept.add(id(holder))
+                step.kept += holder.nbytes
+
+    def _follow(self, x: Tensor, number: int, inputs: Any) -> int:
+        """Notes the array of a tensor that a step made, until it dies. Gives its bytes; a view has none."""
+        holder = owner_of(x._array)
+        if holder is None or id(holder) in self._held:
+            return 0
+        if any(owner_of(y._array) is holder for y in inputs):
+            return 0
+        key, place = id(holder), len(self.arrays)
+        self.arrays.append(Alive(number, None, holder.nbytes))
+        self._keys.append(key)
+
+        def gone(_: Any) -> None:
+            if self._held.pop(key, None) is not None:
+                self._kept.discard(key)
+                self.arrays[place] = self.arrays[place]._replace(died=len(self.steps))
+
+        self._held[key] = weakref.ref(holder, gone)
+        return holder.nbytes
+
+    def _settle_phases(self) -> None:
+        """Ops after the first gradient that none is computed of, and that keep nothing, make updates."""
+        linked = {step.of for step in self.steps}
+        seen = False
+        for step in self.steps:
+            seen = seen or step.phase == BACKWARD
+            if seen and step.phase == FORWARD and step.number not in linked and not step.kept:
+                step.phase = UPDATE

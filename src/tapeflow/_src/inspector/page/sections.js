@@ -1,0 +1,92 @@
+"use strict";
+// The rest of the page: numbers at the top, advice, gradients, the traced function.
+
+function tile(value, words, split) {
+  const parts = split ? make("div", { class: "split" }, ...split.map(([share, colour]) => make("i", { style: `width:${100 * share}%;background:var(--${colour})` }))) : "";
+  return make("div", { class: `tile ${split ? "split-tile" : ""}` }, make("b", {}, value), parts, make("span", {}, words));
+}
+
+function startTiles() {
+  const sum = (phase, key) => steps.filter((s) => s.phase === phase).reduce((total, s) => total + (s[key] || 0), 0);
+  const [forward, backward, update] = ["forward", "backward", "update"].map((phase) => sum(phase, "time"));
+  const all = forward + backward + update;
+  const kernels = steps.reduce((total, s) => total + (s.kernel || 0), 0);
+  const kept = steps.reduce((total, s) => total + (s.kept || 0), 0);
+  const found = [];
+  if (all) {
+    found.push(tile(timeText(data.wall || all), data.wall ? `a run, op by op; the ops add up to ${timeText(all)}` : "in all ops"));
+    found.push(tile(`${percent(forward / all)} / ${percent(backward / all)}${update ? ` / ${percent(update / all)}` : ""}`, `forward / backward${update ? " / update" : ""}`, [[forward / all, "forward"], [backward / all, "backward"], [update / all, "update"]]));
+    if (data.wall) found.push(tile(percent(1 - kernels / all), "of it is Python between the kernels"));
+  }
+  if (data.function) found.push(tile(timeText(data.function.wall), "a call of the tf.function"));
+  found.push(tile(String(steps.length), "ops"));
+  if (data.arrays.length) found.push(tile(sizeText(curve[peakAt]), `memory at the peak${data.held ? `, beside ${sizeText(data.held)} of variables and arguments` : ""}`));
+  if (kept) found.push(tile(sizeText(kept), "kept for the backward pass"));
+  byId("tiles").replaceChildren(...found);
+}
+
+function startAdvice() {
+  const box = byId("advice");
+  box.hidden = !data.advice.length;
+  for (const each of data.advice) {
+    const where = [each.where, each.gain].filter(Boolean).join("  ·  ");
+    box.querySelector("ul").append(make("li", { class: `card ${each.bad ? "bad" : ""}` }, make("p", {}, each.text),
+      make("div", { class: "where" }, each.step !== undefined ? make("button", { type: "button", class: "link", onclick: () => choose(each.step) }, where || "show it") : where)));
+  }
+}
+
+function drawnPath(missing) {
+  const path = make("div", { class: "path" }, make("span", { class: "hop" }, make("b", {}, missing.name)));
+  // Where no op is the cut, the value was lost on the way to the first one.
+  let lost = !missing.path.some((hop) => hop.cut);
+  if (lost && missing.path.length) path.append(make("span", { class: "way lost" }), make("span", { class: "hop cut" }, "✂ left the tape"));
+  for (const hop of missing.path) {
+    path.append(make("span", { class: `way ${lost ? "lost" : ""}` }));
+    path.append(make("span", { class: `hop ${hop.cut ? "cut" : ""}` }, hop.cut ? "✂ " : "", hop.op, hop.place ? make("small", {}, ` ${hop.place}`) : ""));
+    lost = lost || hop.cut;
+  }
+  path.append(make("span", { class: "way lost" }), make("span", { class: "hop" }, missing.path.length ? "target" : "✂ target"));
+  return path;
+}
+
+function startGradients() {
+  const found = data.gradients;
+  byId("gradients").hidden = !found.length;
+  if (!found.length) return;
+  const most = Math.max(...found.map((g) => (g.numbers ? g.numbers.norm : 0)), 1e-30);
+  const least = Math.min(...found.map((g) => (g.numbers && g.numbers.norm ? g.numbers.norm : most)));
+  const length = (norm) => (norm ? (most === least ? 100 : 12 + (88 * Math.log(norm / least)) / Math.log(most / least)) : 0);
+  const body = make("tbody");
+  for (const gradient of found) {
+    if (gradient.missing) {
+      body.append(make("tr", { class: "none" }, make("td", {}, gradient.name), make("td", { colspan: 4 },
+        make("p", {}, make("b", {}, "None: "), gradient.missing.text), drawnPath(gradient.missing), make("p", { class: "muted" }, gradient.missing.fix))));
+      continue;
+    }
+    const n = gradient.numbers;
+    body.append(make("tr", {}, make("td", {}, gradient.name), make("td", { class: "mono muted" }, gradient.shape),
+      make("td", {}, n ? make("span", { class: "meter" }, make("i", { style: `width:${length(n.norm)}%` })) : "", n ? threeDigits(n.norm) : "not a floating tensor"),
+      make("td", { class: "number" }, n ? percent(n.zeros) : ""), make("td", { class: "number" }, n ? badText(n) || "–" : "")));
+  }
+  const head = make("tr", {}, ...["variable", "shape", "norm (the bar is logarithmic)", "zeros", "not finite"].map((t) => make("th", { scope: "col" }, t)));
+  byId("gradients").querySelector(".table").append(make("table", {}, make("thead", {}, head), body));
+}
+
+function startFunction() {
+  const traced = data.function;
+  byId("function").hidden = !traced;
+  if (!traced) return;
+  const counts = {};
+  for (const fate of traced.fates) counts[fate.what] = (counts[fate.what] || 0) + 1;
+  const summary = Object.entries(counts).map(([what, count]) => make("span", {}, make("b", {}, String(count)), ` ${what}`));
+  const listed = make("div", { class: "fates", tabindex: "0", role: "list", "aria-label": "What became of each op" });
+  for (const fate of traced.fates) {
+    listed.append(make("div", { class: "fate", role: "listitem" }, make("b", { class: fate.what }, fate.what), make("span", { class: "mono" }, fate.name),
+      make("span", { class: "why" }, fate.why), make("span", { class: "where muted" }, fate.place)));
+  }
+  const folded = (title, text) => make("details", {}, make("summary", {}, title), make("pre", {}, text));
+  byId("function").querySelector(".body").append(
+    make("p", {}, "Which programs were tried, and the times that decide:"), make("pre", {}, traced.report),
+    make("p", {}, "What the passes made of each traced op:"), make("div", { class: "counts" }, ...summary), listed,
+    folded("The graph as it was traced", traced.before), folded("The graph after the passes", traced.after), folded("The NumPy program", traced.program));
+}

@@ -1,0 +1,81 @@
+"""`tapeflow inspect script.py`: one step of a program that runs as it is."""
+
+import json
+import re
+import subprocess
+import sys
+import textwrap
+
+import tapeflow as tf
+from tapeflow._src.core.context import context
+from tapeflow._src.inspector.rounds import Rounds
+
+SCRIPT = """
+    import tensorflow as tf
+
+    w = tf.Variable(tf.ones([30, 30]), name="w")
+
+    @tf.function
+    def f(x):
+        return tf.reduce_sum(tf.tanh(x @ w))
+
+    for step in range(4):
+        with tf.GradientTape() as tape:
+            loss = f(tf.ones([8, 30]))
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+    print("done")
+"""
+
+
+def test_a_script(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+    done = subprocess.run(
+        [sys.executable, "-m", "tapeflow", "inspect", "--page", "step.html", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("done\n")
+    text = (tmp_path / "step.html").read_text(encoding="utf-8")
+    found = re.search(r'id="data">(.*?)</script>', text, re.S)
+    assert found
+    data = json.loads(found[1])
+    assert data["title"] == "train.py, round 3"
+    names = [s["name"] for s in data["steps"]]
+    assert {"matmul", "tanh", "sum", "assign"} <= set(names)
+    assert names.count("assign") == 1
+
+
+def test_a_script_without_steps(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "tapeflow", "inspect", "-c", "print(1)"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert "no tape was opened" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_rounds_of_tapes_and_of_functions():
+    before = context.dispatch
+    x = tf.Variable(1.0, name="x")
+    f = tf.function(lambda y: y * 2.0)
+    with Rounds(2) as rounds:
+        for _ in range(3):
+            with tf.GradientTape() as tape:
+                y = tf.sin(x) * x
+            tape.gradient(y, x)
+    found = rounds.collected("loop")
+    assert found is not None
+    assert [s.name for s in found.steps][:2] == ["sin", "multiply"]
+    assert [g.name for g in found.gradients] == ["x"]
+    with Rounds(2) as rounds:
+        f(tf.constant(1.0))
+    found = rounds.collected("call")
+    assert found is not None
+    assert [s.name for s in found.steps] == ["multiply"]
+    assert context.dispatch == before
