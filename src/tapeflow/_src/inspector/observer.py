@@ -294,19 +294,18 @@ class Observer:
 
     def _link(self, step: Step, frame: FrameType) -> None:
         held = frame.f_locals
-        self._walk = held["gradients"]
-        output = held.get("output")
+        self._walk, output = held["gradients"], held.get("output")
         identity = output if isinstance(output, int) else output[0] if output else None
         number = self._made.get(identity) if identity is not None else None
-        if number is None:
-            return
-        step.of = number
-        forward = self.steps[number]
-        step.scope = forward.scope
-        step.place = forward.place
-        if forward.gradient is None:
-            g = held.get("g") if isinstance(output, int) else None
-            forward.gradient = numbers_of(g)
+        if number is not None:
+            step.of = number
+            forward = self.steps[number]
+            step.scope = forward.scope
+            step.place = forward.place
+            if forward.gradient is None and isinstance(output, int):
+                forward.gradient = numbers_of(held.get("g"))
+        if type(held) is dict:  # a copy, which would hold tensors until somebody asks again
+            held.clear()
 
     def _keep(self, step: Step, tensors: list[Tensor]) -> None:
         """Adds what tapes keep of a step. What no step made is there anyway, such as a variable."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import itertools
 import weakref
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -34,54 +34,60 @@ def arrays_in(found: Any) -> Iterable[Any]:
     return found if type(found) is tuple or type(found) is list else (found,)
 
 
+class _Array(weakref.ref[Any]):
+    """An array that is there, until it calls back."""
+
+    __slots__ = ("bytes", "key", "owner")
+
+
 class Memory:
     """The arrays that were made since it was, and are there.
 
     Attributes:
       changes: all that came and went, in order.
-      now: the bytes that are there.
-      peak: the most that there were.
     """
 
     def __init__(self) -> None:
-        self.changes: list[Change] = []
-        self.now = 0
-        self.peak = 0
-        self._held: dict[int, weakref.ref[Any]] = {}
-        self._lock = threading.RLock()  # an array may die, and tell us, while we are here
+        self._changes: list[tuple[int, int, int]] = []  # one append is all that threads do here
+        self._held: dict[int, _Array] = {}
         self.closed = False
 
-    def made(self, found: Any, given: Iterable[Any], event: int) -> int:
+    @property
+    def changes(self) -> list[Change]:
+        """All that came and went, in order."""
+        return [Change(*each) for each in sorted(self._changes)]
+
+    @property
+    def now(self) -> int:
+        """The bytes that are there."""
+        return sum(size for _, size, _ in self._changes)
+
+    @property
+    def peak(self) -> int:
+        """The most that there were."""
+        return max(itertools.accumulate(change.bytes for change in self.changes), default=0)
+
+    def made(self, found: Any, given: Iterable[Any], event: int, time: int) -> int:
         """Notes the arrays that a kernel has made, and gives their bytes. Views of what it was given are none."""
         total = 0
         for array in arrays_in(found):
             holder = owner_of(array)
             if holder is None or id(holder) in self._held:
                 continue
-            if any(owner_of(x) is holder for x in given):
+            # A new array is none of those it was made from; a view may be one of them.
+            if any(x is holder or (holder is not array and owner_of(x) is holder) for x in given):
                 continue
             size = holder.nbytes
             total += size
-            self._add(holder, size, event)
+            new = self._held[id(holder)] = _Array(holder, self._gone)
+            new.key, new.bytes, new.owner = id(holder), size, event
+            self._changes.append((time, size, event))
         return total
 
-    def _add(self, holder: np.ndarray, size: int, event: int) -> None:
-        key = id(holder)
-
-        def gone(_: Any) -> None:
-            if not self.closed:
-                with self._lock:
-                    self._held.pop(key, None)
-                    self._change(-size, event)
-
-        with self._lock:
-            self._held[key] = weakref.ref(holder, gone)
-            self._change(size, event)
-
-    def _change(self, size: int, event: int) -> None:
-        self.now += size
-        self.peak = max(self.peak, self.now)
-        self.changes.append(Change(now(), size, event))
+    def _gone(self, array: Any) -> None:
+        if not self.closed:
+            self._held.pop(array.key, None)
+            self._changes.append((now(), -array.bytes, array.owner))
 
     def close(self) -> None:
         """From here on nothing is noted."""

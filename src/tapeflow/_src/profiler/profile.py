@@ -69,7 +69,11 @@ class Profile:
     """Takes note of what runs, from `open` to `close`."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        # Events as plain tuples of strings and numbers, with a number for places: Python's garbage collector, which
+        # looks through whatever holds other objects, lets these alone.
+        self._noted: list[tuple[Any, ...]] = []
+        self._stacks: dict[tuple[Any, ...], int] = {}
+        self._places: list[tuple[Place, ...]] = []
         self.memory = Memory()
         self.threads: dict[int, str] = {}
         self.begin = self.end = 0
@@ -99,13 +103,22 @@ class Profile:
         self.memory.close()
         context.quiet(int)  # which now takes itself away
 
+    @property
+    def events(self) -> list[Event]:
+        """What ran so far."""
+        return [
+            Event(*noted[:6], self._places[noted[6]], noted[7], noted[8], noted[9] or {})
+            for noted in self._noted
+        ]
+
     # The protocol of watchers.
 
     def spent(self, kind: str, name: str, begin: int, end: int, details: dict[str, Any]) -> None:
         """Takes note of a span."""
         if self.is_open:
             size = details.get("bytes", 0)
-            self._add(kind, name, begin, end, self._places(sys._getframe(2))[0], "", size, details)
+            places, _ = self._stack(sys._getframe(2))
+            self._add(kind, name, begin, end, places, "", size, details)
 
     def runner(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         """A runner that looks at the clock before and after. When the profile is closed it gives its place back."""
@@ -133,17 +146,17 @@ class Profile:
     # Taking note.
 
     def _op(self, name: str, begin: int, end: int, given: Any, found: Any) -> None:
-        places, phase = self._places(sys._getframe(2))
-        size = self.memory.made(found, given, len(self.events))
-        self._add("op", name, begin, end, places, phase, size, {})
+        places, phase = self._stack(sys._getframe(2))
+        size = self.memory.made(found, given, len(self._noted), end)
+        self._add("op", name, begin, end, places, phase, size, None)
 
     def _node(self, node: Node, begin: int, end: int, given: Sequence[Any], found: Any) -> None:
         line = node.line
-        places = () if line is None else (Place(line.file, line.number),)
+        places = self._number((line and (line.file, line.number),))
         phase = BACKWARD if line is not None and line.backward else FORWARD
         scope = "" if line is None else line.scope
-        size = self.memory.made(found, given, len(self.events))
-        self._add("line", node.primitive.name, begin, end, places, phase, size, {}, scope)
+        size = self.memory.made(found, given, len(self._noted), end)
+        self._add("line", node.primitive.name, begin, end, places, phase, size, None, scope)
 
     def _add(
         self,
@@ -151,36 +164,43 @@ class Profile:
         name: str,
         begin: int,
         end: int,
-        places: tuple[Place, ...],
+        places: int,
         phase: str,
         size: int,
-        details: dict[str, Any],
+        details: dict[str, Any] | None,
         scope: str | None = None,
     ) -> None:
         thread = threading.get_ident()
         if thread not in self.threads:
             self.threads[thread] = threading.current_thread().name
         scope = "/".join(context.name_scopes) if scope is None else scope
-        self.events.append(
-            Event(kind, name, begin, end, thread, phase, places, scope, size, details)
-        )
+        self._noted.append((kind, name, begin, end, thread, phase, places, scope, size, details))
 
-    def _places(self, frame: FrameType | None) -> tuple[tuple[Place, ...], str]:
-        """The lines that led here which are not ours, and whether a tape is walking back."""
-        found: list[Place] = []
+    def _stack(self, frame: FrameType | None) -> tuple[int, str]:
+        """The number of the lines that led here which are not ours, and whether a tape is walking back."""
+        found: list[Any] = []
         phase = FORWARD
         while frame is not None:
             code = frame.f_code
             name = code.co_filename
-            if name.startswith(FOLDER):
+            if name.startswith(_NOT_THE_USER):
                 if code is _WALK:
                     phase = BACKWARD
-            elif not name.startswith("<frozen") and name != threading.__file__:
-                found.append(Place(name, frame.f_lineno))
+            else:
+                found.append((name, frame.f_lineno))
             frame = frame.f_back
-        return tuple(found), phase
+        return self._number(tuple(found)), phase
+
+    def _number(self, lines: tuple[Any, ...]) -> int:
+        """The number of a stack of lines, the same for the same stack."""
+        number = self._stacks.get(lines)
+        if number is None:
+            self._places.append(tuple([Place(*line) for line in lines if line]))
+            number = self._stacks[lines] = len(self._places) - 1
+        return number
 
 
+_NOT_THE_USER = (FOLDER, "<frozen", threading.__file__)
 _WALK = backprop.backward.__code__
 
 
