@@ -56,7 +56,8 @@ def transformer() -> Any:
 def resnet() -> Any:
     """A step of `fit` with a ResNet."""
     tf.keras.utils.set_random_seed(1)
-    model = tf.keras.applications.ResNet50(weights=None, input_shape=(64, 64, 3), classes=10)
+    untrained: Any = None
+    model = tf.keras.applications.ResNet50(weights=untrained, input_shape=(64, 64, 3), classes=10)
     model.compile("sgd", "sparse_categorical_crossentropy")
     rng = np.random.default_rng(0)
     x = rng.normal(size=[4, 64, 64, 3]).astype("float32")

@@ -106,9 +106,10 @@ class Profile:
     @property
     def events(self) -> list[Event]:
         """What ran so far."""
+        found = [Event(*noted) for noted in self._noted]
         return [
-            Event(*noted[:6], self._places[noted[6]], noted[7], noted[8], noted[9] or {})
-            for noted in self._noted
+            event._replace(places=self._places[int(event.places)], details=event.details or {})  # pyright: ignore[reportArgumentType]
+            for event in found
         ]
 
     # The protocol of watchers.
