@@ -42,6 +42,12 @@ LATE = (
     "core.conversions",
     "core.placement.spec",
     "core.variables.creators",
+    "data.example_datasets",
+    "data.keyed",
+    "data.optional",
+    "data.rarer_names",
+    "data.specs",
+    "data.sql_dataset",
     "extension",
     "inspector",
     "io.graph_messages",
@@ -49,6 +55,7 @@ LATE = (
     "io.tensor_messages",
     "linear_operators",
     "lookup",
+    "ops.control.tensor_array_spec",
     "ops.image.boxes",
     "ops.image.suppression",
     "ops.nn.approximate",
@@ -88,6 +95,7 @@ NAMESPACES = {
             "data",
             "distribute",
             "experimental",
+            "feature_column",
             "io",
             "lookup",
             "profiler",
@@ -194,6 +202,9 @@ NAMESPACES = {
     ),
     "experimental.dlpack": Namespace(
         "`tf.experimental.dlpack`: values as capsules of DLPack, for other libraries and from them."
+    ),
+    "feature_column": Namespace(
+        "`tf.feature_column`: features described, to be read from examples."
     ),
     "image": Namespace(
         "`tf.image`: resizing, cropping and recolouring images, and measuring them."
@@ -365,7 +376,8 @@ def text_of(place: str, names: list[Export]) -> str:
         word = short if short == name else f"{short}:{name}"
         found[where] = f"{found.get(where, '')} {word}".strip()
     # As ruff will write it.
-    is_wide = any(len(f'        "{p}": "{words}",') > 120 for p, words in found.items())
+    entries = [f'        "{p}": "{words}",' for p, words in found.items()]
+    is_wide = any(len(line) > 120 for line in [*entries, f'    later="{" ".join(later)}",'])
     codes = ["E501"] if is_wide else []
     if setup or any(name != public.rpartition(".")[2] for public, _, name in names):
         # Else ruff takes names that are given to others for unused.
@@ -392,7 +404,7 @@ def text_of(place: str, names: list[Export]) -> str:
         lines += [f"    from {here} import {name} as {name}" for name in later]
         lines += [f"    from {m} import {n} as {p.rpartition('.')[2]}" for p, m, n in late]
     arguments: list[Any] = [repr(f"tf.{place}".rstrip("."))]
-    arguments += [f"later={later!r}"] if later else []
+    arguments += [f"later={' '.join(later)!r}"] if later else []
     arguments += [f"elsewhere={dict(elsewhere)!r}"] if elsewhere else []
     arguments += [f"names={found!r}"] if late else []
     arguments += [f"like={like!r}"] if like else []

@@ -315,6 +315,7 @@ if _typing.TYPE_CHECKING:
         data as data,
         distribute as distribute,
         experimental as experimental,
+        feature_column as feature_column,
         io as io,
         lookup as lookup,
         profiler as profiler,
@@ -345,11 +346,14 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.core.variables.creators import (
         variable_creator_scope as variable_creator_scope,
     )
+    from tapeflow._src.data.optional import OptionalSpec as OptionalSpec
+    from tapeflow._src.data.specs import NoneTensorSpec as NoneTensorSpec
     from tapeflow._src.inspector.inspecting import inspect as inspect
     from tapeflow._src.io.tensor_messages import (
         make_ndarray as make_ndarray,
         make_tensor_proto as make_tensor_proto,
     )
+    from tapeflow._src.ops.control.tensor_array_spec import TensorArraySpec as TensorArraySpec
     from tapeflow._src.ops.nn.approximate import approx_top_k as approx_top_k
     from tapeflow._src.ops.nn.backprops import (
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
@@ -385,33 +389,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf",
-    later=(
-        "audio",
-        "autograph",
-        "bitwise",
-        "compat",
-        "data",
-        "distribute",
-        "experimental",
-        "io",
-        "lookup",
-        "profiler",
-        "quantization",
-        "queue",
-        "ragged",
-        "raw_ops",
-        "saved_model",
-        "sets",
-        "sparse",
-        "strings",
-        "summary",
-        "sysconfig",
-        "test",
-        "train",
-        "types",
-        "version",
-        "xla",
-    ),
+    later="audio autograph bitwise compat data distribute experimental feature_column io lookup profiler quantization queue ragged raw_ops saved_model sets sparse strings summary sysconfig test train types version xla",
     elsewhere={
         "keras": "tapeflow.keras",
         "initializers": "tapeflow.keras.initializers",
@@ -424,8 +402,11 @@ __getattr__ = _Missing(
         "core.conversions": "register_tensor_conversion_function",
         "core.placement.spec": "DeviceSpec",
         "core.variables.creators": "variable_creator_scope",
+        "data.optional": "OptionalSpec",
+        "data.specs": "NoneTensorSpec",
         "inspector.inspecting": "inspect",
         "io.tensor_messages": "make_tensor_proto make_ndarray",
+        "ops.control.tensor_array_spec": "TensorArraySpec",
         "ops.nn.approximate": "approx_top_k",
         "ops.nn.backprops": "conv2d_backprop_input_v2 conv2d_backprop_filter_v2",
         "ops.root.convolving": "conv",

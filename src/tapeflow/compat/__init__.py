@@ -25,4 +25,4 @@ from tapeflow._src.core.missing import Missing as _Missing
 if _typing.TYPE_CHECKING:
     from tapeflow.compat import v1 as v1, v2 as v2
 
-__getattr__ = _Missing("tf.compat", later=("v1", "v2"))
+__getattr__ = _Missing("tf.compat", later="v1 v2")

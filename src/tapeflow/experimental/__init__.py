@@ -5,6 +5,11 @@
 
 import typing as _typing
 
+from tapeflow._src.config.executors import (
+    async_clear_error as async_clear_error,
+    async_scope as async_scope,
+    function_executor_type as function_executor_type,
+)
 from tapeflow._src.core.dtypes import (
     float4_e2m1fn as float4_e2m1fn,
     float8_e4m3b11fnuz as float8_e4m3b11fnuz,
@@ -22,6 +27,7 @@ from tapeflow.experimental import dlpack as dlpack, extension_type as extension_
 
 # For editors and type checkers: these are imported when they are first asked for.
 if _typing.TYPE_CHECKING:
+    from tapeflow._src.data.optional import Optional as Optional
     from tapeflow._src.extension.dispatching import (
         dispatch_for_api as dispatch_for_api,
         dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis,
@@ -39,8 +45,9 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf.experimental",
-    later=("numpy",),
+    later="numpy",
     names={
+        "data.optional": "Optional",
         "extension.dispatching": "dispatch_for_api dispatch_for_unary_elementwise_apis dispatch_for_binary_elementwise_apis dispatch_for_binary_elementwise_assert_apis unregister_dispatch_for",
         "extension.extension_type": "ExtensionTypeSpec ExtensionType BatchableExtensionType",
         "ragged.shape": "DynamicRaggedShape",

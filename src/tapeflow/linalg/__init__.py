@@ -104,7 +104,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf.linalg",
-    later=("experimental",),
+    later="experimental",
     names={
         "linear_operators.base": "LinearOperator",
         "linear_operators.blocks": "LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular",

@@ -42,7 +42,7 @@ class Missing:
     def __init__(
         self,
         namespace: str,
-        later: tuple[str, ...] = (),
+        later: str = "",
         elsewhere: Mapping[str, str] | None = None,
         names: Mapping[str, str] | None = None,
         like: str = "",
@@ -51,7 +51,7 @@ class Missing:
         # What is inside of it and is imported when it is first asked for: namespaces of ours, modules of Keras, and for
         # places in `_src` the names that are defined there, as in "ops.array.creation": "fill range:range_", where the
         # second one has another name there.
-        self.later = later
+        self.later = later.split()
         self.elsewhere = elsewhere or {}
         pairs = [(place, word) for place, words in (names or {}).items() for word in words.split()]
         self.names = {

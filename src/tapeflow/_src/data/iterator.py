@@ -11,17 +11,17 @@ from typing import Any
 from tapeflow._src.core import nest
 from tapeflow._src.core.composites.composite import is_expandable
 from tapeflow._src.core.context import context, no_recorders
-from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import OutOfRangeError, invalid
 from tapeflow._src.core.export import export
-from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data import in_function
+from tapeflow._src.data.optional import Optional
 from tapeflow._src.data.runtime import placing
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
-from tapeflow._src.data.specs import DatasetSpec, normalized, packer, spec_of
+from tapeflow._src.data.specs import DatasetSpec, packer
 
 
 @export("data.Iterator")
@@ -55,6 +55,10 @@ class OwnedIterator:
         self._position = 0
         # For threads that know of an element and have yet to take it.
         self._peeked: dict[int, Row] = {}
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec(self._spec)
 
     @property
     def element_spec(self) -> Any:
@@ -173,48 +177,6 @@ if hasattr(os, "register_at_fork"):
 
 
 @export("data.experimental.Optional")
-class Optional:
-    """An element that may be missing.
-
-    >>> value = iter(tf.data.Dataset.range(1)).get_next_as_optional()
-    >>> value.has_value().numpy(), value.get_value().numpy()
-    (np.True_, np.int64(0))
-    """
-
-    def __init__(self, spec: Any, value: Any, there: Any) -> None:
-        self._spec, self._value, self._there = spec, value, there
-
-    @property
-    def element_spec(self) -> Any:
-        """What the element is like."""
-        return self._spec
-
-    def has_value(self, name: str | None = None) -> Tensor:
-        """Whether there is one, as a scalar bool tensor."""
-        return convert_to_tensor(self._there)
-
-    def get_value(self, name: str | None = None) -> Any:
-        """The element.
-
-        Raises:
-          tf.errors.InvalidArgumentError: if there is none.
-        """
-        if self._there is False:
-            raise invalid("The given optional does not have a value.")
-        return self._value
-
-    @staticmethod
-    def from_value(value: Any) -> Optional:
-        """An optional with a value."""
-        tensors = normalized(value)
-        return Optional(spec_of(tensors), tensors, True)
-
-    @staticmethod
-    def empty(element_spec: Any) -> Optional:
-        """An optional without one."""
-        return Optional(element_spec, None, False)
-
-
 @export("data.NumpyIterator")
 class NumpyIterator:
     """What `as_numpy_iterator` gives: the elements as NumPy arrays, which belong to the caller.
@@ -262,3 +224,33 @@ def _own(x: Any) -> Any:
     if x is None:
         return None
     return x[()] if not x.ndim else x.copy()
+
+
+@export("data.IteratorSpec")
+class IteratorSpec(TypeSpec):
+    """What is known of an iterator.
+
+    >>> tf.data.IteratorSpec.from_value(iter(tf.data.Dataset.range(3)))
+    IteratorSpec(TensorSpec(shape=(), dtype=tf.int64, name=None),)
+
+    Args:
+      element_spec: what its elements are like.
+    """
+
+    _expands = False
+
+    def __init__(self, element_spec: Any) -> None:
+        self._element_spec = element_spec
+
+    @classmethod
+    def from_value(cls, value: OwnedIterator) -> IteratorSpec:
+        """The spec of an iterator."""
+        return cls(value.element_spec)
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return OwnedIterator
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._element_spec,)

@@ -60,17 +60,29 @@ class DatasetSpec(TypeSpec):
         return f"DatasetSpec({shown(self.element_spec, most=10**9)}, {self.shape!r})"
 
 
-class NoneTensorSpec:
-    """Stands for `None` in an element."""
+@export("NoneTensorSpec")
+class NoneTensorSpec(TypeSpec):
+    """Stands for `None` in an element.
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NoneTensorSpec)
+    >>> tf.NoneTensorSpec().is_compatible_with(None)
+    True
+    """
 
-    def __hash__(self) -> int:
-        return hash(NoneTensorSpec)
+    __slots__ = ()
 
-    def __repr__(self) -> str:
-        return "NoneTensorSpec()"
+    _expands = False
+
+    @property
+    def value_type(self) -> type:
+        """The class of `None`."""
+        return type(None)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return ()
+
+    def is_compatible_with(self, spec_or_value: Any, /) -> bool:
+        """Whether it is `None`, or the spec of it."""
+        return spec_or_value is None or isinstance(spec_or_value, NoneTensorSpec)
 
 
 class Described(Node):

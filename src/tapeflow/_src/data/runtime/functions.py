@@ -18,7 +18,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.placement.devices import on_this_computer
 from tapeflow._src.core.placement.remote import to_host
-from tapeflow._src.core.spec import TensorSpec, TypeSpec
+from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import Node, Run
@@ -186,7 +186,7 @@ class ElementFunction:
             if not self._eager:  # the first call of one that had to wait may have found a dataset
                 flat = leaves(self._spec)
                 return tuple(
-                    [_leaf(next(found)) if isinstance(s, TypeSpec) else None for s in flat]
+                    [None if isinstance(s, NoneTensorSpec) else _leaf(next(found)) for s in flat]
                 )
         try:
             result = self._result(self._function(*self._pack(row)))
