@@ -13,10 +13,16 @@ ROWS = 16
 KINDS = ("mlp", "cnn", "lstm", "transformer")
 
 
-def build(kind) -> Any:
-    """A model, compiled, with the same weights each time."""
+def build(kind, alike=False) -> Any:
+    """A model, compiled, with the same weights each time.
+
+    Args:
+      kind: which.
+      alike: whether it computes the same if the rows of a batch are divided: with no dropout, and no statistics of the
+        batch.
+    """
     keras.utils.set_random_seed(0)
-    inputs, outputs = _MODELS[kind]()
+    inputs, outputs = _MODELS[kind](alike)
     model = keras.Model(inputs, layers.Dense(3, name="last")(outputs))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     # Adam divides a gradient by its size, so that it makes steps of rounding where that is all there is. ReLUs and
@@ -26,31 +32,31 @@ def build(kind) -> Any:
     return model
 
 
-def _mlp():
+def _mlp(alike):
     x = inputs = keras.Input((16,))
     x = layers.Dense(32, "relu", name="wide")(x)
-    x = layers.Dropout(0.3)(x)
+    x = layers.Dropout(0.0 if alike else 0.3)(x)
     return inputs, layers.Dense(16, "tanh", name="deep")(x)
 
 
-def _cnn():
+def _cnn(alike):
     x = inputs = keras.Input((8, 8, 3))
     for filters in (8, 16):
         x = layers.Conv2D(filters, 3, padding="same")(x)
-        x = layers.BatchNormalization()(x)
+        x = layers.GroupNormalization(4)(x) if alike else layers.BatchNormalization()(x)
         x = layers.MaxPooling2D()(layers.ReLU()(x))
     return inputs, layers.GlobalAveragePooling2D()(x)
 
 
-def _lstm():
+def _lstm(alike):
     x = inputs = keras.Input((6,), dtype="int32")
     return inputs, layers.LSTM(8)(layers.Embedding(20, 8)(x))
 
 
-def _transformer():
+def _transformer(alike):
     inputs = keras.Input((6,), dtype="int32")
     x = layers.Embedding(20, 8)(inputs)
-    attended = layers.MultiHeadAttention(2, 4, dropout=0.1)(x, x)
+    attended = layers.MultiHeadAttention(2, 4, dropout=0.0 if alike else 0.1)(x, x)
     x = layers.LayerNormalization()(x + attended)
     inner = layers.Dense(8)(layers.Dense(16, "gelu")(x))
     return inputs, layers.GlobalAveragePooling1D()(layers.LayerNormalization()(x + inner))
@@ -78,3 +84,19 @@ def losses(model, x, y, process=0, processes=1):
     for begin in range(process * part, len(x), ROWS):
         found.append(model.train_on_batch(x[begin : begin + part], y[begin : begin + part])[0])
     return [float(loss) for loss in found]
+
+
+def losses_of_batches(model, x, y):
+    """The loss of each step of `fit`."""
+    found = []
+
+    class Noting(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            for metric in self.model.metrics:
+                metric.reset_state()
+
+        def on_train_batch_end(self, batch, logs=None):
+            found.append(float(self.model.metrics[0].result()))
+
+    model.fit(x, y, batch_size=ROWS, shuffle=False, verbose=0, callbacks=[Noting()])
+    return found
