@@ -38,6 +38,10 @@ class DistributedValues:
         lines = [f"  {i}: {show(value)}" for i, value in enumerate(self.values)]
         return f"{type(self).__name__}:{{\n" + ",\n".join(lines) + "\n}"
 
+    def _printed(self, edge: int) -> str:
+        """What `tf.print` shows."""
+        return repr(self)
+
     def __repr__(self) -> str:
         return self._text(repr)
 

@@ -53,7 +53,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
       obj: a `tf.Module`, or another object with variables.
       export_dir: the folder, which is made if it is not there.
       signatures: what to serve: a function with an input signature or a concrete one, or a dictionary of these by name.
-        By default the only function of the object that has an input signature.
+        By default the only function of the object that has an input signature, or the call of a Keras model.
       options: accepted.
     """
     if not is_tracked(obj) or isinstance(obj, Variable):
@@ -76,6 +76,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     found = list(walk(obj))
     owned = [_functions_of(each.value) for each, _ in found]
     signed = _signatures(signatures, owned[0])
+    if signatures is None and not signed and hasattr(obj, "_served_by_default"):  # a Keras model
+        concrete = obj._served_by_default()
+        signed = {} if concrete is None else {DEFAULT: concrete}
     objects = [
         _object(each.value, children, own, functions, number)
         for (each, children), own in zip(found, owned, strict=True)

@@ -152,6 +152,22 @@ class TapeflowExportArchive:
         self._variables += {id(v): v for v in variables if id(v) not in there}.values()
 
 
+def served_by_default(model: Any) -> ConcreteFunction | None:
+    """What `tf.saved_model.save` serves of a model: its call, if it is known what it is called with."""
+    from keras.src.export.export_utils import get_input_signature
+
+    try:
+        signature = tree.map_structure(_spec, get_input_signature(model))
+    except ValueError:  # it has not been built, or called
+        return None
+
+    def called(inputs: Any) -> Any:
+        return model(inputs)
+
+    python = called if len(signature) == 1 else model.__call__
+    return Function(python, input_signature=signature, autograph=False).get_concrete_function()
+
+
 def _spec(x: Any) -> TensorSpec:
     from keras.src.export.export_utils import make_input_spec
 
