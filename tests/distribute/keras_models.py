@@ -25,8 +25,8 @@ def build(kind, alike=False) -> Any:
     inputs, outputs = _MODELS[kind](alike)
     model = keras.Model(inputs, layers.Dense(3, name="last")(outputs))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    # Adam divides a gradient by its size, so that it makes steps of rounding where that is all there is. ReLUs and
-    # maxima turn these into differences.
+    # Adam divides a gradient by its size, so that it makes steps of rounding where that is all there is (in float64, or
+    # with a larger epsilon, it does not). ReLUs and maxima turn these into differences.
     sgd = keras.optimizers.SGD(0.05, momentum=0.9)
     model.compile(sgd if kind == "cnn" else "adam", loss, metrics=["accuracy"])
     return model

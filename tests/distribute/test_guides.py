@@ -167,6 +167,12 @@ def test_save_and_load(tmp_path):
     loaded = tf.saved_model.load(folder)
     np.testing.assert_allclose(loaded.serve(IMAGES[:4]), model(IMAGES[:4]), 1e-5, 1e-6)
 
+    tf.saved_model.save(model, folder)
+    loaded = tf.saved_model.load(folder)
+    served = loaded.signatures["serving_default"](IMAGES[:4])["output_0"]
+    np.testing.assert_allclose(served, model(IMAGES[:4]), 1e-5, 1e-6)
+
+    model.export(folder, verbose=False)
     other = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1", "CPU:2"])
     with other.scope():
         loaded = tf.saved_model.load(folder)
@@ -240,6 +246,15 @@ def test_input():
     values = mirrored.experimental_distribute_values_from_function(value_fn)
     total = mirrored.reduce("SUM", mirrored.run(lambda x: x * 2.0, args=(values,)), axis=None)
     assert float(total) == 2.0
+
+
+def test_values_of_replicas_are_printed(capfd):
+    values = STRATEGY.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group * 2)
+    tf.print("values", values)
+    told = capfd.readouterr().err
+    assert told.startswith(
+        "values PerReplica:{\n  0: <tf.Tensor: shape=(), dtype=int32, numpy=0>,\n"
+    )
 
 
 def test_random_numbers():

@@ -171,6 +171,18 @@ def test_copies_that_differ_and_are_read_outside(strategy):
     assert "1 calls in step: the copies of a variable differ" in read.report()
 
 
+def test_a_run_inside_of_a_loop(strategy):
+    @tf.function
+    def steps(x):
+        total = 0.0
+        for _ in tf.range(3):
+            total += strategy.reduce("SUM", strategy.run(lambda x: x * 2.0, args=(x,)), axis=None)
+        return total
+
+    assert float(steps(of_each(strategy, [1.0, 2.0]))) == 18.0
+    assert "2 replicas in step: they run inside of a loop or a branch" in steps.report()
+
+
 # Variables.
 
 

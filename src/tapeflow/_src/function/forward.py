@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow._src.core.context import context
@@ -13,7 +13,7 @@ from tapeflow._src.core.placement.remote import beside_variables, to_host
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.choice import Executor
-from tapeflow._src.graph.graph import Graph
+from tapeflow._src.graph.graph import Graph, subgraphs
 
 
 class Forward:
@@ -65,10 +65,24 @@ class Forward:
     def report(self) -> str:
         """What runs it."""
         executors = [e for e in (self.executor, self._on_devices) if e is not None and e.has_begun]
-        found = [] if self._replicas is None else self._replicas.report()
+        found = self._inside() if self._replicas is None else self._replicas.report()
         if not any("calls on" in line for line in found):
             executors = executors or [self.executor]
         return "\n".join([*found, *[e.report() for e in executors]])
+
+    def _inside(self) -> list[str]:
+        """What is said of replicas that are inside of a loop or a branch."""
+        counts = dict.fromkeys(map(len, _replicas_inside(self.graph)))
+        why = "they run inside of a loop or a branch of the function"
+        return [f"{self.graph.name}: {count} replicas in step: {why}" for count in counts]
+
+
+def _replicas_inside(graph: Graph) -> Iterator[tuple[str, ...]]:
+    for node in graph.nodes:
+        for block in subgraphs(node):
+            if block.replicas:
+                yield block.replicas
+            yield from _replicas_inside(block)
 
 
 class _Replicas:
