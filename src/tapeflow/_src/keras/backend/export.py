@@ -158,7 +158,7 @@ def served_by_default(model: Any) -> ConcreteFunction | None:
 
     try:
         signature = tree.map_structure(_spec, get_input_signature(model))
-    except ValueError:  # it has not been built, or called
+    except (TypeError, ValueError):  # it is no model, or has not been built or called
         return None
 
     def called(inputs: Any) -> Any:

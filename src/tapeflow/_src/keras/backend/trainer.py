@@ -54,12 +54,6 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         """The strategy of `tf.distribute` that it was made for."""
         return tf.distribute.get_strategy() if self._strategy is None else self._strategy
 
-    def _served_by_default(self) -> Any:
-        """What `tf.saved_model.save` serves."""
-        from tapeflow._src.keras.backend.export import served_by_default
-
-        return served_by_default(self)
-
     # One step, which a model may define otherwise.
 
     def train_step(self, data: Any) -> dict[str, Any]:
