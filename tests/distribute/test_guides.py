@@ -34,6 +34,7 @@ def dataset():
 
 
 def test_custom_training(tmp_path):
+    keras.utils.set_random_seed(1)
     train = STRATEGY.experimental_distribute_dataset(dataset().shuffle(100, seed=1).batch(BATCH))
     test = STRATEGY.experimental_distribute_dataset(dataset().batch(BATCH))
     with STRATEGY.scope():
