@@ -157,7 +157,7 @@ def served_by_default(model: Any) -> ConcreteFunction | None:
     from keras.src.export.export_utils import get_input_signature
 
     try:
-        signature = tree.map_structure(_spec, get_input_signature(model))
+        signature: Any = tree.map_structure(_spec, get_input_signature(model))
     except (TypeError, ValueError):  # it is no model, or has not been built or called
         return None
 
