@@ -1,5 +1,6 @@
 """What `tapeflow.inspect` finds out: ops, links, bytes, gradients, and why there is none."""
 
+import functools
 import tracemalloc
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 import tapeflow
 import tapeflow as tf
+from tapeflow._src.inspector import collecting
+from tapeflow._src.inspector.recomputing import savings
 
 
 def named(page, name, phase=None):
@@ -147,13 +150,20 @@ class TestMemory:
     def test_the_peak_is_that_of_the_process(self, kind):
         step, arguments = STEPS[kind]()
         data = tapeflow.inspect(step, *arguments).data
-        tracemalloc.start()
+        assert peak_of(data) == pytest.approx(process_peak(step, *arguments), rel=0.1)
+
+
+def process_peak(step, *arguments):
+    """The bytes that a call allocates at most, as Python counts them."""
+    step(*arguments)
+    tracemalloc.start()
+    try:
         base = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         step(*arguments)
-        measured = tracemalloc.get_traced_memory()[1] - base
+        return tracemalloc.get_traced_memory()[1] - base
+    finally:
         tracemalloc.stop()
-        assert peak_of(data) == pytest.approx(measured, rel=0.1)
 
 
 def dense():
@@ -346,15 +356,43 @@ class TestAdvice:
         w = tf.Variable(tf.ones([1000]))
 
         def f(x):
-            with tf.name_scope("large"):
-                for _ in range(4):
-                    x = tf.tanh(x * w)
-            with tf.name_scope("small"):
-                x = tf.tanh(x)
+            for name in ("first", "second", "last"):
+                with tf.name_scope(name):
+                    for _ in range(3):
+                        x = tf.tanh(x * w)
             return tf.reduce_sum(x)
 
-        (text,) = [t for t in self.texts(f, tf.ones([300, 1000])) if "recompute" in t]
-        assert "around large would keep" in text
+        texts = [t for t in self.texts(f, tf.ones([300, 1000])) if "recompute" in t]
+        assert "around first would lower the peak" in texts[0]
+        assert not any("around last" in text for text in texts)  # it is computed again at once
+
+    @pytest.mark.parametrize("number", [0, 1])
+    def test_what_recomputing_saves_is_what_was_said(self, number):
+        rng = np.random.default_rng(0)
+        weights = [
+            [tf.Variable(rng.normal(size=[256, 256]) * 0.05, dtype=tf.float32) for _ in range(3)]
+            for _ in range(3)
+        ]
+
+        def block(i, x):
+            with tf.name_scope(f"block_{i}"):
+                for w in weights[i]:
+                    x = tf.tanh(tf.nn.gelu(x @ w))
+                return x
+
+        def step(x, recomputed=None):
+            with tf.GradientTape() as tape:
+                for i in range(3):
+                    part = functools.partial(block, i)
+                    x = tf.recompute_grad(part)(x) if i == recomputed else part(x)
+                loss = tf.reduce_mean(x)
+            return tape.gradient(loss, weights)
+
+        x = tf.ones([512, 256])
+        found = collecting.collected("step", lambda: step(x), [x])
+        said = {s.block: s.peak for s in savings(found.steps, found.arrays)}
+        measured = process_peak(step, x) - process_peak(step, x, number)
+        assert said[f"block_{number}"] == pytest.approx(measured, rel=0.15)
 
     def test_loops_that_are_unrolled(self):
         @tf.function
@@ -369,4 +407,7 @@ class TestAdvice:
         f = tf.function(lambda x, n: x * n)
         for n in range(6):
             f(tf.ones([2]), n)
-        assert any("was traced 6 times" in t for t in self.texts(f, tf.ones([2]), 5))
+        (text,) = [t for t in self.texts(f, tf.ones([2]), 5) if "traced" in t]
+        assert (
+            "was traced 6 times. The Python value of the argument 'n' changes (4, then 5)" in text
+        )

@@ -169,6 +169,11 @@ def test_tracing_compiling_and_stages(profile):
     again.close()
     stages = [e.details["runs"] for e in again.events if e.kind == "stage"]
     assert stages == ["xla", "host", "xla"]
+    assert [line.split("(")[0].split() for line in program.details()] == [
+        ["stage", "0:", "xla", "1", "op"],
+        ["stage", "1:", "host", "1", "op"],
+        ["stage", "2:", "xla", "1", "op"],
+    ]
 
 
 def test_threads_and_pipelines(profile):

@@ -271,6 +271,16 @@ class Function:
         """How many times the Python function was traced."""
         return self._count
 
+    def why_retraced(self) -> str:
+        """Which argument changed between the last two traces, and what to do; nothing if there were not two of late.
+
+        >>> f = tf.function(lambda x, n: x * n)
+        >>> _ = f(tf.constant(1.0), 2), f(tf.constant(1.0), 3)
+        >>> f.why_retraced()
+        "The Python value of the argument 'n' changes (2, then 3): pass it as a tensor, tf.constant(3)."
+        """
+        return self._watch.why(self)
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, as text."""
         return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces)

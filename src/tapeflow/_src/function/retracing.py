@@ -38,10 +38,13 @@ class RetracingWatch:
             self._warnings += 1
             logger.warning(
                 f"{len(self._traces)} of the last {min(now, _CALLS)} calls of {function.name} traced it again, which "
-                f"is slow. {self._why(function)}"
+                f"is slow. {self.why(function)}"
             )
 
-    def _why(self, function: Function) -> str:
+    def why(self, function: Function) -> str:
+        """What changed between the last two traces. Nothing, if there were not two of late."""
+        if len(self._traces) < 2:
+            return ""
         (_, one, before), (_, other, now) = self._traces[-2:]
         if one != other:
             return (

@@ -8,11 +8,13 @@ from typing import NamedTuple
 from tapeflow._src.inspector.collecting import Collected
 from tapeflow._src.inspector.functions import Facts
 from tapeflow._src.inspector.observer import is_users
-from tapeflow._src.inspector.steps import BACKWARD, FORWARD, Step
+from tapeflow._src.inspector.recomputing import curve, savings
+from tapeflow._src.inspector.steps import BACKWARD, Step
 from tapeflow._src.profiler.tables import size
 
 _LARGE = 2**18  # bytes: less is not worth a word
-_MUCH = 0.1  # of what is kept
+_MUCH = 0.1  # of the peak
+_FEW = 3
 _MANY = 40  # times that one line makes the same op
 _RETRACED = 5
 
@@ -69,28 +71,20 @@ def _gradients(found: Collected) -> Iterator[Advice]:
 
 def _recompute(found: Collected) -> Iterator[Advice]:
     """Blocks whose intermediate results could be computed twice in the place of being kept."""
-    whole = sum(step.kept for step in found.steps)
-    time = sum(step.time for step in found.steps)
-    blocks: dict[str, list[Step]] = {}
-    for step in found.steps:
-        if step.phase == FORWARD and step.scope:
-            for depth in range(1, step.scope.count("/") + 2):
-                name = "/".join(step.scope.split("/")[:depth])
-                blocks.setdefault(name, []).append(step)
+    peak = int(curve(found.steps, found.arrays).max()) if found.steps else 0
     told: list[str] = []
-    for name, steps in sorted(blocks.items(), key=lambda item: (item[0].count("/"), item[0])):
-        last = max(steps, key=lambda step: step.number)
-        saved = sum(step.kept for step in steps if step is not last)
-        worth = saved > _LARGE and _MUCH * whole < saved < 0.9 * whole
-        if worth and time and not any(name.startswith(f"{other}/") for other in told):
-            told.append(name)
-            more = sum(step.time for step in steps) / time
-            yield Advice(
-                f"tf.recompute_grad around {name} would keep {size(saved)} of {size(whole)} less for the backward "
-                f"pass, for {more:.0%} more time.",
-                str(steps[0].place or ""),
-                step=steps[0].number,
-            )
+    for saving in sorted(savings(found.steps, found.arrays), key=lambda s: (-s.peak, s.block)):
+        inside = any(f"{saving.block}/".startswith(f"{other}/") for other in told)
+        around = any(f"{other}/".startswith(f"{saving.block}/") for other in told)
+        if saving.peak < max(_LARGE, _MUCH * peak) or inside or around or len(told) == _FEW:
+            continue
+        told.append(saving.block)
+        yield Advice(
+            f"tf.recompute_grad around {saving.block} would lower the peak by {size(saving.peak)} of {size(peak)}: it "
+            f"keeps {size(saving.kept)} less for the backward pass, for {saving.time:.0%} more time.",
+            str(saving.first.place or ""),
+            step=saving.first.number,
+        )
 
 
 def _python(found: Collected, facts: Facts | None) -> Iterator[Advice]:
@@ -134,8 +128,8 @@ def _unrolled(facts: Facts | None) -> Iterator[Advice]:
 
 def _retraced(facts: Facts | None) -> Iterator[Advice]:
     if facts is not None and facts.traces >= _RETRACED:
-        yield Advice(
-            f"{facts.name} was traced {facts.traces} times. Pass tensors in the place of Python numbers, or give it an "
-            "input_signature.",
-            "; ".join(facts.signatures.splitlines()[:3]),
+        why = (
+            facts.retraced
+            or "Pass tensors in the place of Python numbers, or give an input_signature."
         )
+        yield Advice(f"{facts.name} was traced {facts.traces} times. {why}")

@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     fates: list[Fate]
     report: str
     traces: int
-    signatures: str
+    retraced: str
     wall: int
 
 
@@ -62,7 +62,7 @@ def facts(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         fates(graph),
         function.report(),
         function.experimental_get_tracing_count(),
-        function.pretty_printed_concrete_signatures(verbose=False),
+        function.why_retraced(),
         late[len(late) // 2],
     )
 

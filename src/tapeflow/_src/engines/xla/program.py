@@ -199,11 +199,13 @@ class XlaProgram:
             jax.block_until_ready([buffer_of(x) for x in results if type(x) is not Tensor])
 
     def details(self) -> list[str]:
-        """On a mesh, what its devices tell one another."""
+        """Its stages, if there are several; on a mesh, what its devices tell one another."""
+        found = [_described(stage, i) for i, stage in enumerate(self._stages)]
         with x64_enabled():
-            return [
+            told = [
                 f"{mesh}: {in_words(text)}" for call in self._calls for mesh, text in call.texts()
             ]
+        return [*(found if len(found) > 1 else []), *told]
 
     # Stages.
 
@@ -299,10 +301,20 @@ class XlaProgram:
         return {v: constants[v] for v in used if v in constants}
 
 
+def _ops_of(stage: Stage) -> str:
+    names = list(dict.fromkeys(node.primitive.name for node in stage.nodes))
+    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+
+
+def _described(stage: Stage, number: int) -> str:
+    count = len(stage.nodes)
+    runs = "host" if stage.on_host else "xla"
+    return f"stage {number}: {runs:4} {count} op{'' if count == 1 else 's'} ({_ops_of(stage)})"
+
+
 def _watched(step: StageRun, stage: Stage, number: int) -> StageRun:
     """A stage that is waited for, because a profile is told of it."""
-    ops = ", ".join(dict.fromkeys(node.primitive.name for node in stage.nodes))
-    details = {"runs": "host" if stage.on_host else "xla", "ops": ops}
+    details = {"runs": "host" if stage.on_host else "xla", "ops": _ops_of(stage)}
 
     def run(values: Values) -> Any:
         with span("stage", f"stage {number} ({details['runs']})", **details):

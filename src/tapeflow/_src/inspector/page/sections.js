@@ -59,16 +59,17 @@ function startGradients() {
   const body = make("tbody");
   for (const gradient of found) {
     if (gradient.missing) {
-      body.append(make("tr", { class: "none" }, make("td", {}, gradient.name), make("td", { colspan: 4 },
+      body.append(make("tr", { class: "none" }, make("td", {}, gradient.name), make("td", { colspan: 4, class: "why" },
         make("p", {}, make("b", {}, "None: "), gradient.missing.text), drawnPath(gradient.missing), make("p", { class: "muted" }, gradient.missing.fix))));
       continue;
     }
     const n = gradient.numbers;
-    body.append(make("tr", {}, make("td", {}, gradient.name), make("td", { class: "mono muted" }, gradient.shape),
+    body.append(make("tr", {}, make("td", {}, gradient.name), make("td", { class: "shape mono muted" }, gradient.shape),
       make("td", {}, n ? make("span", { class: "meter" }, make("i", { style: `width:${length(n.norm)}%` })) : "", n ? threeDigits(n.norm) : "not a floating tensor"),
       make("td", { class: "number" }, n ? percent(n.zeros) : ""), make("td", { class: "number" }, n ? badText(n) || "–" : "")));
   }
-  const head = make("tr", {}, ...["variable", "shape", "norm (the bar is logarithmic)", "zeros", "not finite"].map((t) => make("th", { scope: "col" }, t)));
+  const titles = [["variable"], ["shape", "shape"], ["norm (the bar is logarithmic)"], ["zeros", "number"], ["not finite", "number"]];
+  const head = make("tr", {}, ...titles.map(([text, kind]) => make("th", { scope: "col", class: kind }, text)));
   byId("gradients").querySelector(".table").append(make("table", {}, make("thead", {}, head), body));
 }
 
