@@ -21,7 +21,10 @@ def line(op: Any, dtype: Any) -> str:
 
     def argument(a: Any) -> str:
         count = a.number_attr or a.type_list_attr
-        return f"{a.name}*{count}" if count else a.name
+        name = f"{a.name}*{count}" if count else a.name
+        if a.type_list_attr:
+            return name
+        return f"{name}:{a.type_attr or f'@{dtype(a.type).name}'}"
 
     takes = " ".join(map(argument, op.input_arg))
     gives = " ".join(map(argument, op.output_arg))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeflow._src.core.export import export, export_value
+from tapeflow._src.train.formats import SAFETENSORS, checked
 
 
 @export("saved_model.experimental.VariablePolicy")
@@ -22,20 +23,26 @@ class VariablePolicy(enum.Enum):
 class SaveOptions:
     """How `tf.saved_model.save` saves.
 
-    >>> import tempfile
-    >>> model = tf.Module()
-    >>> model.w = tf.Variable(3.0)
-    >>> options = tf.saved_model.SaveOptions(experimental_io_device="/job:localhost")
-    >>> tf.saved_model.save(model, tempfile.mkdtemp(), options=options)
+    A SavedModel that TensorFlow loads is written if it is asked for:
 
-    The options are about TensorFlow's files and clusters. All are accepted, and none changes a file here.
+    >>> import os, tempfile
+    >>> model, folder = tf.Module(), tempfile.mkdtemp()
+    >>> model.w = tf.Variable(3.0)
+    >>> tf.saved_model.save(model, folder, options=tf.saved_model.SaveOptions(format="tensorflow"))
+    >>> sorted(os.listdir(folder))
+    ['saved_model.pb', 'variables']
+
+    The other options are about TensorFlow's clusters. All are accepted, and none changes a file here.
+
+    Args:
+      format: `"safetensors"`, tapeflow's own, or `"tensorflow"`.
     """
 
     __slots__ = (
         *("namespace_whitelist", "save_debug_info", "function_aliases"),
         *("experimental_debug_stripper", "experimental_io_device", "experimental_variable_policy"),
         *("experimental_custom_gradients", "experimental_image_format", "experimental_skip_saver"),
-        *("experimental_sharding_callback", "extra_tags"),
+        *("experimental_sharding_callback", "extra_tags", "format"),
     )
 
     def __init__(
@@ -51,7 +58,10 @@ class SaveOptions:
         experimental_skip_saver: bool = False,
         experimental_sharding_callback: Any = None,
         extra_tags: Any = None,
+        *,
+        format: str = SAFETENSORS,
     ) -> None:
+        self.format = checked("SaveOptions", format)
         self.namespace_whitelist = list(namespace_whitelist or [])
         self.save_debug_info = save_debug_info
         self.function_aliases = function_aliases or {}

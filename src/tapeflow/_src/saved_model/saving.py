@@ -19,6 +19,7 @@ from tapeflow._src.saved_model.encoding import Arrays
 from tapeflow._src.saved_model.functions import Functions
 from tapeflow._src.saved_model.restored import RestoredFunction
 from tapeflow._src.train import tensor_file
+from tapeflow._src.train.formats import SAFETENSORS, TENSORFLOW
 from tapeflow._src.train.object_graph import is_tracked, variable_of, walk
 from tapeflow._src.train.saving import snapshot
 
@@ -54,13 +55,16 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
       export_dir: the folder, which is made if it is not there.
       signatures: what to serve: a function with an input signature or a concrete one, or a dictionary of these by name.
         By default the only function of the object that has an input signature, or the call of a Keras model.
-      options: accepted.
+      options: among them the format of the files.
     """
     if not is_tracked(obj) or isinstance(obj, Variable):
         raise ValueError(
             "tf.saved_model.save: expected an object with variables or functions such as a tf.Module, got "
             f"{obj!r}."
         )
+    if getattr(options, "format", SAFETENSORS) == TENSORFLOW:
+        _save_for_tensorflow(obj, os.fspath(export_dir), signatures)
+        return
     variables: dict[int, int] = {}
     held: list[Variable] = []
 
@@ -100,6 +104,17 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     path = os.path.join(os.fspath(export_dir), FILE)
     remove_leftovers(path)
     tensor_file.write(path, {**tensors, **arrays.named}, {"saved_model": json.dumps(description)})
+
+
+def _save_for_tensorflow(obj: Any, folder: str, signatures: Any) -> None:
+    from tapeflow._src.saved_model import tensorflow_saving
+
+    owned = [_functions_of(each.value) for each, _ in walk(obj)]
+    signed = _signatures(signatures, owned[0])
+    tensorflow_saving.save(obj, folder, owned, signed, strict=signatures is not None)
+    # A model of the same name in the other format would be read in the place of this one.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, FILE))
 
 
 def export_concrete(

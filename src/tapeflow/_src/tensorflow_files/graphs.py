@@ -83,8 +83,8 @@ class Library:
         if node.op not in self._functions:
             return descriptions().get(node.op)
         said = self._functions[node.op].signature
-        takes = tuple([Argument(a.name, "") for a in said.input_arg])
-        gives = tuple([Argument(a.name, "") for a in said.output_arg])
+        takes = tuple([Argument(a.name) for a in said.input_arg])
+        gives = tuple([Argument(a.name) for a in said.output_arg])
         return Description(takes, gives, (), {})
 
     def check(self, names: Iterable[str]) -> None:

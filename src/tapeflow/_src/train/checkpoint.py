@@ -51,7 +51,7 @@ class CheckpointOptions:
         *,
         format: str = SAFETENSORS,
     ) -> None:
-        self.format = checked(format)
+        self.format = checked("CheckpointOptions", format)
         self.experimental_io_device = experimental_io_device
         self.experimental_enable_async_checkpoint = experimental_enable_async_checkpoint
         self.experimental_write_callbacks = experimental_write_callbacks

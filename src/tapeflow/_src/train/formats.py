@@ -28,11 +28,11 @@ _verified: dict[str, tuple[Any, ...]] = {}
 """For TensorFlow's checkpoints that were found whole, what their files were like then."""
 
 
-def checked(name: Any) -> str:
-    """The name of a format."""
+def checked(where: str, name: Any) -> str:
+    """The name of a format, which some options were given."""
     if name not in (SAFETENSORS, TENSORFLOW):
         raise ValueError(
-            f"CheckpointOptions: format must be {SAFETENSORS!r} or {TENSORFLOW!r}, got {shown(name)}"
+            f"{where}: format must be {SAFETENSORS!r} or {TENSORFLOW!r}, got {shown(name)}"
         )
     return name
 

@@ -1,0 +1,277 @@
+"""Writing functions as graphs of TensorFlow's ops.
+
+A graph of primitives becomes a `FunctionDef`: each primitive is written by the row of its name in `primitive_ops.py`,
+as one node or several. Sizes that are known only when a function runs are computed by nodes, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy, int32
+from tapeflow._src.core.sizes.dims import Compound, is_dynamic
+from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.io.tensor_proto import tensor_proto
+from tapeflow._src.primitives.array.stack import StackShape
+from tapeflow._src.tensorflow_files.descriptions import Argument, descriptions
+from tapeflow._src.tensorflow_files.structures import shape_message
+
+RESOURCE = 20  # the number of the dtype of handles
+
+Row = Callable[["FunctionWriter", Node, list["Ref"]], Any]
+
+ROWS: dict[str, Row] = {}
+"""How primitives are written, by name. See `primitive_ops.py`."""
+
+
+class Ref:
+    """A value in a function that is being written: what the graph calls it, and its dtype."""
+
+    __slots__ = ("dtype", "name")
+
+    def __init__(self, name: str, dtype: Any) -> None:
+        self.name = name
+        self.dtype = dtype
+
+
+class CannotWrite(ValueError):
+    """What has no counterpart among TensorFlow's ops."""
+
+
+class FunctionWriter:
+    """Writes one function.
+
+    Args:
+      name: of the function.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.nodes: list[dict[str, Any]] = []
+        self.controls: list[str] = []  # nodes that must run
+        self._inputs: list[dict[str, Any]] = []
+        self._names: dict[str, int] = {}
+        self._constants: dict[Any, Ref] = {}
+        self._shapes: dict[str, Ref] = {}
+        self.values: dict[Value, Ref] = {}
+
+    # Nodes.
+
+    def input(self, name: str, dtype: Any) -> Ref:
+        """An input of the function."""
+        name = self._unique(re.sub(r"[^a-z0-9_]", "_", name.lower()).strip("_") or "x")
+        self._inputs.append({"name": name, "type": _number(dtype)})
+        return Ref(name, dtype)
+
+    def _unique(self, name: str) -> str:
+        name = re.sub(r"[^A-Za-z0-9_./\\-]", "_", name)
+        count = self._names[name] = self._names.get(name, -1) + 1
+        return f"{name}_{count}" if count else name
+
+    def op(self, op: str, *inputs: Any, **attrs: Any) -> Any:
+        """A node. Inputs are `Ref`s, lists of them, or constants. Gives its output, or the list of its outputs."""
+        said = descriptions()[op]
+        types: dict[str, Any] = {}
+        names: list[str] = []
+        for argument, given in zip(said.inputs, inputs, strict=True):
+            refs = given if argument.several else [given]
+            refs = [x if isinstance(x, Ref) else self.constant(x) for x in refs]
+            names += [ref.name for ref in refs]
+            if not argument.type:
+                types[argument.several] = [ref.dtype for ref in refs]
+            else:
+                if argument.several:
+                    types[argument.several] = len(refs)
+                if argument.type[0] != "@" and refs:
+                    types[argument.type] = refs[0].dtype
+        values = {**{n: v for n, v in types.items() if n in said.attrs}, **attrs}
+        name = self._unique(op)
+        node = {"name": name, "op": op, "input": names}
+        node["attr"] = {n: _attribute(values[n]) for n in said.attrs if n in values}
+        self.nodes.append(node)
+        found = []
+        for argument in said.outputs:
+            each = [
+                Ref(f"{name}:{argument.name}:{i}", dtype)
+                for i, dtype in enumerate(_types(argument, values))
+            ]
+            found += each
+        if not said.outputs:
+            return name
+        return found if len(said.outputs) > 1 or said.outputs[0].several else found[0]
+
+    def constant(self, value: Any, dtype: Any = None) -> Ref:
+        """A constant. Python numbers and lists of them are int32, as sizes and axes are."""
+        array = np.asarray(value, None if dtype is None else as_dtype(dtype).np_dtype)
+        if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
+            array = np.asarray(value, np.int32)
+        key = (array.dtype.str, array.shape, repr(array.tolist())) if array.size < 64 else id(value)
+        if key not in self._constants:
+            kind = from_numpy(array.dtype)
+            name = self._unique("Const")
+            attrs = {"dtype": _attribute(kind), "value": {"tensor": tensor_proto(array)}}
+            self.nodes.append({"name": name, "op": "Const", "input": [], "attr": attrs})
+            self._constants[key] = Ref(f"{name}:output:0", kind)
+        return self._constants[key]
+
+    # Sizes.
+
+    def sizes(self, sizes: Sequence[Any]) -> Ref:
+        """A vector of sizes."""
+        if not is_dynamic(tuple(sizes)):
+            return self.constant(list(map(int, sizes)))
+        return self.op("Pack", [self.size(n) for n in sizes], axis=0)
+
+    def size(self, size: Any) -> Ref:
+        """A size, which may be known only when the function runs."""
+        if not is_dynamic(size):
+            return self.constant(int(size))
+        total: Ref | None = None
+        for product, factor in size.monomials():
+            term: Ref | None = None if factor == 1 and product else self.constant(int(factor))
+            for atom in product:
+                found = self._atom(atom)
+                term = found if term is None else self.op("Mul", term, found)
+            assert term is not None
+            total = term if total is None else self.op("AddV2", total, term)
+        assert total is not None
+        return total
+
+    def _atom(self, atom: Any) -> Ref:
+        if isinstance(atom, Compound):
+            a, b = self.size(atom.a), self.size(atom.b)
+            if atom.kind == "with":
+                return self.op("SelectV2", self.op("Equal", a, 1), b, a)
+            return self.op(_COMPOUNDS[atom.kind], a, b)
+        symbol, axis, position = atom.origin
+        if symbol.value not in self.values:
+            raise CannotWrite("a size of a value outside of a branch or a loop")
+        ref = self.values[symbol.value]
+        if axis is not None:
+            return self.element(self.shape(ref), axis)
+        flat = self.op("Reshape", ref, [-1])
+        return self.op("Cast", self.element(flat, position), DstT=int32)
+
+    def shape(self, ref: Ref) -> Ref:
+        """The shape of a value, as a vector."""
+        if ref.name not in self._shapes:
+            self._shapes[ref.name] = self.op("Shape", ref, out_type=int32)
+        return self._shapes[ref.name]
+
+    def element(self, vector: Ref, place: int) -> Ref:
+        """An element of a vector."""
+        return self.op("StridedSlice", vector, [place], [place + 1], [1], shrink_axis_mask=1)
+
+    # Graphs.
+
+    def run(self, graph: Graph) -> None:
+        """Writes the nodes of a graph, whose inputs are in `values`."""
+        for value, array in graph.constants.items():
+            self.values[value] = self.constant(np.asarray(array))
+        for node in graph.nodes:
+            self._write(node)
+
+    def _write(self, node: Node) -> None:
+        name = node.primitive.name
+        where = "" if node.line is None else f" (at {node.line})"
+        if name not in ROWS:
+            raise CannotWrite(
+                f"{name}{where} has no counterpart among the ops that are written for TensorFlow"
+            )
+        if any(isinstance(v.shape, StackShape) for v in (*node.inputs, *node.outputs)):
+            raise CannotWrite(
+                f"{name}{where} is about a tf.TensorArray, which is not written for TensorFlow"
+            )
+        try:
+            found = ROWS[name](self, node, [self.values[v] for v in node.inputs])
+        except CannotWrite as error:
+            raise CannotWrite(f"{name}{where}: {error}") from None
+        refs = found if isinstance(found, (list, tuple)) else [found]
+        for value, ref in zip(node.outputs, refs, strict=True):
+            self.values[value] = ref
+
+    def function(self, outputs: Sequence[tuple[str, Ref]]) -> dict[str, Any]:
+        """The function as the fields of a message."""
+        named = [(self._unique(re.sub(r"\W", "_", name.lower())), ref) for name, ref in outputs]
+        returned = {}
+        for name, ref in named:
+            # A value that is returned is a node's: an input goes through one.
+            node = self.op("Identity", ref)
+            returned[name] = node.name
+        stateful = any(node["op"] in _STATEFUL for node in self.nodes)
+        return {
+            "signature": {
+                "name": self.name,
+                "input_arg": self._inputs,
+                "output_arg": [{"name": n, "type": _number(ref.dtype)} for n, ref in named],
+                "is_stateful": stateful or None,
+                "control_output": self.controls,
+            },
+            "node_def": self.nodes,
+            "ret": returned,
+            "control_ret": {name: name for name in self.controls},
+        }
+
+
+_COMPOUNDS = {"//": "FloorDiv", "%": "FloorMod", "min": "Minimum", "max": "Maximum"}
+_STATEFUL = {
+    *("ReadVariableOp", "AssignVariableOp", "Assert"),
+    *("StatefulPartitionedCall", "If", "While"),
+}
+
+
+def _types(argument: Argument, values: Mapping[str, Any]) -> list[Any]:
+    """The dtypes of the outputs that an argument stands for."""
+    if not argument.type:
+        return list(values[argument.several])
+    kind = argument.type
+    dtype = _named(kind[1:]) if kind[0] == "@" else values[kind]
+    return [dtype] * (values[argument.several] if argument.several else 1)
+
+
+def _named(name: str) -> Any:
+    return {"resource": RESOURCE, "variant": 21}.get(name) or as_dtype(name)
+
+
+def _number(dtype: Any) -> int:
+    return dtype.as_datatype_enum if isinstance(dtype, DType) else dtype
+
+
+def _attribute(value: Any) -> dict[str, Any]:
+    """The value of an attribute as the fields of a message."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, DType):
+        return {"type": value.as_datatype_enum}
+    if isinstance(value, bool):
+        return {"b": value}
+    if isinstance(value, int):
+        return {"i": value}
+    if isinstance(value, float):
+        return {"f": value}
+    if isinstance(value, str):
+        return {"s": value.encode()}
+    if isinstance(value, (list, tuple)):
+        if all(isinstance(each, DType) for each in value) and value:
+            return {"list": {"type": [each.as_datatype_enum for each in value]}}
+        return {"list": {"i": [int(each) for each in value]}}
+    raise TypeError(f"an attribute cannot be {value!r}")
+
+
+def function_attribute(name: str) -> dict[str, Any]:
+    """An attribute that is a function."""
+    return {"func": {"name": name}}
+
+
+def types_attribute(dtypes: Sequence[Any]) -> dict[str, Any]:
+    """An attribute that is a list of dtypes, of handles too."""
+    return {"list": {"type": [_number(dtype) for dtype in dtypes]}}
+
+
+def shape_attribute(shape: Any) -> dict[str, Any]:
+    """An attribute that is a shape."""
+    return {"shape": shape_message(shape)}
