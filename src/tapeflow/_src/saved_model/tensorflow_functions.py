@@ -14,10 +14,10 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
 from tapeflow._src.graph.passes.dead_code import without_dead_code
-from tapeflow._src.tensorflow_files import primitive_nn_ops, structures
+from tapeflow._src.tensorflow_files import control_flow_ops, primitive_nn_ops, structures
 from tapeflow._src.tensorflow_files.graph_writing import RESOURCE, CannotWrite, FunctionWriter, Ref
 
-assert primitive_nn_ops  # its rows are used
+assert control_flow_ops and primitive_nn_ops  # their rows are used
 
 
 class Signature(NamedTuple):
@@ -120,7 +120,7 @@ class FunctionsOfTensorFlow:
         outputs: Sequence[tuple[str, int]],
     ) -> tuple[str, list[int], list[TensorSpec]]:
         """Writes the graph of a trace, with inputs and outputs in this order."""
-        writer = FunctionWriter(f"{name}_{len(self.library)}")
+        writer = FunctionWriter(f"{name}_{len(self.library)}", self.library)
         graph_function = concrete._graph_function
         original = graph_function.graph
         places = {spec.name: i for i, spec in enumerate(_specs_of(concrete, inputs))}
@@ -152,7 +152,7 @@ class FunctionsOfTensorFlow:
             writer.nodes[-1]["input"].append(f"^{read}")  # what is read is the value before
             writer.controls.append(node)
         specs = [concrete.outputs[i] for _, i in outputs]
-        self.library.append(writer.function(results))
+        writer.finish(results)
         return writer.name, variables, [TensorSpec(s.shape, s.dtype) for s in specs]
 
     def _check_sizes(self, concrete: ConcreteFunction, writer: FunctionWriter) -> None:

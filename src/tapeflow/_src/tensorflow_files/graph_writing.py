@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy, int32
+from tapeflow._src.core.log import logger
 from tapeflow._src.core.sizes.dims import Compound, is_dynamic
+from tapeflow._src.function.python_calls import PythonCall
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.io.tensor_proto import tensor_proto
-from tapeflow._src.primitives.array.stack import StackShape
 from tapeflow._src.tensorflow_files.descriptions import Argument, descriptions
+from tapeflow._src.tensorflow_files.graphs import HandleType
 from tapeflow._src.tensorflow_files.structures import shape_message
 
-RESOURCE = 20  # the number of the dtype of handles
+RESOURCE, VARIANT = HandleType(20), HandleType(21)  # of variables and tables, of lists of tensors
 
 Row = Callable[["FunctionWriter", Node, list["Ref"]], Any]
 
@@ -47,10 +49,18 @@ class FunctionWriter:
 
     Args:
       name: of the function.
+      library: where it goes, and those that it calls.
+      inner: whether it is a branch or a loop of another one, whose sizes it may need.
+
+    Attributes:
+      sizes_taken: the sizes of the function around that it takes as further inputs.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, library: list[dict[str, Any]], inner: bool = False) -> None:
         self.name = name
+        self.library = library
+        self.sizes_taken: dict[Any, Ref] = {}
+        self._inner = inner
         self.nodes: list[dict[str, Any]] = []
         self.controls: list[str] = []  # nodes that must run
         self._inputs: list[dict[str, Any]] = []
@@ -148,9 +158,18 @@ class FunctionWriter:
                 return self.op("SelectV2", self.op("Equal", a, 1), b, a)
             return self.op(_COMPOUNDS[atom.kind], a, b)
         symbol, axis, position = atom.origin
-        if symbol.value not in self.values:
-            raise CannotWrite("a size of a value outside of a branch or a loop")
-        ref = self.values[symbol.value]
+        return self.size_of((symbol.value, axis, position))
+
+    def size_of(self, origin: tuple[Value, int | None, int]) -> Ref:
+        """The size of a value along an axis, or an element of it."""
+        value, axis, position = origin
+        if value not in self.values:
+            if not self._inner:
+                raise CannotWrite("a size of a value that is not there")
+            if origin not in self.sizes_taken:
+                self.sizes_taken[origin] = self.input("size", int32)
+            return self.sizes_taken[origin]
+        ref = self.values[value]
         if axis is not None:
             return self.element(self.shape(ref), axis)
         flat = self.op("Reshape", ref, [-1])
@@ -178,13 +197,12 @@ class FunctionWriter:
     def _write(self, node: Node) -> None:
         name = node.primitive.name
         where = "" if node.line is None else f" (at {node.line})"
+        if isinstance(node.primitive, PythonCall) and not node.outputs:
+            logger.warning("%s%s is left out of the SavedModel: it runs Python.", name, where)
+            return
         if name not in ROWS:
             raise CannotWrite(
                 f"{name}{where} has no counterpart among the ops that are written for TensorFlow"
-            )
-        if any(isinstance(v.shape, StackShape) for v in (*node.inputs, *node.outputs)):
-            raise CannotWrite(
-                f"{name}{where} is about a tf.TensorArray, which is not written for TensorFlow"
             )
         try:
             found = ROWS[name](self, node, [self.values[v] for v in node.inputs])
@@ -194,8 +212,12 @@ class FunctionWriter:
         for value, ref in zip(node.outputs, refs, strict=True):
             self.values[value] = ref
 
-    def function(self, outputs: Sequence[tuple[str, Ref]]) -> dict[str, Any]:
-        """The function as the fields of a message."""
+    def inner(self, name: str) -> FunctionWriter:
+        """A function that this one calls."""
+        return FunctionWriter(f"{self.name}_{name}_{len(self.library)}", self.library, inner=True)
+
+    def finish(self, outputs: Sequence[tuple[str, Ref]]) -> bool:
+        """Puts the function into the library. Says whether it does more than compute."""
         named = [(self._unique(re.sub(r"\W", "_", name.lower())), ref) for name, ref in outputs]
         returned = {}
         for name, ref in named:
@@ -203,7 +225,7 @@ class FunctionWriter:
             node = self.op("Identity", ref)
             returned[name] = node.name
         stateful = any(node["op"] in _STATEFUL for node in self.nodes)
-        return {
+        function = {
             "signature": {
                 "name": self.name,
                 "input_arg": self._inputs,
@@ -215,12 +237,23 @@ class FunctionWriter:
             "ret": returned,
             "control_ret": {name: name for name in self.controls},
         }
+        self.library.append(function)
+        return stateful
+
+    def take(self, sizes: Sequence[Any]) -> None:
+        """Makes sizes of the function around the last inputs, in this order, whether it needs them or not."""
+        for key in sizes:
+            if key not in self.sizes_taken:
+                self.sizes_taken[key] = self.input("size", int32)
+        named = {said["name"]: said for said in self._inputs}
+        last = [named.pop(self.sizes_taken[key].name) for key in sizes]
+        self._inputs = [*named.values(), *last]
 
 
 _COMPOUNDS = {"//": "FloorDiv", "%": "FloorMod", "min": "Minimum", "max": "Maximum"}
 _STATEFUL = {
     *("ReadVariableOp", "AssignVariableOp", "Assert"),
-    *("StatefulPartitionedCall", "If", "While"),
+    *("StatefulPartitionedCall", "Case", "While"),
 }
 
 
@@ -234,7 +267,7 @@ def _types(argument: Argument, values: Mapping[str, Any]) -> list[Any]:
 
 
 def _named(name: str) -> Any:
-    return {"resource": RESOURCE, "variant": 21}.get(name) or as_dtype(name)
+    return {"resource": RESOURCE, "variant": VARIANT}.get(name) or as_dtype(name)
 
 
 def _number(dtype: Any) -> int:
@@ -245,8 +278,8 @@ def _attribute(value: Any) -> dict[str, Any]:
     """The value of an attribute as the fields of a message."""
     if isinstance(value, dict):
         return value
-    if isinstance(value, DType):
-        return {"type": value.as_datatype_enum}
+    if isinstance(value, (DType, HandleType)):
+        return {"type": _number(value)}
     if isinstance(value, bool):
         return {"b": value}
     if isinstance(value, int):
@@ -256,8 +289,8 @@ def _attribute(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
         return {"s": value.encode()}
     if isinstance(value, (list, tuple)):
-        if all(isinstance(each, DType) for each in value) and value:
-            return {"list": {"type": [each.as_datatype_enum for each in value]}}
+        if any(isinstance(each, (DType, HandleType)) for each in value):
+            return {"list": {"type": list(map(_number, value))}}
         return {"list": {"i": [int(each) for each in value]}}
     raise TypeError(f"an attribute cannot be {value!r}")
 

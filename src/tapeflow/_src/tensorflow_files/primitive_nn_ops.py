@@ -151,5 +151,9 @@ def _attention(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     if len(x) == 4:
         scores = w.op("AddV2", scores, x[3])
     if node.attrs["causal"]:
-        raise CannotWrite("a causal mask")
+        shape = w.shape(scores)
+        rank = len(node.inputs[0].shape)
+        rows, columns = (w.op("Range", 0, w.element(shape, rank - 2 + i), 1) for i in (0, 1))
+        hidden = w.op("Greater", w.op("ExpandDims", columns, 0), w.op("ExpandDims", rows, 1))
+        scores = w.op("SelectV2", hidden, number(w, float("-inf"), q), scores)
     return w.op("BatchMatMulV2", w.op("Softmax", scores), v, adj_x=False, adj_y=False)
