@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 
-def module(tf: Any) -> Any:
-    """The module."""
+def module(tf: Any, table: bool = True) -> Any:
+    """The module, with a lookup table or without."""
 
     class Part(tf.Module):
         def __init__(self, value):
@@ -27,9 +27,11 @@ def module(tf: Any) -> Any:
                 "two": (tf.Variable(5), tf.Variable(True)),
             }
             self.counter = tf.Variable(0, trainable=False, name="counter")
-            self.table = tf.lookup.StaticHashTable(
-                tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([10, 20], tf.int64)), -1
-            )
+            if table:
+                pairs = tf.lookup.KeyValueTensorInitializer(
+                    ["a", "b"], tf.constant([10, 20], tf.int64)
+                )
+                self.table = tf.lookup.StaticHashTable(pairs, -1)
             self.constant = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 
         @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
@@ -65,7 +67,7 @@ def module(tf: Any) -> Any:
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
         def words(self, x):
-            return self.table.lookup(x)
+            return self.table.lookup(x) if table else tf.identity(x)
 
         @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32)])
         def shapes(self, x):
@@ -130,3 +132,19 @@ def told(tf: Any, loaded: Any) -> dict[str, Any]:
             gradients = call(tf, loaded)
             answers[name] = [None if g is None else g.numpy().tolist() for g in gradients]
     return answers
+
+
+def same(found: Any, expected: Any) -> None:
+    """Checks that structures are equal but for rounding."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            same(found[key], value)
+    elif isinstance(expected, list) and not all(isinstance(x, (int, float)) for x in expected):
+        assert len(found) == len(expected)
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)
+    elif isinstance(expected, (list, float)):
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    else:
+        assert found == expected

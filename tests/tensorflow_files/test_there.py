@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.tensorflow_files import models
+from tests.tensorflow_files import models, program
+from tests.tensorflow_files.test_saved_models import exported
 
 import tapeflow as tf
 
 pytestmark = pytest.mark.peers
 ROOT = Path(__file__).parents[2]
 FORMAT = tf.train.CheckpointOptions(format="tensorflow")
+SAVED = tf.saved_model.SaveOptions(format="tensorflow")
 
 
 def told(*arguments: str) -> Any:
@@ -42,3 +44,21 @@ def test_a_checkpoint_is_restored_there(tmp_path, name):
     np.testing.assert_allclose(found["outputs"], model(x), atol=1e-5)
     losses = models.trained(model, x, y, models.STEPS_AFTER)
     np.testing.assert_allclose(found["losses"], losses, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_an_exported_model_is_loaded_there(tmp_path, name):
+    model = exported(name, tmp_path)
+    x, y = models.batch(name)
+    found = told("saved_model", name, str(tmp_path))
+    np.testing.assert_allclose(found["outputs"], model(x), atol=1e-5)
+    np.testing.assert_allclose(found["older"], model(x), atol=1e-5)
+    losses = models.tuned(tf, tf.saved_model.load(tmp_path), x, y, models.STEPS_AFTER)
+    np.testing.assert_allclose(found["tuned"], losses, atol=1e-5)
+
+
+def test_functions_of_every_kind_are_called_there(tmp_path):
+    made = program.module(tf, table=False)
+    tf.saved_model.save(made, tmp_path, signatures=made.shapes, options=SAVED)
+    answers = program.told(tf, tf.saved_model.load(tmp_path))
+    program.same(told("program", str(tmp_path)), json.loads(json.dumps(answers)))

@@ -1,6 +1,8 @@
 """What TensorFlow makes of files that were written here. It is run by a Python that has it, and prints JSON.
 
 python -m tests.tensorflow_files.there checkpoint NAME PREFIX
+python -m tests.tensorflow_files.there saved_model NAME FOLDER
+python -m tests.tensorflow_files.there program FOLDER
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import os
 import sys
 from typing import Any
 
-from tests.tensorflow_files import models
+from tests.tensorflow_files import models, program
 
 
 def restored(tf: Any, name: str, prefix: str) -> dict[str, Any]:
@@ -22,7 +24,26 @@ def restored(tf: Any, name: str, prefix: str) -> dict[str, Any]:
     return {"outputs": outputs, "losses": models.trained(model, x, y, models.STEPS_AFTER)}
 
 
-CHECKS = {"checkpoint": restored}
+def loaded(tf: Any, name: str, folder: str) -> dict[str, Any]:
+    """What an exported model gives, to TensorFlow 2 and to an older program, and the losses of its training."""
+    x, y = models.batch(name)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        graph = tf.compat.v1.saved_model.load(session, ["serve"], folder)
+        signature = graph.signature_def["serving_default"]
+        ((_, taken),), ((_, given),) = signature.inputs.items(), signature.outputs.items()
+        older = session.run(given.name, {taken.name: x}).tolist()
+    model = tf.saved_model.load(folder)
+    outputs = model.serve(x).numpy().tolist()
+    losses = models.tuned(tf, model, x, y, models.STEPS_AFTER)
+    return {"outputs": outputs, "older": older, "tuned": losses}
+
+
+def answered(tf: Any, folder: str) -> dict[str, Any]:
+    """What a module answers."""
+    return program.told(tf, tf.saved_model.load(folder))
+
+
+CHECKS = {"checkpoint": restored, "saved_model": loaded, "program": answered}
 
 
 def main() -> None:

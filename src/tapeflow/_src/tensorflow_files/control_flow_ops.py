@@ -177,7 +177,7 @@ def _new_list(w: FunctionWriter, value: Value, count: Ref | None) -> Ref:
 
 def _row(w: FunctionWriter, ref: Ref, value: Value, place: Ref) -> Ref:
     """A row of what a loop goes through."""
-    if ref.dtype != VARIANT:
+    if ref.dtype is not VARIANT:
         return w.op("GatherV2", ref, place, 0)
     return w.op("TensorListGetItem", ref, place, _element_shape(w, None), element_dtype=value.dtype)
 

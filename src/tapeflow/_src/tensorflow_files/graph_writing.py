@@ -170,6 +170,8 @@ class FunctionWriter:
                 self.sizes_taken[origin] = self.input("size", int32)
             return self.sizes_taken[origin]
         ref = self.values[value]
+        if ref.dtype is VARIANT:
+            return self.op("TensorListLength", ref)
         if axis is not None:
             return self.element(self.shape(ref), axis)
         flat = self.op("Reshape", ref, [-1])
@@ -214,7 +216,7 @@ class FunctionWriter:
 
     def inner(self, name: str) -> FunctionWriter:
         """A function that this one calls."""
-        return FunctionWriter(f"{self.name}_{name}_{len(self.library)}", self.library, inner=True)
+        return FunctionWriter(f"{self.name}_{self._unique(name)}", self.library, inner=True)
 
     def finish(self, outputs: Sequence[tuple[str, Ref]]) -> bool:
         """Puts the function into the library. Says whether it does more than compute."""
