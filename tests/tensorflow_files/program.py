@@ -67,7 +67,7 @@ def module(tf: Any, table: bool = True) -> Any:
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
         def words(self, x):
-            return self.table.lookup(x) if table else tf.identity(x)
+            return self.table.lookup(x) if table else tf.size(x)
 
         @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32)])
         def shapes(self, x):

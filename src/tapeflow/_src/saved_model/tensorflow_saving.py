@@ -45,6 +45,11 @@ _CONTAINERS = {
     tuple: "trackable_tuple_wrapper",
     dict: "trackable_dict_wrapper",
 }
+_LISTS = {
+    "variables": (True, False),
+    "trainable_variables": (True,),
+    "non_trainable_variables": (False,),
+}
 
 
 class _Objects:
@@ -86,6 +91,17 @@ class _Objects:
             number = self.add(self._others, place, _variable(variable))
             self.variables[id(variable)] = (number, variable)
         return self.variables[id(variable)][0]
+
+    def add_lists(self) -> None:
+        """Gives the first object lists of its variables, by which what is loaded can be trained, as Keras does."""
+        there = {child["local_name"] for child in self.nodes[0]["children"]}
+        for name, wanted in _LISTS.items():
+            if name not in there:
+                fields = {"user_object": {"identifier": _CONTAINERS[list], "version": _VERSION}}
+                place = self.add(0, name, fields)
+                held = [n for n, v in self.variables.values() if v.trainable in wanted]
+                children = [_reference(str(i), n) for i, n in enumerate(held)]
+                self.nodes[place]["children"] = children
 
     def write_values(self, prefix: str) -> None:
         """Writes the values of all variables as a checkpoint with the same objects."""
@@ -159,6 +175,7 @@ def save(
             "allowed_positional_arguments": 1 if len(signature.inputs) == 1 else None,
         }
         found.add(place, name, {"bare_concrete_function": bare})
+    found.add_lists()
     graph = _Graph(found, signatures)
     meta_graph = {
         "meta_info_def": {"tags": [SERVING], "tensorflow_version": "2.21.0"},

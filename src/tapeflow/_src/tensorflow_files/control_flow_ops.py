@@ -89,16 +89,12 @@ def _while(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
         raise CannotWrite("a loop backwards of unknown length")
     stacked = node.outputs[n : n + len(plan.stacked)]
     lists = [_new_list(w, value, count) for value in stacked]
-    # What is handed from turn to turn: the number of the turn, how many there are, values, lists, and the rest.
+    # What is handed from turn to turn: the number of the turn, how many there are at most (TensorFlow's derivative of a
+    # loop looks there for it), values, lists, and the rest.
     rest = x[first + n :]
-    start = [
-        w.constant(0),
-        *([] if count is None else [count]),
-        *x[first : first + n],
-        *lists,
-        *rest,
-    ]
-    at = 1 if count is None else 2
+    start = [w.constant(0), w.constant(-1) if count is None else count]
+    start += [*x[first : first + n], *lists, *rest]
+    at = 2
 
     def parts(inner: FunctionWriter) -> tuple[list[Ref], list[Ref]]:
         given = [inner.input("x", ref.dtype) for ref in start]
@@ -131,7 +127,7 @@ def _while(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
         else body.op("TensorListSetItem", ref, place, value, element_dtype=value.dtype)
         for ref, value in zip(given[at + n : at + n + len(lists)], found[n:], strict=True)
     ]
-    after = [body.op("AddV2", given[0], 1), *given[1:at], *found[:n], *filled]
+    after = [body.op("AddV2", given[0], 1), given[1], *found[:n], *filled]
     after += given[at + n + len(lists) :]
     keys, sizes = _taken(w, [test, body])
     after += [body.sizes_taken[key] for key in keys]

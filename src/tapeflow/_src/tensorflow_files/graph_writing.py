@@ -103,16 +103,15 @@ class FunctionWriter:
         node = {"name": name, "op": op, "input": names}
         node["attr"] = {n: _attribute(values[n]) for n in said.attrs if n in values}
         self.nodes.append(node)
-        found = []
-        for argument in said.outputs:
-            each = [
-                Ref(f"{name}:{argument.name}:{i}", dtype)
-                for i, dtype in enumerate(_types(argument, values))
-            ]
-            found += each
-        if not said.outputs:
+        found = [
+            Ref(f"{name}:{argument.name}:{i}", dtype)
+            for argument in said.outputs
+            for i, dtype in enumerate(_types(argument, values))
+        ]
+        if not found:
             return name
-        return found if len(said.outputs) > 1 or said.outputs[0].several else found[0]
+        several = len(said.outputs) > 1 or any(argument.several for argument in said.outputs)
+        return found if several else found[0]
 
     def constant(self, value: Any, dtype: Any = None) -> Ref:
         """A constant. Python numbers and lists of them are int32, as sizes and axes are."""

@@ -236,13 +236,15 @@ def _range(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
 # Picking.
 
 
+_MASKS = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+
+
 @row("getitem")
 def _getitem(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     begin: list[Any] = []
     end: list[Any] = []
     strides: list[Any] = []
-    masks = dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask"), 0)
-    masks["shrink_axis_mask"] = 0
+    masks: dict[str, int] = {f"{kind}_mask": 0 for kind in _MASKS}
     for place, part in enumerate(node.attrs["index"]):
         bit = 1 << place
         if isinstance(part, slice):

@@ -30,7 +30,8 @@ class TapeflowExportArchive:
         served.variables                                     # what was tracked, or used by an endpoint
 
     Endpoints take what their signatures say, with any size where those say None. They can be differentiated, and assign
-    to the variables that the model assigns to. TensorFlow does not read this file.
+    to the variables that the model assigns to. TensorFlow does not read this file; what it reads is written by
+    `write_out(folder, options=tf.saved_model.SaveOptions(format="tensorflow"))`.
     """
 
     def __init__(self) -> None:
