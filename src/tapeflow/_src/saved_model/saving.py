@@ -79,10 +79,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     functions = Functions(arrays, number)
     found = list(walk(obj))
     owned = [_functions_of(each.value) for each, _ in found]
-    signed = _signatures(signatures, owned[0])
-    if signatures is None and not signed and hasattr(obj, "_served_by_default"):  # a Keras model
-        concrete = obj._served_by_default()
-        signed = {} if concrete is None else {DEFAULT: concrete}
+    signed = _served(obj, signatures, owned[0])
     objects = [
         _object(each.value, children, own, functions, number)
         for (each, children), own in zip(found, owned, strict=True)
@@ -110,7 +107,7 @@ def _save_for_tensorflow(obj: Any, folder: str, signatures: Any) -> None:
     from tapeflow._src.saved_model import tensorflow_saving
 
     owned = [_functions_of(each.value) for each, _ in walk(obj)]
-    signed = _signatures(signatures, owned[0])
+    signed = _served(obj, signatures, owned[0])
     tensorflow_saving.save(obj, folder, owned, signed, strict=signatures is not None)
     # A model of the same name in the other format would be read in the place of this one.
     with contextlib.suppress(FileNotFoundError):
@@ -153,6 +150,15 @@ def _functions_of(obj: Any) -> dict[str, Any]:
         elif isinstance(function, Function) and function.input_signature is not None:
             function.get_concrete_function()
     return found
+
+
+def _served(obj: Any, given: Any, own: dict[str, Any]) -> dict[str, ConcreteFunction]:
+    """The traced functions to serve, by name."""
+    signed = _signatures(given, own)
+    if given is None and not signed and hasattr(obj, "_served_by_default"):  # a Keras model
+        concrete = obj._served_by_default()
+        signed = {} if concrete is None else {DEFAULT: concrete}
+    return signed
 
 
 def _signatures(given: Any, own: dict[str, Any]) -> dict[str, ConcreteFunction]:
