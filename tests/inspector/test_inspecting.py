@@ -264,6 +264,20 @@ class TestWhatIsInspected:
         assert named(page, "relu")[0]["scope"] == "hidden"
         assert any(s.get("phase") == "backward" for s in page.data["steps"])
 
+    def test_ops_that_recorders_are_not_told_of(self):
+        w = tf.Variable(tf.ones([1000]), name="w")
+
+        def step():
+            with tf.GradientTape() as tape:
+                y = tf.recompute_grad(lambda: tf.tanh(w * 2.0) * 3.0)()
+            return tape.gradient(y, w)
+
+        steps = tapeflow.inspect(step).data["steps"]
+        names = [(s["name"], s.get("phase"), s.get("made")) for s in steps[:3]]
+        assert names == [("multiply", None, 4000), ("tanh", None, 4000), ("multiply", None, 4000)]
+        again = [s["name"] for s in steps if s.get("phase") == "backward"]
+        assert again.count("tanh") == 1
+
     def test_what_cannot_be_inspected(self):
         with pytest.raises(TypeError, match="a function, a model or a tape, got 3"):
             tapeflow.inspect(3)
@@ -393,6 +407,8 @@ class TestAdvice:
         said = {s.block: s.peak for s in savings(found.steps, found.arrays)}
         measured = process_peak(step, x) - process_peak(step, x, number)
         assert said[f"block_{number}"] == pytest.approx(measured, rel=0.15)
+        after = tapeflow.inspect(step, x, number).data
+        assert peak_of(after) == pytest.approx(process_peak(step, x, number), rel=0.1)
 
     def test_loops_that_are_unrolled(self):
         @tf.function

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from tapeflow._src.autodiff import backprop
 from tapeflow._src.autodiff.tape import GradientTape
 from tapeflow._src.core.context import context, identify, pop_recorder, push_recorder
@@ -32,8 +34,8 @@ from tapeflow._src.inspector.steps import (
     numbers_of,
     shape_text,
 )
-from tapeflow._src.profiler.memory import owner_of
-from tapeflow._src.profiler.profile import Place
+from tapeflow._src.profiler.memory import arrays_in, owner_of
+from tapeflow._src.profiler.profile import Place, kernel_names
 
 _WALK = backprop.backward.__code__
 _ASKING = {_WALK, GradientTape.gradient.__code__}
@@ -81,6 +83,7 @@ class Observer:
         self._resumed = 0  # when it last gave control back
         self._traces_memory = False
         self._plain: Any = None
+        self._bare: Step | None = None  # the last one, if it was seen by the runner alone
         self._walk: Any = None  # the gradients that a walk back has found so far, by identity
         self.gradients: dict[int, Numbers | None] = {}
 
@@ -120,7 +123,7 @@ class Observer:
         self._settle_phases()
 
     def _runner(self, plain: Callable[..., Any]) -> Callable[..., Any]:
-        closely = self.closely
+        closely, names = self.closely, kernel_names()
 
         def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             workspace = before = 0
@@ -136,6 +139,8 @@ class Observer:
                 workspace = peak - max(before, after)
                 self._note_peak()
             self._last = (begin, end, workspace if workspace >= _SMALL else 0)
+            if self not in context.dispatch[1] and function in names:
+                self._unseen(names[function], args, found)
             return found
 
         return run
@@ -184,13 +189,24 @@ class Observer:
 
     def look(self, name: str, line: Any, inputs: Any, outputs: Any) -> None:
         """Takes note of a node of a traced function, which was written at `line`."""
-        step = self._begin(name)
+        step, self._bare = self._bare or self._begin(name), None
         if self.closely:
             self._describe(step, inputs, outputs)
             if line is not None:
                 step.place = Place(line.file, line.number)
                 step.scope = line.scope or step.scope
                 step.phase = BACKWARD if line.backward else step.phase
+        self._finish(step)
+
+    def _unseen(self, name: str, given: Any, found: Any) -> None:
+        """Takes note of an op of which recorders are not told, such as those of `tf.recompute_grad`."""
+        step = self._bare = self._begin(name)
+        if self.closely:
+            self._find_place(step)
+            for array in arrays_in(found):
+                step.made += self._follow(array, step.number, given)
+                if isinstance(array, np.ndarray):
+                    step.shapes.append(f"{array.dtype.name}{list(array.shape)}")
         self._finish(step)
 
     def read(self, variable: Variable, value: Tensor) -> Tensor:
@@ -234,6 +250,7 @@ class Observer:
             self.arrays[number] = self.arrays[number]._replace(died=step.number + 1)
 
     def _begin(self, name: str) -> Step:
+        self._bare = None
         step = Step(len(self.steps), name)
         arrived = now()
         if self._last is None:  # no kernel has run here: it ran elsewhere
@@ -257,7 +274,7 @@ class Observer:
         step.inputs = [self._made.get(x._id, self._name(x._id)) for x in inputs]
         for x in outputs:
             self._made[identify(x)] = step.number
-            step.made += self._follow(x, step.number, inputs)
+            step.made += self._follow(x._array, step.number, [y._array for y in inputs])
         step.shapes = [shape_text(x) for x in outputs if x._array is not None]
         step.device = outputs[0].device if outputs else ""
         step.values = numbers_of(outputs[0]) if outputs else None
@@ -315,12 +332,12 @@ class Observer:
                 self._kept.add(id(holder))
                 step.kept += holder.nbytes
 
-    def _follow(self, x: Tensor, number: int, inputs: Any) -> int:
-        """Notes the array of a tensor that a step made, until it dies. Gives its bytes; a view has none."""
-        holder = owner_of(x._array)
+    def _follow(self, array: Any, number: int, given: Any) -> int:
+        """Notes an array that a step made, until it dies. Gives its bytes; a view has none."""
+        holder = owner_of(array)
         if holder is None or id(holder) in self._held:
             return 0
-        if any(owner_of(y._array) is holder for y in inputs):
+        if any(owner_of(other) is holder for other in given):
             return 0
         key, place = id(holder), len(self.arrays)
         self.arrays.append(Alive(number, None, holder.nbytes))

@@ -65,6 +65,15 @@ class Event(NamedTuple):
     details: dict[str, Any]
 
 
+def kernel_names() -> dict[Any, str]:
+    """What each kernel computes. One may serve two rows, and the first names it."""
+    # Variables are changed by NumPy's own functions.
+    names: dict[Any, str] = {f: f.__name__ for f in (np.add, np.subtract, np.multiply)}
+    for row in (*UNLISTED.values(), *TABLE.values()):
+        names.setdefault(row.kernel, row.name)
+    return names
+
+
 class Profile:
     """Takes note of what runs, from `open` to `close`."""
 
@@ -78,10 +87,7 @@ class Profile:
         self.threads: dict[int, str] = {}
         self.begin = self.end = 0
         self.is_open = False
-        # One kernel may serve two rows; the first names it. Variables are changed by NumPy's own functions.
-        self._names: dict[Any, str] = {f: f.__name__ for f in (np.add, np.subtract, np.multiply)}
-        for row in (*UNLISTED.values(), *TABLE.values()):
-            self._names.setdefault(row.kernel, row.name)
+        self._names = kernel_names()
 
     def open(self) -> None:
         """Begins. Another profile must not be open."""
