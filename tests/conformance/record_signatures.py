@@ -19,7 +19,7 @@ NAMESPACES = [
     *("autodiff", "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "image", "io"),
     *("linalg", "math", "nest", "nn", "random", "random.experimental", "sets", "signal", "strings"),
     *("test", "summary", "summary.experimental", "io.gfile", "sysconfig"),
-    *("config.experimental", "config.optimizer", "config.threading"),
+    *("config.experimental", "config.optimizer", "config.threading", "profiler.experimental"),
 ]
 CLASSES = ["Tensor", "Variable", "GradientTape", "Module", "IndexedSlices", "TensorShape"]
 CLASSES += ["TensorSpec", "DType"]
