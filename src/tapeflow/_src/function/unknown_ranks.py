@@ -8,11 +8,13 @@ from tapeflow._src.core import nest
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.function import description
 from tapeflow._src.function.tracing.late_ranks import UnknownRankError
 
 if TYPE_CHECKING:
     from tapeflow._src.function.concrete import ConcreteFunction
     from tapeflow._src.function.function import Function
+    from tapeflow._src.graph.graph import Graph
 
 _TRIED = (2, 1, 3, 0, 4)  # ranks, to find out what a function returns for two of them
 
@@ -48,6 +50,7 @@ class RankFreeFunction:
         self._structure = structure
         self.name = function.name
         self._outputs: Any = None
+        self._example: ConcreteFunction | None = None
         self.variables = self.trainable_variables = ()
         found: list[ConcreteFunction] = []
         mistake: Exception | None = None
@@ -64,6 +67,7 @@ class RankFreeFunction:
             raise mistake
         results = [trace.structured_outputs for trace in found]
         self._outputs = nest.map_structure(_common, results[0], results[-1])
+        self._example = found[0]
         self.variables = found[0].variables
         self.trainable_variables = found[0].trainable_variables
 
@@ -84,11 +88,29 @@ class RankFreeFunction:
         """The results, by the trace for such ranks."""
         if self._outputs is None:
             return self._function(*args, **kwargs)
-        given = nest.flatten(self._function.signature.bound(args, kwargs))
+        given = nest.flatten(self._function.signature.bound(*self._completed(args, kwargs)))
         ranks = [
             convert_to_tensor(x).ndim if _is_unknown(leaf) else 0 for x, leaf in self._pairs(given)
         ]
         return self._trace(ranks.__getitem__)(*args, **kwargs)
+
+    def _completed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call with the Python values that were left out: they are part of the trace."""
+        parameters = self._function.signature.parameters
+        try:
+            bound = parameters.bind_partial(*args, **kwargs)
+        except TypeError:
+            return args, kwargs
+        traced = parameters.bind(*self._structure[0], **self._structure[1]).arguments
+        bound.arguments = {
+            name: bound.arguments.get(name, value)
+            for name, value in traced.items()
+            if name in bound.arguments
+            or not any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value))
+        }
+        return bound.args, bound.kwargs
 
     def _pairs(self, given: list[Any]) -> Any:
         return zip(given, nest.flatten(self._structure), strict=True)
@@ -106,13 +128,23 @@ class RankFreeFunction:
     @property
     def structured_outputs(self) -> Any:
         """What it returns, with a `tf.TensorSpec` for each tensor."""
-        if self._outputs is None:
+        self._known()
+        return self._outputs
+
+    def _known(self) -> ConcreteFunction:
+        """The trace for one rank."""
+        if self._example is None:
             raise UnknownRankError(
                 f"What {self.name} returns is known only when it is called: it depends on a rank inside of it that "
                 "nobody has said, such as that of a result of tf.py_function. Say it: Tout=tf.TensorSpec(shape, "
                 "dtype), or x.set_shape(shape)."
             )
-        return self._outputs
+        return self._example
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the trace for one rank."""
+        return self._known().graph
 
     @property
     def outputs(self) -> list[TensorSpec]:
@@ -131,6 +163,13 @@ class RankFreeFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.name}{self._structure} at {id(self):#x}>"
+
+    def __str__(self) -> str:
+        if self._outputs is None:
+            return repr(self)
+        given = description.parameters(self._function.signature, *self._structure)
+        text = description.long(given, self.structured_outputs, self.variables)
+        return f"ConcreteFunction {text}"
 
 
 def _common(one: Any, other: Any) -> Any:

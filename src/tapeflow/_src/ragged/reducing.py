@@ -25,7 +25,7 @@ from tapeflow._src.ragged.tensor import RaggedTensor, positive_axis
 Segment = Callable[..., Any]
 
 
-def _reduction(whole: Callable[..., Any], segment: Segment) -> Callable[..., Any]:
+def reduction(whole: Callable[..., Any], segment: Segment) -> Callable[..., Any]:
     """A reduction, from the ones for a tensor and for segments of one."""
 
     def reduce(
@@ -102,10 +102,10 @@ def segmented(segment: Segment, data: Any, segment_ids: Any, num_segments: Any) 
     return RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
-reduce_sum = _reduction(reducing.reduce_sum, segments.unsorted_segment_sum)
-reduce_max = _reduction(reducing.reduce_max, segments.unsorted_segment_max)
-reduce_min = _reduction(reducing.reduce_min, segments.unsorted_segment_min)
-reduce_prod = _reduction(reducing.reduce_prod, segments.unsorted_segment_prod)
+reduce_sum = reduction(reducing.reduce_sum, segments.unsorted_segment_sum)
+reduce_max = reduction(reducing.reduce_max, segments.unsorted_segment_max)
+reduce_min = reduction(reducing.reduce_min, segments.unsorted_segment_min)
+reduce_prod = reduction(reducing.reduce_prod, segments.unsorted_segment_prod)
 
 
 def reduce_mean(

@@ -13,7 +13,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.array import creation, moving, shaping
 from tapeflow._src.ops.elementwise import arithmetic
 from tapeflow._src.ops.elementwise.logic import equal, greater_equal
-from tapeflow._src.ops.indexing.gathering import gather_nd
+from tapeflow._src.ops.indexing.gathering import gather, gather_nd
 from tapeflow._src.ops.indexing.scattering import tensor_scatter_nd_add
 from tapeflow._src.ops.indexing.segments import unsorted_segment_sum
 from tapeflow._src.sparse import places
@@ -38,11 +38,12 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         _check_alike("add", a, b)
-        shape, numbers = _together(a, b)
+        indices = moving.concat([a.indices, b.indices], 0)
+        shape, numbers = a.dense_shape, places.numbered(indices, a.dense_shape)
         values = moving.concat([a.values, b.values], 0)
         found = places.grouped(numbers)
         sums = unsorted_segment_sum(places.picked(values, found.order), found.group, found.how_many)
-        result = SparseTensor(places.placed(found.numbers, shape), sums, shape)
+        result = SparseTensor(gather(indices, found.first), sums, shape)
         result.set_shape(a.shape.merge_with(b.shape))
         limit = convert_to_tensor(threshold)
         if shaping.get_static_value(limit) == 0:
@@ -70,12 +71,6 @@ def _check_alike(op: str, a: SparseTensor, b: SparseTensor) -> None:
         )
     if not a.shape.is_compatible_with(b.shape):
         raise invalid(f"{op}: both must have the same shape, got {a.shape} and {b.shape}")
-
-
-def _together(a: SparseTensor, b: SparseTensor) -> tuple[Tensor, Tensor]:
-    """The shape, and the numbers of all places."""
-    shape = a.dense_shape
-    return shape, places.numbered(moving.concat([a.indices, b.indices], 0), shape)
 
 
 @export("sparse.maximum")
@@ -115,8 +110,8 @@ def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 def _side_by_side(op: str, a: Any, b: Any, function: Callable[..., Tensor]) -> SparseTensor:
     a, b = sparse_of(op, "sp_a", a), sparse_of(op, "sp_b", b)
     _check_alike(op, a, b)
-    shape, numbers = _together(a, b)
-    found = places.grouped(numbers)
+    indices = moving.concat([a.indices, b.indices], 0)
+    found = places.grouped(places.numbered(indices, a.dense_shape))
 
     def at_all(*parts: Tensor) -> Tensor:
         ordered = places.picked(moving.concat(parts, 0), found.order)
@@ -124,7 +119,7 @@ def _side_by_side(op: str, a: Any, b: Any, function: Callable[..., Tensor]) -> S
 
     left = at_all(a.values, creation.zeros_like(b.values))
     right = at_all(creation.zeros_like(a.values), b.values)
-    result = SparseTensor(places.placed(found.numbers, shape), function(left, right), shape)
+    result = SparseTensor(gather(indices, found.first), function(left, right), a.dense_shape)
     result.set_shape(a.shape.merge_with(b.shape))
     return result
 

@@ -11,6 +11,7 @@ from tapeflow._src.ops.array import shaping
 from tapeflow._src.ops.elementwise import arithmetic, functions
 from tapeflow._src.ops.indexing.counting import bincount
 from tapeflow._src.ops.reduction import reducing
+from tapeflow._src.ops.special.functions import bessel_i0e, bessel_i1e
 from tapeflow._src.ragged.tensor import RaggedTensor, late
 from tapeflow._src.sparse import arithmetic as sparse, ragged_rows, reduction
 from tapeflow._src.sparse.conversion import to_dense
@@ -31,8 +32,9 @@ _UNARY = (
     *(functions.sinh, functions.asinh, functions.atanh, functions.expm1, functions.log1p),
     *(arithmetic.floor, arithmetic.ceil, arithmetic.round, arithmetic.rint, arithmetic.real),
     *(arithmetic.imag, arithmetic.conj, shaping.cast, shaping.identity, shaping.stop_gradient),
+    *(bessel_i0e, bessel_i1e),
 )
-"""Functions that leave zeros as they are."""
+"""Functions of the elements that are there."""
 
 
 def _of_values(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:

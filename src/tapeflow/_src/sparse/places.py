@@ -42,6 +42,7 @@ class Groups(NamedTuple):
     order: Tensor  # how the given ones are brought in order
     group: Tensor  # of each of those in order
     how_many: Tensor
+    first: Tensor  # where each was first among the given ones
 
 
 def grouped(numbers: Tensor) -> Groups:
@@ -52,7 +53,8 @@ def grouped(numbers: Tensor) -> Groups:
     new = moving.concat([first, not_equal(ordered[1:], ordered[:-1])], 0)
     group = cumsum(shaping.cast(new, int64)) - 1
     found = boolean_mask(ordered, new)
-    return Groups(found, order, group, shaping.size(found, out_type=int32))
+    first = boolean_mask(order, new)
+    return Groups(found, order, group, shaping.size(found, out_type=int32), first)
 
 
 def picked(values: Tensor, places: Tensor) -> Tensor:

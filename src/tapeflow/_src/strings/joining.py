@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -16,7 +17,10 @@ from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.effects.host import bytes_array
 from tapeflow._src.ops.effects.printing import tensor_text
 from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.ragged.broadcasting import elementwise, operand
+from tapeflow._src.ragged.reducing import reduction
 from tapeflow._src.strings.rows import listed, row, strings_of, text_of, the
+from tapeflow._src.strings.structures import is_ragged
 
 # Joining tensors.
 
@@ -54,18 +58,20 @@ _join = row("join", "*xs", _join_kernel, _join_result)
 
 
 @export("strings.join")
-def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     """Joins tensors of strings, element by element.
 
     >>> tf.strings.join([["a", "b"], "x"], separator="-").numpy()
     array([b'a-x', b'b-x'], dtype=object)
 
     Args:
-      inputs: tensors of strings, of one shape or scalars.
+      inputs: tensors of strings, of one shape or scalars; ragged ones broadcast.
       separator: what is put between them.
       name: accepted for compatibility.
     """
     between = text_of("join", "separator", separator)
+    if any(map(is_ragged, inputs)):
+        return elementwise(lambda *xs: join(xs, separator), *[operand(x, string) for x in inputs])
     tensors = [strings_of("join", "inputs", x) for x in inputs]
     return _join(between, *tensors)
 
@@ -104,19 +110,24 @@ def reduce_join(
     keepdims: bool = False,
     separator: str = "",
     name: str | None = None,
-) -> Tensor:
+) -> Any:
     """Joins all strings along dimensions, the one named first the fastest.
 
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=0, separator=",").numpy()
     array([b'a,c', b'b,d'], dtype=object)
 
     Args:
-      inputs: strings.
+      inputs: strings. Rows may be of different lengths.
       axis: a dimension or several, in the order in which they are joined; all of them by default.
       keepdims: whether they stay, with size 1.
       separator: what is put between strings.
       name: accepted for compatibility.
     """
+    if is_ragged(inputs):
+        whole = functools.partial(reduce_join, separator=separator)
+        return reduction(whole, functools.partial(unsorted_segment_join, separator=separator))(
+            inputs, axis, keepdims
+        )
     between = text_of("reduce_join", "separator", separator)
     x = strings_of("reduce_join", "inputs", inputs)
     rank = x._array.ndim
