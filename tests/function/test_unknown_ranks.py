@@ -192,3 +192,11 @@ def test_reshaping_to_a_shape_of_unknown_length():
 def test_slices_whose_bounds_are_tensors():
     f = tf.function(lambda x, begin, size: tf.slice(x, begin, size))
     assert f(tf.ones([2, 3]), tf.constant([0, 1]), tf.constant([2, 1])).shape == [2, 1]
+
+
+def test_python_values_of_the_trace_may_be_left_out():
+    power = tf.function(lambda x, n: x**n).get_concrete_function(ANY, 2)
+    assert float(power(tf.constant(3.0))) == 9.0
+    assert power(tf.constant([1.0, 2.0])).numpy().tolist() == [1.0, 4.0]
+    assert "n (POSITIONAL_OR_KEYWORD): Literal[2]" in str(power)
+    assert power.graph is not None

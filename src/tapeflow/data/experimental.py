@@ -20,6 +20,7 @@ from tapeflow._src.data.experimental import (
     choose_from_datasets as choose_from_datasets,
     copy_to_device as copy_to_device,
     dense_to_ragged_batch as dense_to_ragged_batch,
+    dense_to_sparse_batch as dense_to_sparse_batch,
     enumerate_dataset as enumerate_dataset,
     get_next_as_optional as get_next_as_optional,
     get_single_element as get_single_element,

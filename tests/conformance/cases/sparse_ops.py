@@ -152,6 +152,10 @@ CASES = {
         lambda tf, x: tf.sparse.fill_empty_rows(x, "none"), ([[0, 0], [3, 1]], ["a", "b"], [4, 3])
     ),
     "add": _one(lambda tf, x, y: tf.sparse.add(x, y), A, B),
+    "add_outside": _one(
+        lambda tf, x, y: tf.sparse.add(x, y), A, ([[0, 2], [7, 0]], [5.0, 38.0], [3, 4])
+    ),
+    "bessel": _one(lambda tf, x: tf.math.bessel_i0e(x), A),
     "add_threshold": _one(lambda tf, x, y: tf.sparse.add(x, y, threshold=2.0), A, B),
     "add_dense": _one(lambda tf, x: tf.sparse.add(x, tf.constant(DENSE)), A),
     "add_to_dense": _one(lambda tf, x: tf.sparse.add(tf.constant(DENSE), x), A),

@@ -121,7 +121,23 @@ CASES = {
         shapes=lambda tf, s: s.join([["a", "b"], ["c"]]),
         number=lambda tf, s: s.join(["c", 1]),
         rows=lambda tf, s: s.join(tf.constant(["c", "d"]), "-"),
+        ragged=lambda tf, s: s.join([tf.ragged.constant([["a", "b"], ["c"]])] * 2, "-").to_list(),
+        ragged_and_scalar=lambda tf, s: s.join([tf.ragged.constant([["a"], []]), "x"]).to_list(),
         separator=lambda tf, s: s.join(["c", "d"], tf.constant("-")),
+    ),
+    **_each(
+        "reduce_join",
+        ragged=lambda tf, s: s.reduce_join(
+            tf.ragged.constant([["a", "b"], [], ["c"]]), axis=1, separator=" "
+        ),
+        ragged_rows=lambda tf, s: s.reduce_join(tf.ragged.constant([["a", "b"], ["c"]]), axis=0),
+        ragged_all=lambda tf, s: s.reduce_join(tf.ragged.constant([["a", "b"], ["c"]])),
+        ragged_last=lambda tf, s: s.reduce_join(
+            tf.ragged.constant([[["a", "b"], ["c"]], [["d"]]]), axis=-1, separator="-"
+        ).to_list(),
+        ragged_kept=lambda tf, s: s.reduce_join(
+            tf.ragged.constant([["a", "b"], ["c"]]), axis=1, keepdims=True
+        ),
     ),
     **_each(
         "sum",

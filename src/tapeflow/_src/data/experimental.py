@@ -135,6 +135,17 @@ def dense_to_ragged_batch(
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
+@export("data.experimental.dense_to_sparse_batch")
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Callable[[Dataset], Dataset]:
+    """`Dataset.sparse_batch`, for `Dataset.apply`.
+
+    >>> data = tf.data.Dataset.range(2).map(lambda n: tf.range(n))
+    >>> data.apply(tf.data.experimental.dense_to_sparse_batch(2, [4])).element_spec
+    SparseTensorSpec(TensorShape([None, 4]), tf.int64)
+    """
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
 @export("data.experimental.enumerate_dataset")
 def enumerate_dataset(start: Any = 0) -> Callable[[Dataset], Dataset]:
     """Gives pairs of a number and an element, for `Dataset.apply`: `Dataset.enumerate`.

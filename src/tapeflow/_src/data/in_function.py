@@ -16,16 +16,22 @@ from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.data.specs import tensor_leaves
+from tapeflow._src.data.specs import expanded_leaves, expander
 from tapeflow._src.ops.control import control_flow
 from tapeflow._src.primitives.specs import ArraySpec
 
 
 def _specs(spec: Any) -> list[ArraySpec]:
+    """What the tensors of an element are like, those that composite tensors are made of among them."""
+    plain = expanded_leaves("__iter__ inside tf.function", spec)
     return [
         ArraySpec(leaf.shape._dims, leaf.dtype)  # pyright: ignore[reportArgumentType]
-        for leaf in tensor_leaves("__iter__ inside tf.function", spec)
+        for leaf in plain
     ]
+
+
+def _packed(spec: Any, tensors: Sequence[Tensor]) -> Any:
+    return nest.pack_sequence_as(spec, tensors, expand_composites=True)
 
 
 def _call(
@@ -47,7 +53,13 @@ def _call(
 
 def get_next(row: Callable[[], Sequence[Any]], spec: Any) -> Any:
     """The next element of an iterator, whenever the function runs."""
-    return nest.pack_sequence_as(spec, _call("get_next", row, [], _specs(spec)))
+    return _packed(spec, _call("get_next", _expanding(spec, row), [], _specs(spec)))
+
+
+def _expanding(spec: Any, row: Callable[[], Sequence[Any]]) -> Callable[[], Sequence[Any]]:
+    """A function that reads a row, as one that gives the components of composite tensors."""
+    expand = expander(spec)
+    return row if expand is None else lambda: expand(row())
 
 
 def get_next_as_optional(iterator: Any, spec: Any) -> Any:
@@ -55,15 +67,16 @@ def get_next_as_optional(iterator: Any, spec: Any) -> Any:
     from tapeflow._src.data.iterator import Optional
 
     specs = _specs(spec)
+    row = _expanding(spec, iterator._host_row)
 
     def run() -> list[Any]:
         if iterator._more():
-            return [np.True_, *iterator._host_row()]
+            return [np.True_, *row()]
         empty = [np.zeros([d or 0 for d in s.shape or ()], s.dtype.np_dtype) for s in specs]
         return [np.False_, *empty]
 
     there, *leaves = _call("get_next_as_optional", run, [], [ArraySpec((), dtypes.bool_), *specs])
-    return Optional(spec, nest.pack_sequence_as(spec, leaves), there)
+    return Optional(spec, _packed(spec, leaves), there)
 
 
 class Loop:
@@ -107,10 +120,8 @@ class Loop:
 
     def item(self) -> Any:
         """The next element."""
-        leaves = _call(
-            "next", lambda: self._iterators[threading.get_ident()]._host_row(), [], self._specs
-        )
-        return nest.pack_sequence_as(self._spec, leaves)
+        row = _expanding(self._spec, lambda: self._iterators[threading.get_ident()]._host_row())
+        return _packed(self._spec, _call("next", row, [], self._specs))
 
 
 def reduce(loop: Loop, state: Any, function: Callable[[Any, Any], Any]) -> Any:
@@ -118,7 +129,7 @@ def reduce(loop: Loop, state: Any, function: Callable[[Any, Any], Any]) -> Any:
     from tapeflow._src.data.runtime.functions import converted as convert
 
     converted = convert(function)
-    first = nest.map_structure(convert_to_tensor, state)
+    first = nest.map_structure(convert_to_tensor, state, expand_composites=True)
     (result,) = control_flow.while_loop(
         lambda _: loop.more(True), lambda s: (converted(s, loop.item()),), (first,)
     )

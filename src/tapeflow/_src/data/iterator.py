@@ -217,7 +217,12 @@ def _numpy_packer(spec: Any) -> Any:
 
 def _composite(held: Any) -> Any:
     value = held[()]
-    return value.numpy() if hasattr(value, "numpy") else value
+    if hasattr(value, "numpy"):
+        return value.numpy()
+    from tapeflow._src.sparse.conversion import to_dense  # there is a sparse tensor, perhaps
+    from tapeflow._src.sparse.tensor import SparseTensor
+
+    return to_dense(value).numpy() if isinstance(value, SparseTensor) else value
 
 
 def _own(x: Any) -> Any:

@@ -162,6 +162,54 @@ def tensor_leaves(op: str, spec: Any) -> list[TensorSpec]:
     return found
 
 
+def expanded_leaves(op: str, spec: Any) -> list[TensorSpec]:
+    """The specs of all tensors of an element, those that composite tensors are made of among them."""
+    if all(isinstance(leaf, TensorSpec) or is_expandable(leaf) for leaf in leaves(spec)):
+        return nest.flatten(spec, expand_composites=True)
+    return tensor_leaves(op, spec)
+
+
+def expander(spec: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
+    """A function from rows to such that have the components of composite tensors in their place; None without any."""
+    is_plain = [isinstance(leaf, TensorSpec) for leaf in leaves(spec)]
+    if all(is_plain):
+        return None
+
+    def expand(row: Sequence[Any]) -> list[Any]:
+        found: list[Any] = []
+        for plain, value in zip(is_plain, row, strict=True):
+            if plain:
+                found.append(value)
+            else:
+                parts = nest.flatten(value[()], expand_composites=True)
+                found += [np.asarray(part) for part in parts]
+        return found
+
+    return expand
+
+
+def contractor(spec: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
+    """The other way round: a function that puts composite tensors together again."""
+    flat = leaves(spec)
+    counts = [len(nest.flatten(leaf, expand_composites=True)) for leaf in flat]
+    if all(isinstance(leaf, TensorSpec) for leaf in flat):
+        return None
+
+    def contract(row: Sequence[Any]) -> list[Any]:
+        found: list[Any] = []
+        parts = iter(row)
+        for leaf, count in zip(flat, counts, strict=True):
+            taken = [next(parts) for _ in range(count)]
+            if isinstance(leaf, TensorSpec):
+                found += taken
+            else:
+                tensors = [Tensor(part) for part in taken]
+                found.append(box(nest.pack_sequence_as(leaf, tensors, expand_composites=True)))
+        return found
+
+    return contract
+
+
 def batchable_leaves(op: str, spec: Any) -> list[Any]:
     """The same for an op that puts elements together, or takes them apart."""
     found = leaves(spec)

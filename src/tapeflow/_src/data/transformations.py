@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeflow._src.core import dtypes, nest
+from tapeflow._src.core import dtypes
 from tapeflow._src.core.context import context
 from tapeflow._src.core.export import export_value
-from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data import in_function
 from tapeflow._src.data.nodes import batching, mapping, mixing
+from tapeflow._src.data.nodes.composites import SparseBatch
 from tapeflow._src.data.options import Options
 from tapeflow._src.data.resampling import resampled
 from tapeflow._src.data.runtime import background
 from tapeflow._src.data.runtime.node import Node, Run
+from tapeflow._src.data.specs import packer
 from tapeflow._src.ops.arguments import integer
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class Transformations:
         state = function.first
         for row in self._node.rows(Run(self._node)):
             state = function.call((*state, *row))
-        return nest.pack_sequence_as(function.initial, [Tensor(x) for x in state])
+        return packer(function.state_spec)(state)
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """Makes a dataset of each element, and gives their elements, one dataset after the other.
@@ -221,6 +222,20 @@ class Transformations:
         """
         node = batching.RaggedBatch(self._node, batch_size, drop_remainder, row_splits_dtype)
         return self._with(node)
+
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
+        """Batches elements of different shapes, as sparse tensors that hold all of their elements.
+
+        >>> data = tf.data.Dataset.range(3).map(lambda n: tf.range(n))
+        >>> [tf.sparse.to_dense(x).numpy().tolist() for x in data.sparse_batch(2, row_shape=[2])]
+        [[[0, 0], [0, 0]], [[0, 1]]]
+
+        Args:
+          batch_size: how many elements.
+          row_shape: of a row of the batch, which no element may exceed. None or -1 stands for the largest size.
+          name: accepted for compatibility.
+        """
+        return self._with(SparseBatch(self._node, batch_size, row_shape))
 
     def padded_batch(
         self,

@@ -70,6 +70,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
       name: accepted for compatibility.
     """
     between = text_of("join", "separator", separator)
+    inputs = list(inputs)
     if any(map(is_ragged, inputs)):
         return elementwise(lambda *xs: join(xs, separator), *[operand(x, string) for x in inputs])
     tensors = [strings_of("join", "inputs", x) for x in inputs]

@@ -6,11 +6,12 @@ import os
 
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.system.files import remove_leftovers
+from tapeflow._src.data.nodes.composites import contracted, expanded
 from tapeflow._src.data.nodes.sources import IteratorRows
 from tapeflow._src.data.runtime.cache_file import FileRows, WritingRows
 from tapeflow._src.data.runtime.node import Alike, Node, Run
 from tapeflow._src.data.runtime.rows import ArrayTable, Row, Rows, Table, TableRows, stacked
-from tapeflow._src.data.specs import leaves, tensor_leaves
+from tapeflow._src.data.specs import expanded_leaves, leaves
 
 
 class MemoryCache(Alike):
@@ -71,11 +72,12 @@ class FileCache(Alike):
     def __init__(self, source: Node, filename: str) -> None:
         super().__init__(source)
         self._path = os.fspath(filename) + ".data"
-        self._specs = tensor_leaves("cache", source.spec)
+        self._specs = expanded_leaves("cache", source.spec)
 
     def rows(self, run: Run) -> Rows:
         """From the file, if it is there."""
         if os.path.exists(self._path):
-            return FileRows(self._path, self._specs)
+            return contracted(FileRows(self._path, self._specs), self.spec)
         remove_leftovers(self._path)
-        return WritingRows(self.source.rows(run), self._path, self._specs)
+        rows = expanded(self.source.rows(run), self.spec)
+        return contracted(WritingRows(rows, self._path, self._specs), self.spec)

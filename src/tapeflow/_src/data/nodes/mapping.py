@@ -10,11 +10,12 @@ from typing import Any
 from tapeflow._src.core import nest
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime import background
 from tapeflow._src.data.runtime.functions import ElementFunction, arguments, sample
 from tapeflow._src.data.runtime.node import UNKNOWN, Alike, Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows, gathered
-from tapeflow._src.data.specs import DatasetSpec, common, for_pipeline, spec_of
+from tapeflow._src.data.specs import DatasetSpec, box, common, for_pipeline, spec_of
 
 AUTOTUNE = -1
 _TRIALS = 16
@@ -168,6 +169,11 @@ class TakeWhileRows(Rows):
 # With a state.
 
 
+def _row_of(structure: Any) -> Row:
+    """A structure of tensors as the components of a row."""
+    return tuple(x._array if isinstance(x, Tensor) else box(x) for x in nest.flatten(structure))
+
+
 class StateFunction:
     """A function of a state and an element, whose state may change its shape but not its dtype."""
 
@@ -184,18 +190,20 @@ class StateFunction:
             if wider == self.state_spec:
                 break
             self.state_spec = wider
-        self.first = tuple(x._array for x in nest.flatten(self.initial))
+        self.first = _row_of(self.initial)
 
     @property
     def captured(self) -> list[Any]:
         """What it takes from a function around it that is traced."""
-        return [*nest.flatten(self.initial), *self.call.captured]
+        return [*nest.flatten(self.initial, expand_composites=True), *self.call.captured]
 
     def substituted(self, values: Mapping[int, Any]) -> StateFunction:
         """The same with other tensors in the place of these."""
         new = copy.copy(self)
-        new.initial = nest.map_structure(lambda x: values.get(id(x), x), self.initial)
-        new.first = tuple(x._array for x in nest.flatten(new.initial))
+        new.initial = nest.map_structure(
+            lambda x: values.get(id(x), x), self.initial, expand_composites=True
+        )
+        new.first = _row_of(new.initial)
         new.call = self.call.substituted(values)
         return new
 

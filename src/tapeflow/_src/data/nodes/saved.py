@@ -14,15 +14,18 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeflow._src.core.dtypes import as_dtype
+from tapeflow._src.core.composites.composite import is_expandable
+from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import DataLossError, NotFoundError, invalid
+from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.system.files import checked_path, replacing, translating_os_errors
+from tapeflow._src.data.nodes.composites import contracted
 from tapeflow._src.data.runtime.cache_file import FileRows, RowWriter
 from tapeflow._src.data.runtime.functions import ElementFunction
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
-from tapeflow._src.data.specs import tensor_leaves
+from tapeflow._src.data.specs import expanded_leaves, expander, leaves, tensor_leaves
 
 _NAME = "dataset.json"
 _VERSION = 1
@@ -38,7 +41,32 @@ def encoded(spec: Any) -> Any:
         }
     if isinstance(spec, dict):
         return {"dict": [[key, encoded(value)] for key, value in spec.items()]}
+    if is_expandable(spec):
+        return {"composite": type(spec).__name__, "like": [_named(x) for x in spec._serialize()]}
     return {"tuple": [encoded(part) for part in spec]}
+
+
+def _named(x: Any) -> Any:
+    """A shape, a dtype or a number as JSON can hold it."""
+    if isinstance(x, DType):
+        return {"dtype": x.name}
+    if isinstance(x, TensorShape):
+        return {"shape": None if x.rank is None else x.as_list()}
+    return x
+
+
+def _meant(said: Any) -> Any:
+    if not isinstance(said, dict):
+        return said
+    return as_dtype(said["dtype"]) if "dtype" in said else TensorShape(said["shape"])
+
+
+def _composite_spec(name: str, parts: Sequence[Any]) -> Any:
+    from tapeflow._src.ragged.spec import RaggedTensorSpec
+    from tapeflow._src.sparse.tensor import SparseTensorSpec
+
+    kinds = {kind.__name__: kind for kind in (RaggedTensorSpec, SparseTensorSpec)}
+    return kinds[name](*parts)
 
 
 def decoded(said: Any) -> Any:
@@ -47,7 +75,17 @@ def decoded(said: Any) -> Any:
         return {key: decoded(value) for key, value in said["dict"]}
     if "tuple" in said:
         return tuple(decoded(part) for part in said["tuple"])
+    if "composite" in said:
+        return _composite_spec(said["composite"], [_meant(part) for part in said["like"]])
     return TensorSpec(said["shape"], as_dtype(said["dtype"]))
+
+
+def _saved_leaves(op: str, spec: Any) -> list[TensorSpec]:
+    """The specs of all tensors of an element that can be saved: tensors, ragged and sparse ones."""
+    kinds = ("TensorSpec", "RaggedTensorSpec", "SparseTensorSpec")
+    if all(type(leaf).__name__ in kinds for leaf in leaves(spec)):
+        return expanded_leaves(op, spec)
+    return tensor_leaves(op, spec)
 
 
 class Folder:
@@ -103,7 +141,8 @@ class Sharding:
 
     def __init__(self, folder: Folder, spec: Any, function: ElementFunction | None) -> None:
         self._folder, self._spec, self._function = folder, spec, function
-        self._specs = tensor_leaves("save", spec)
+        self._specs = _saved_leaves("save", spec)
+        self._expand = expander(spec)
         self._writers: dict[int, RowWriter] = {}
         self._counts: dict[int, int] = {}
         with translating_os_errors(folder.path):
@@ -125,7 +164,7 @@ class Sharding:
     def write(self, row: Row) -> None:
         """Adds a row."""
         shard = 0 if self._function is None else int(self._function(row)[0])
-        self._writer(shard).write(row)
+        self._writer(shard).write(row if self._expand is None else tuple(self._expand(row)))
         self._counts[shard] += 1
 
     def finish(self) -> None:
@@ -149,7 +188,7 @@ class Shard(Node):
 
     def rows(self, run: Run) -> Rows:
         """From the file."""
-        return FileRows(self._path, tensor_leaves("load", self.spec))
+        return contracted(FileRows(self._path, _saved_leaves("load", self.spec)), self.spec)
 
 
 class Snapshot(Node):
@@ -169,7 +208,7 @@ class Snapshot(Node):
     ) -> None:
         self.inputs = (source,)
         self._folder, self._shard, self._loaded = Folder(path), function, loaded
-        tensor_leaves("snapshot", source.spec)
+        _saved_leaves("snapshot", source.spec)
 
     @property
     def spec(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]

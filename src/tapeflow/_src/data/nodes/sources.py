@@ -47,7 +47,7 @@ class Tensors(Node):
 
     def table(self) -> Table | None:
         """One row."""
-        if any(x.symbolic for x in self.tensors if isinstance(x, Tensor)):
+        if any(x.symbolic for x in nest.flatten(self.tensors, expand_composites=True)):
             return None
         return ArrayTable(
             [
@@ -92,7 +92,7 @@ class Slices(Node):
 
     def table(self) -> Table | None:
         """Views of the tensors, if they have values."""
-        if any(x.symbolic for x in self.tensors if isinstance(x, Tensor)):
+        if any(x.symbolic for x in nest.flatten(self.tensors, expand_composites=True)):
             return None
         return ArrayTable(
             [

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tapeflow._src.core import nest
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.placement.devices import Place, on_this_computer
@@ -96,7 +97,7 @@ class Node:
             *([] if self.function is None else self.function.captured),
             *[x for node in self.inputs for x in node.symbols()],
         ]
-        return [x for x in found if x.symbolic]
+        return [x for x in nest.flatten(found, expand_composites=True) if x.symbolic]
 
     def substituted(self, values: Mapping[int, Tensor]) -> Node:
         """The same pipeline with other tensors in it, by the `id` of those that are."""
@@ -104,7 +105,9 @@ class Node:
         if self.function is not None:
             new.function = self.function.substituted(values)
         new.inputs = tuple(node.substituted(values) for node in self.inputs)
-        new.tensors = tuple(values.get(id(x), x) for x in self.tensors)
+        new.tensors = nest.map_structure(
+            lambda x: values.get(id(x), x), self.tensors, expand_composites=True
+        )
         return new
 
 
