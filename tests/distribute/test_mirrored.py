@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 pytest.importorskip("jax")
 pytest.importorskip("keras")
 
-from tests.distribute import keras_models
+import keras
+from tests.distribute import keras_models, keras_runs
 from tests.distribute.replica_functions import DEVICES, NOWHERE
 
 import tapeflow as tf
@@ -60,6 +62,42 @@ def test_fifty_steps_are_those_of_one_device_where_the_mathematics_is(
     # Without dropout, which each replica draws for itself, and without statistics of its part of the batch.
     found, _ = trained(kind, DEVICES[:count], alike=True)
     np.testing.assert_allclose(found, oracle(kind, 1, True), **CLOSE)
+
+
+@pytest.mark.parametrize("run", [r for r in keras_runs.RUNS if not r.endswith("_1")])
+def test_losses_of_tensorflow_on_devices(four_devices, run):
+    # Three epochs with an unequal last batch, clipped gradients, float16 with a scaled loss and others.
+    found = keras_runs.losses(tf, run)
+    wanted = json.loads(keras_runs.LOSSES.read_text("utf-8"))[run]
+    close = 2e-3 if run.startswith("half") else 2e-5
+    for name, values in wanted.items():
+        np.testing.assert_allclose(found[name], values, close, close, err_msg=name)
+
+
+def test_overflow_in_one_replica_skips_the_step_in_all(four_devices):
+    strategy = tf.distribute.MirroredStrategy(DEVICES)
+    with strategy.scope():
+        v = tf.Variable(1.0)
+        optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1))
+        optimizer.build([v])
+
+    @tf.function
+    def step(scale):
+        strategy.run(lambda scale: optimizer.apply_gradients([(scale * 1.0, v)]), args=(scale,))
+
+    def copies_after(*scales):
+        step(
+            strategy.experimental_distribute_values_from_function(
+                lambda c: tf.constant(scales[c.replica_id_in_sync_group])
+            )
+        )
+        return [float(x) for x in strategy.experimental_local_results(v)]
+
+    before = float(optimizer.dynamic_scale.numpy())
+    assert copies_after(1.0, 1.0, np.inf, 1.0) == [1.0] * 4
+    assert float(optimizer.dynamic_scale.numpy()) == before / 2
+    assert copies_after(*[before / 2] * 4) == [pytest.approx(0.6)] * 4
+    assert "4 replicas in one program, 2 calls" in step.report()
 
 
 def test_saved_on_four_devices_and_restored_on_one_and_two(four_devices, tmp_path):
