@@ -203,6 +203,42 @@ def test_what_was_read_before_a_step_stays(strategy):
     assert [float(copy[-1]) for copy in copies] == [11.0] * 2
 
 
+def test_results_that_are_what_was_given(strategy):
+    with strategy.scope():
+        v = tf.Variable(tf.ones([3]))
+
+    @tf.function
+    def step(x):
+        old = v.read_value()
+        strategy.run(lambda x: v.assign_add(me().all_reduce("SUM", x) * tf.ones([3])), args=(x,))
+        first, second = strategy.experimental_local_results(x)
+        return old, tf.identity(first), second, tf.constant(7.0)
+
+    for k in range(3):
+        old, *others = step(of_each(strategy, [1.0, 2.0]))
+        assert old.numpy().tolist() == [1.0 + 3.0 * k] * 3
+        assert [float(x) for x in others] == [1.0, 2.0, 7.0]
+    assert "3 calls on 2 devices" in step.report()
+
+
+def test_what_xla_cannot_compile_runs_in_step(strategy, monkeypatch, caplog):
+    from tapeflow._src.engines.xla.replicas.program import ReplicasProgram
+
+    with strategy.scope():
+        v = tf.Variable(1.0)
+
+    def fails(*_):
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(ReplicasProgram, "_run", fails)
+    step = tf.function(lambda: strategy.run(lambda: v.assign_add(me().all_reduce("SUM", 2.0))))
+    step()
+    step()
+    assert [float(x) for x in strategy.experimental_local_results(v)] == [9.0, 9.0]
+    assert "2 replicas in step: ValueError: no such thing" in step.report()
+    assert "no such thing" in caplog.text
+
+
 def test_an_index_out_of_range_is_refused_and_nothing_changes(strategy):
     with strategy.scope():
         table = tf.Variable(tf.ones([4, 2]))

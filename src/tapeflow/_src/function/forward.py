@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow._src.core.context import context
+from tapeflow._src.core.errors import OpError
 from tapeflow._src.core.interpreter import innermost
+from tapeflow._src.core.log import logger
 from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import beside_variables, to_host
+from tapeflow._src.core.system import jax_loading
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.choice import Executor
@@ -95,20 +98,41 @@ class _Replicas:
         self._making = threading.RLock()
         self._program: Any = None
         self._why: str | None = None  # there is no program
+        self._process = jax_loading.forks
 
     def run(self, inputs: Sequence[Tensor], step: Step | None) -> list[Tensor] | None:
         """The outputs, or None: then replicas run one after another."""
         program = self._ready()
         if program is None:
             return None
-        results = program.run([inputs[i] for i in self._positions], step)
+        try:
+            results = program.run([inputs[i] for i in self._positions], step)
+        except Exception as error:
+            if program.has_run or isinstance(error, OpError) or hasattr(error, "from_users_code"):
+                raise
+            self._give_up(error)
+            if step is not None:
+                step.made = None
+            return None
         if results is None or step is None:
             return results
         count = len(self._graph.outputs)
         step.commit(results[count:])
         return results[:count]
 
+    def _give_up(self, error: Exception) -> None:
+        """Does without a program that XLA cannot compile."""
+        self._why = f"{type(error).__name__}: {error}".split("\n")[0][:200]
+        self._program = None
+        logger.warning(
+            "%s: replicas run one after another, because XLA cannot run them together (%s)",
+            self._graph.name,
+            self._why,
+        )
+
     def _ready(self) -> Any:
+        if self._process != jax_loading.forks and jax_loading.lost_in_fork():
+            self._program, self._why = None, "XLA was in use when this process was forked"
         if self._program is None and self._why is None:
             with self._making:
                 if self._program is None and self._why is None:
@@ -116,11 +140,15 @@ class _Replicas:
         return self._program
 
     def _make(self) -> None:
-        missing = devices.engine.missing()
+        there = {d.name.removeprefix("/device:") for d in devices.logical()}
+        names = [name.rpartition("device:")[2] for name in self._graph.replicas]
+        absent = [name for name in names if name not in there] if len(names) > 1 else []
         if self._jit_compile is False:
             self._why = "jit_compile=False asks for NumPy"
-        elif missing is not None:
-            self._why = str(missing).partition("\n")[0]
+        elif absent:  # so that jax is not loaded for nothing
+            self._why = f"there is no device {absent[0]} to run a replica on"
+        elif devices.engine.missing() is not None:
+            self._why = "XLA is not there: pip install 'tapeflow[xla]'"
         else:
             found = devices.engine.replicated(self._graph, checked=not self._jit_compile)
             if isinstance(found, str):

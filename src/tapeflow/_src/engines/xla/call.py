@@ -107,7 +107,8 @@ class Call:
             kind = (kind, tuple([a.shape for a in arrays]))
         if self._is_on_mesh:
             kind = (kind, tuple([getattr(a, "sharding", None) for a in arrays]))
-            self._described.setdefault(kind, [_description(a) for a in arrays])
+            if kind not in self._described:
+                self._described[kind] = [_description(a) for a in arrays]
         if kind in self._warm and (not self._needs or self._fits(kind)):
             return starmap(self._program, (arrays,))
         given = list(arrays)

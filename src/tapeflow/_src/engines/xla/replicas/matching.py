@@ -70,15 +70,15 @@ class Found(NamedTuple):
       graph: of a replica.
       roots: what its inputs are, by them.
       is_family: for each of its outputs whether it differs between replicas.
-      results: for each output of the graph that was traced, and each new value of a variable, where it is; None if it
-        is not computed, but an input or a constant.
+      results: for each output of the graph that was traced, and each new value of a variable, where it is; or the input
+        or constant that it is.
       early: the nodes that come before the program.
     """
 
     graph: Graph
     roots: dict[Value, Root]
     is_family: list[bool]
-    results: list[Result | None]
+    results: list[Result | Value]
     early: list[Node]
 
 
@@ -294,11 +294,11 @@ class _Matching:
     def _finished(self) -> Found:
         graph = self._graph
         places: dict[Value, int] = {}
-        results: list[Result | None] = []
+        results: list[Result | Value] = []
         for v in graph.outputs:
             v = self._alias.get(v, v)
             if v in self._inputs:
-                results.append(None)
+                results.append(v)
                 continue
             family, member = self._members.get(v, (None, None))
             value = self._for_all(v) if family is None else family

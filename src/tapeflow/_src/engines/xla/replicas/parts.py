@@ -28,13 +28,18 @@ class Whole:
       array: that of jax's. If its layout says that each device has the whole of it, each has a copy. These need not be
         equal; so jax is never asked for more than the copy of one device.
       is_equal: whether all parts are equal.
+      dtype: of the parts.
+      shape: of the parts.
     """
 
-    __slots__ = ("array", "is_equal")
+    __slots__ = ("array", "dtype", "is_equal", "shape")
 
     def __init__(self, array: Any, is_equal: bool) -> None:
         self.array = array
         self.is_equal = is_equal
+        self.dtype = array.dtype
+        layout = array.sharding
+        self.shape = layout.shard_shape(array.shape) if layout.spec else array.shape
 
 
 class _Later:
@@ -49,10 +54,9 @@ class Part(RemoteArray):
     __slots__ = ("index", "whole")
 
     def __init__(self, whole: Whole, index: int, device: Any) -> None:
-        array = whole.array
         self._buffer = _Later()
-        self.shape = array.sharding.shard_shape(array.shape)
-        self.dtype = array.dtype
+        self.shape = whole.shape
+        self.dtype = whole.dtype
         self.ndim = len(self.shape)
         self.device = device
         self._host = None

@@ -40,7 +40,7 @@ from tapeflow._src.engines.xla.program import (
     options,
 )
 from tapeflow._src.engines.xla.replicas.alike import Unlike
-from tapeflow._src.engines.xla.replicas.matching import Root, found_in
+from tapeflow._src.engines.xla.replicas.matching import Result, Root, found_in
 from tapeflow._src.engines.xla.replicas.parts import (
     Whole,
     are_equal,
@@ -63,13 +63,7 @@ def mesh_of_replicas(names: Sequence[str]) -> Mesh:
     """The mesh of the devices of replicas, which are there."""
     if len(names) == 1:
         raise Unlike("the function runs several strategies")
-    found = []
-    there = {d.name.removeprefix("/device:") for d in devices.logical()}
-    for name in names:
-        short = name.rpartition("device:")[2]
-        if short not in there:
-            raise Unlike(f"there is no device {short} to run a replica on")
-        found.append(devices.buffers_of(short) or cpu(0))
+    found = [devices.buffers_of(name.rpartition("device:")[2]) or cpu(0) for name in names]
     return mesh_over(found, (len(found),), (AXIS,))
 
 
@@ -90,6 +84,7 @@ class ReplicasProgram:
         keep_compiled_programs()
         self.refusals: Counter[str] = Counter()
         self.calls = 0
+        self.has_run = False  # or has begun to do what can be done but once
         self._given = [v for v in graph.inputs if v not in graph.constants]
         self._wanted = [*graph.outputs, *graph.assigned.values()]
         self._early = self._early_program()
@@ -101,7 +96,8 @@ class ReplicasProgram:
         copies = {v for each in graph.copies for v in each.values}
         self._of_variables = [root.values[0] in copies for root in self._roots]
         # For each output whether it is laid out by rows: a variable has a copy on each device, equal or not.
-        assigned = {r.place for r in self._found.results[len(graph.outputs) :] if r is not None}
+        self._new = [r for r in self._found.results[len(graph.outputs) :] if isinstance(r, Result)]
+        assigned = {result.place for result in self._new}
         self._by_rows = [
             family and i not in assigned and bool(own.outputs[i].shape)
             for i, family in enumerate(self._found.is_family)
@@ -131,16 +127,15 @@ class ReplicasProgram:
 
     def _find_donated(self) -> dict[int, int]:
         """The inputs whose memory outputs may take: the copies of a variable, if all of them are assigned together."""
-        graph, found = self._graph, self._found
-        results = found.results[len(graph.outputs) :]
-        new = dict(zip(graph.assigned, results, strict=True))
+        new = dict(zip(self._graph.assigned, self._new, strict=True))
+        kept = {v for v in self._found.results if isinstance(v, Value)}
         donated: dict[int, int] = {}
         for i, root in enumerate(self._roots):
-            places = {None if (r := new.get(v)) is None else r.place for v in root.values}
-            if self._of_variables[i] and len(places) == 1 and None not in places:
+            places = {new[v].place if v in new else -1 for v in root.values}
+            if self._of_variables[i] and len(places) == 1 and kept.isdisjoint(root.values):
                 (place,) = places
-                if place not in donated.values():
-                    donated[i] = place  # type: ignore[assignment]
+                if place >= 0 and place not in donated.values():
+                    donated[i] = place
         return donated
 
     def _compiled(self, checked: bool) -> Call:
@@ -197,6 +192,7 @@ class ReplicasProgram:
         with self._translating, x64_enabled():
             if self._early is not None:
                 taken, given, early = self._early
+                self.has_run = self.has_run or any(node.has_effect for node in self._found.early)
                 found = early([to_host(held[v])._array for v in taken])
                 held.update(zip(given, map(Tensor, found), strict=True))
                 why = self._misfit(held)
@@ -204,10 +200,7 @@ class ReplicasProgram:
                     self.refusals[why] += 1
                     return self._on_host(held)
             with turn(everywhere(self.mesh)) as waits:
-                results = self._run(held, step)
-                if waits:
-                    jax.block_until_ready([buffer_of(x) for x in results if type(x) is not Tensor])
-        return results
+                return self._run(held, step, waits)
 
     def _misfit(self, held: Held) -> str | None:
         """Why replicas cannot run one program on these tensors."""
@@ -220,11 +213,10 @@ class ReplicasProgram:
                     return "the copies of a variable differ, and it is read outside of the replicas"
         return None
 
-    def _run(self, held: Held, step: Step | None) -> list[Tensor]:
+    def _run(self, held: Held, step: Step | None, waits: bool) -> list[Tensor]:
         for i in range(self.mesh.size):
             if not self._watch.allows(_Local(held, self._roots, i)):
                 return self._refused(held)
-        self.calls += 1
         arrays = [self._array(held, i) for i in range(len(self._roots))]
         for i in self._donated:
             if not self._is_private(held, self._roots[i], step):
@@ -240,6 +232,10 @@ class ReplicasProgram:
                     (v, part_of(whole, n, self.mesh)) for n, v in enumerate(self._roots[i].values)
                 )
             return self._refused(held)
+        if waits:
+            jax.block_until_ready([values[v] for v in self._outputs])
+        self.has_run = True
+        self.calls += 1
         wholes: dict[int, Whole] = {}
         return [self._result(k, values, held, wholes) for k in range(len(self._wanted))]
 
@@ -281,17 +277,14 @@ class ReplicasProgram:
 
     def _new_values(self, values: dict[Value, Any]) -> Callable[[int], Tensor | None]:
         """What gives the new value of a variable whose memory is given away, from the moment on that it is there."""
-        results = self._found.results[len(self._graph.outputs) :]
         given = set(self._donated.values())
 
         def made(i: int) -> Tensor | None:
-            result = results[i]
-            if result is None or result.place not in given:
-                return None
-            found = values.get(self._outputs[result.place])
+            place, member = self._new[i]
+            found = values.get(self._outputs[place]) if place in given else None
             if found is None:
                 return None
-            return part_of(Whole(found, False), result.member or 0, self.mesh)
+            return part_of(Whole(found, False), member or 0, self.mesh)
 
         return made
 
@@ -299,9 +292,8 @@ class ReplicasProgram:
         self, k: int, values: dict[Value, Any], held: Held, wholes: dict[int, Whole]
     ) -> Tensor:
         result = self._found.results[k]
-        if result is None:
-            v = self._wanted[k]
-            return held[v] if v in held else Tensor(self._graph.constants[v])
+        if isinstance(result, Value):
+            return held[result] if result in held else Tensor(self._graph.constants[result])
         place, member = result
         array = values[self._outputs[place]]
         if member is None or (k < len(self._graph.outputs) and member == 0):
