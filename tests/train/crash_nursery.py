@@ -25,11 +25,15 @@ SIZE = 20_000
 class Trained:
     """A training whose variables are all equal to the step, so that a mixture of two saves would show."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, file_format: str) -> None:
+        self.options = tf.train.CheckpointOptions(format=file_format)
         self.step = tf.Variable(0, dtype=tf.int64)
         self.layers = [tf.Variable(np.zeros(SIZE, np.float32)) for _ in range(3)]
         self.checkpoint = tf.train.Checkpoint(step=self.step, layers=self.layers)
         self.manager = tf.train.CheckpointManager(self.checkpoint, folder, max_to_keep=KEPT)
+
+    def save(self) -> None:
+        self.manager.save(options=self.options)
 
     def advance(self) -> None:
         self.step.assign_add(1)
@@ -48,24 +52,24 @@ class Trained:
         return found
 
 
-def victim(folder: str, done: int) -> None:
+def victim(folder: str, file_format: str, done: int) -> None:
     """Saves until it is killed. Writes the number of each finished save to `done`, and first that it begins."""
-    training = Trained(folder)
+    training = Trained(folder, file_format)
     training.manager.restore_or_initialize()
     os.write(done, b"0\n")
     while True:
         training.advance()
-        training.manager.save()
+        training.save()
         os.write(done, f"{int(training.step)}\n".encode())
 
 
-def killed(folder: str, delay: float) -> list[int]:
+def killed(folder: str, file_format: str, delay: float) -> list[int]:
     """Lets a victim save for a while. Returns the steps of its finished saves."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        victim(folder, writing)
+        victim(folder, file_format, writing)
     os.close(writing)
     with os.fdopen(reading) as file:
         file.readline()
@@ -75,7 +79,7 @@ def killed(folder: str, delay: float) -> list[int]:
         return [int(line) for line in file]
 
 
-def main(folder: str, times: int, wanted: int) -> None:
+def main(folder: str, file_format: str, times: int, wanted: int) -> None:
     """Kills so often, and on until as many as are wanted were hit while they wrote, and as many between two saves."""
     moments = random.Random(0)
     finished = turn = 0
@@ -85,11 +89,11 @@ def main(folder: str, times: int, wanted: int) -> None:
     while turn < times or (min(interrupted, exact) < wanted and turn < 20 * times):
         turn += 1
         delay = moments.uniform(0.0, 4 * lived / saves)
-        steps = killed(folder, delay)
+        steps = killed(folder, file_format, delay)
         lived, saves = lived + delay, saves + len(steps)
         finished = max(finished, *steps, 0)
         interrupted += any(name.endswith(".tmp") for name in os.listdir(folder))
-        training = Trained(folder)
+        training = Trained(folder, file_format)
         latest = training.manager.restore_or_initialize()
         if latest != tf.train.latest_checkpoint(folder):
             flaws.append(f"turn {turn}: {latest} was restored, and is not the latest")
@@ -99,11 +103,11 @@ def main(folder: str, times: int, wanted: int) -> None:
             )
         flaws += [f"turn {turn}: {flaw}" for flaw in training.flaws()]
         exact += int(training.step) == finished
-    training = Trained(folder)
+    training = Trained(folder, file_format)
     training.manager.restore_or_initialize()
     for _ in range(KEPT):
         training.advance()
-        training.manager.save()
+        training.save()
     report = {
         "kills": turn,
         "flaws": flaws,
@@ -116,4 +120,4 @@ def main(folder: str, times: int, wanted: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    main(*sys.argv[1:3], *map(int, sys.argv[3:]))

@@ -54,6 +54,7 @@ def write(prefix: str, tensors: Mapping[str, Any]) -> None:
     with replacing(prefix + SUFFIX) as file:
         file.write(table.table([(b"", header), *rows]))
     _remove_data(prefix, but=path)
+    _remove_orphans(prefix)
 
 
 def _data_path(prefix: str, number: int, count: int) -> str:
@@ -96,3 +97,20 @@ def _remove_data(prefix: str, but: str = "") -> None:
         if path != but:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
+
+
+def _remove_orphans(prefix: str) -> None:
+    """Removes data without an index, of bundles whose names differ by a smaller number, which nobody writes any more.
+
+    It is what a process has left that was killed before the index was there, or after it was removed.
+    """
+    folder, name = os.path.split(prefix)
+    stem, dash, own = name.rpartition("-")
+    if not dash or not own.isdecimal():
+        return
+    pattern = re.compile(rf"({re.escape(stem)}-(\d+))\.data-\d{{5}}-of-\d{{5}}")
+    for found in filter(None, map(pattern.fullmatch, os.listdir(folder or "."))):
+        other = os.path.join(folder, found[1])
+        if int(found[2]) < int(own) and not os.path.exists(other + SUFFIX):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, found[0]))
