@@ -179,6 +179,16 @@ from tapeflow._src.raw_ops.elementwise import (
     Xlogy as Xlogy,
     Zeta as Zeta,
 )
+from tapeflow._src.raw_ops.images import (
+    Bucketize as Bucketize,
+    DenseBincount as DenseBincount,
+    FusedBatchNorm as FusedBatchNorm,
+    FusedBatchNormV2 as FusedBatchNormV2,
+    FusedBatchNormV3 as FusedBatchNormV3,
+    ResizeBicubic as ResizeBicubic,
+    ResizeBilinear as ResizeBilinear,
+    ResizeNearestNeighbor as ResizeNearestNeighbor,
+)
 from tapeflow._src.raw_ops.linalg import (
     FFT as FFT,
     FFT2D as FFT2D,
@@ -243,6 +253,21 @@ from tapeflow._src.raw_ops.nn import (
     StatelessTruncatedNormal as StatelessTruncatedNormal,
     Timestamp as Timestamp,
     TopKV2 as TopKV2,
+)
+from tapeflow._src.raw_ops.text import (
+    RaggedTensorToTensor as RaggedTensorToTensor,
+    RegexFullMatch as RegexFullMatch,
+    RegexReplace as RegexReplace,
+    StaticRegexFullMatch as StaticRegexFullMatch,
+    StaticRegexReplace as StaticRegexReplace,
+    StringJoin as StringJoin,
+    StringLength as StringLength,
+    StringLower as StringLower,
+    StringSplitV2 as StringSplitV2,
+    StringStrip as StringStrip,
+    StringToHashBucketFast as StringToHashBucketFast,
+    StringToNumber as StringToNumber,
+    StringUpper as StringUpper,
 )
 
 __getattr__ = _Missing("tf.raw_ops")

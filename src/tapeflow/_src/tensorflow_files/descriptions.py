@@ -107,6 +107,7 @@ BitwiseOr: x:T y:T > z:T | T
 BitwiseXor: x:T y:T > z:T | T
 BroadcastArgs: s0:T s1:T > r0:T | T=@int32
 BroadcastTo: input:T shape:Tidx > output:T | T Tidx=@int32
+Bucketize: input:T > output:@int32 | T boundaries
 Case: branch_index:@int32 input*Tin > output*Tout | Tin Tout branches output_shapes=[]
 Cast: x:SrcT > y:DstT | SrcT DstT Truncate=false
 Ceil: x:T > y:T | T
@@ -126,6 +127,7 @@ Cosh: x:T > y:T | T
 Cumprod: x:T axis:Tidx > out:T | exclusive=false reverse=false T Tidx=@int32
 Cumsum: x:T axis:Tidx > out:T | exclusive=false reverse=false T Tidx=@int32
 DeepCopy: x:T > y:T | T
+DenseBincount: input:Tidx size:Tidx weights:T > output:T | Tidx T binary_output=false
 DepthToSpace: input:T > output:T | T block_size data_format="NHWC"
 DepthwiseConv2dNative: input:T filter:T > output:T | T strides padding explicit_paddings=[] data_format="NHWC" dilations=[1,1,1,1]
 Diag: diagonal:T > output:T | T
@@ -155,6 +157,9 @@ Fill: dims:index_type value:T > output:T | T index_type=@int32
 Floor: x:T > y:T | T
 FloorDiv: x:T y:T > z:T | T
 FloorMod: x:T y:T > z:T | T
+FusedBatchNorm: x:T scale:T offset:T mean:T variance:T > y:T batch_mean:T batch_variance:T reserve_space_1:T reserve_space_2:T | T epsilon=9.999999747378752e-05 exponential_avg_factor=1.0 data_format="NHWC" is_training=true
+FusedBatchNormV2: x:T scale:U offset:U mean:U variance:U > y:T batch_mean:U batch_variance:U reserve_space_1:U reserve_space_2:U | T U epsilon=9.999999747378752e-05 exponential_avg_factor=1.0 data_format="NHWC" is_training=true
+FusedBatchNormV3: x:T scale:U offset:U mean:U variance:U > y:T batch_mean:U batch_variance:U reserve_space_1:U reserve_space_2:U reserve_space_3:U | T U epsilon=9.999999747378752e-05 exponential_avg_factor=1.0 data_format="NHWC" is_training=true
 Gather: params:Tparams indices:Tindices > output:Tparams | validate_indices=true Tparams Tindices
 GatherNd: params:Tparams indices:Tindices > output:Tparams | Tparams Tindices bad_indices_policy=""
 GatherV2: params:Tparams indices:Tindices axis:Taxis > output:Tparams | batch_dims=0 Tparams Tindices Taxis
@@ -236,16 +241,22 @@ PreventGradient: input:T > output:T | T message=""
 Prod: input:T reduction_indices:Tidx > output:T | keep_dims=false T Tidx=@int32
 Qr: input:T > q:T r:T | full_matrices=false T
 RGBToHSV: images:T > output:T | T=@float32
+RaggedTensorToTensor: shape:Tshape values:T default_value:T row_partition_tensors*num_row_partition_tensors:Tindex > result:T | T Tindex Tshape num_row_partition_tensors row_partition_types
 Range: start:Tidx limit:Tidx delta:Tidx > output:Tidx | Tidx=@int32
 Rank: input:T > output:@int32 | T
 ReadVariableOp: resource:@resource > value:dtype | dtype
 Real: input:T > output:Tout | T=@complex64 Tout=@float32
 RealDiv: x:T y:T > z:T | T
 Reciprocal: x:T > y:T | T
+RegexFullMatch: input:@string pattern:@string > output:@bool |
+RegexReplace: input:@string pattern:@string rewrite:@string > output:@string | replace_global=true
 Relu: features:T > activations:T | T
 Relu6: features:T > activations:T | T
 ReluGrad: gradients:T features:T > backprops:T | T
 Reshape: tensor:T shape:Tshape > output:T | T Tshape=@int32
+ResizeBicubic: images:T size:@int32 > resized_images:@float32 | T align_corners=false half_pixel_centers=false
+ResizeBilinear: images:T size:@int32 > resized_images:@float32 | T align_corners=false half_pixel_centers=false
+ResizeNearestNeighbor: images:T size:@int32 > resized_images:T | T align_corners=false half_pixel_centers=false
 ResourceGather: resource:@resource indices:Tindices > output:dtype | batch_dims=0 validate_indices=true dtype Tindices
 ReverseSequence: input:T seq_lengths:Tlen > output:T | seq_dim batch_dim=0 T Tlen=@int64
 ReverseV2: tensor:T axis:Tidx > output:T | Tidx=@int32 T
@@ -290,8 +301,18 @@ StatelessRandomNormal: shape:T seed:Tseed > output:dtype | dtype=@float32 T=@int
 StatelessRandomUniform: shape:T seed:Tseed > output:dtype | dtype=@float32 T=@int32 Tseed=@int64
 StatelessTruncatedNormal: shape:T seed:Tseed > output:dtype | dtype=@float32 T=@int32 Tseed=@int64
 StatelessWhile: input*T > output*T | T cond body output_shapes=[] parallel_iterations=10
+StaticRegexFullMatch: input:@string > output:@bool | pattern
+StaticRegexReplace: input:@string > output:@string | pattern rewrite replace_global=true
 StopGradient: input:T > output:T | T
 StridedSlice: input:T begin:Index end:Index strides:Index > output:T | T Index begin_mask=0 end_mask=0 ellipsis_mask=0 new_axis_mask=0 shrink_axis_mask=0
+StringJoin: inputs*N:@string > output:@string | N separator=""
+StringLength: input:@string > output:@int32 | unit="BYTE"
+StringLower: input:@string > output:@string | encoding=""
+StringSplitV2: input:@string sep:@string > indices:@int64 values:@string shape:@int64 | maxsplit=-1
+StringStrip: input:@string > output:@string |
+StringToHashBucketFast: input:@string > output:@int64 | num_buckets
+StringToNumber: string_tensor:@string > output:out_type | out_type=@float32
+StringUpper: input:@string > output:@string | encoding=""
 Sub: x:T y:T > z:T | T
 Sum: input:T reduction_indices:Tidx > output:T | keep_dims=false T Tidx=@int32
 Tan: x:T > y:T | T

@@ -192,7 +192,10 @@ class _Planner:
             return Step(node.name, node.op, {}, {}, (), 1)
         attrs = dict(said.defaults)
         attrs |= {name: attribute(node.attr[name]) for name in said.attrs if name in node.attr}
-        unusual = tuple([n for n, v in attrs.items() if not _is_usual(v, n, said.defaults)])
+        counts = {argument.several for argument in (*said.inputs, *said.outputs)}
+        unusual = tuple(
+            [n for n, v in attrs.items() if n not in counts and not _is_usual(v, n, said.defaults)]
+        )
         outputs, at = {}, 0
         for argument in said.outputs:
             outputs[argument.name] = at
