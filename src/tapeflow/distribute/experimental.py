@@ -13,6 +13,10 @@ from tapeflow._src.distribute.communication import (
 from tapeflow._src.distribute.multi_worker import (
     ExperimentalMultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )
+from tapeflow._src.distribute.preemption import (
+    PreemptionCheckpointHandler as PreemptionCheckpointHandler,
+    TerminationConfig as TerminationConfig,
+)
 from tapeflow._src.distribute.strategy import ValueContext as ValueContext
 
 __getattr__ = _Missing("tf.distribute.experimental")

@@ -50,7 +50,7 @@ class Job:
         self.number, self.count = number, len(addresses)
         self.limit = limits.step() if limit is None else limit
         self.exchanges = 0
-        self.on_notice: Callable[[Any], None] | None = None
+        self._notices: dict[str, Callable[[], None]] = {}
         self._silence = limits.heartbeat()
         self._heard = time.monotonic()
         self._waiting: dict[int, tuple[str, float]] = {}  # by threads
@@ -118,8 +118,12 @@ class Job:
         return self.answer(key, what)
 
     def notice(self, text: str) -> None:
-        """Tells all workers something that nobody waits for: `on_notice` is called in their threads."""
+        """Tells all workers something that nobody waits for."""
         self._send(notice=text)
+
+    def on_notice(self, text: str, function: Callable[[], None]) -> None:
+        """Says what is called when a worker gives this notice, in the thread that listens."""
+        self._notices[text] = function
 
     def tell(self, key: str, value: Any) -> None:
         """The first half of `told`, for who asks for the answer later."""
@@ -196,8 +200,9 @@ class Job:
         elif "done" in message:
             self._done.add(message["done"])
         elif "notice" in message:
-            if self.on_notice is not None:
-                self.on_notice(message["notice"])
+            function = self._notices.get(message["notice"])
+            if function is not None:
+                function()
         else:
             key = message.get("told", "welcome")
             values = message["values"] if "told" in message else [message["welcome"]]

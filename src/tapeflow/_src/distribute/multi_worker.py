@@ -31,6 +31,11 @@ _exchanges: list[Exchange] = []
 """That of the job which this process belongs to, once it has joined it."""
 
 
+def current_exchange() -> Exchange | None:
+    """That of the job which this process belongs to, if it does."""
+    return _exchanges[0] if _exchanges else None
+
+
 class WorkersExtended(StrategyExtended):
     """What `Strategy.extended` is where there are several workers.
 

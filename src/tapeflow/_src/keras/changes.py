@@ -12,11 +12,15 @@ import io
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import IO, Any
 
+import numpy as np
+
 from tapeflow._src.core.context import context
+from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.system.files import Replacement, replacing
 from tapeflow._src.keras.hook import NAME
 from tapeflow._src.keras.library import Library
@@ -80,6 +84,14 @@ def _batch_size(dataset: Any) -> int:
 
 def _models(module: Any) -> None:
     """`model.save("x.keras")`, `model.save_weights("x.weights.h5")`, and the callbacks that call them."""
+    skipped = module.get_attr_skipset
+
+    def get_attr_skipset(kind: Any) -> Any:
+        # It makes an optimizer to look at. A variable of a strategy would be one of all workers, who may not be here.
+        with setting(context, strategy=None):
+            return skipped(kind)
+
+    module.get_attr_skipset = get_attr_skipset
     save, save_weights = module.save_model, module.save_weights_only
     is_remote = module.file_utils.is_remote_path
 
@@ -180,8 +192,43 @@ def _text_file(path: Any) -> Iterator[IO[str]]:
 
 
 def _backups(module: Any) -> None:
-    """`keras.callbacks.BackupAndRestore`."""
+    """`keras.callbacks.BackupAndRestore`. Of several workers the first saves, and all get what it restores."""
     module.file_utils = _Files(module.file_utils)
+    cls = module.BackupAndRestore
+    begin = cls.on_train_begin
+
+    def on_train_begin(self: Any, logs: Any = None) -> None:
+        strategy = self.model.distribute_strategy
+        exchange = getattr(strategy.extended, "exchange", None)
+        if exchange is None:
+            begin(self, logs)
+            return
+        if exchange.job.number:
+            # It saves, too, because some values have to be added up for that, and forgets it.
+            elsewhere = cls(tempfile.mkdtemp(prefix="tapeflow-backup-"))
+            vars(self).update(
+                {name: text for name, text in vars(elsewhere).items() if isinstance(text, str)},
+                save_freq=self.save_freq,
+                delete_checkpoint=True,
+            )
+        there = exchange.questions("a backup")(os.path.exists(self._weights_path))[0]
+        optimizer = self.model.optimizer
+        if there and optimizer is not None and not optimizer.built:  # in all workers, together
+            optimizer.build(self.model.trainable_variables)
+        begin(self, logs)
+        if there:
+            _share(self.model, strategy, exchange)
+
+    cls.on_train_begin = on_train_begin
+
+
+def _share(model: Any, strategy: Any, exchange: Any) -> None:
+    """Gives all workers the weights of the first one, and the number of the epoch that it goes on with."""
+    model._initial_epoch = exchange.questions("an epoch")(model._initial_epoch)[0]
+    held = [*model.variables, *(model.optimizer.variables if model.optimizer is not None else ())]
+    with strategy.scope():
+        for variable in {id(v): v for v in held}.values():
+            variable.assign(exchange.of_first(np.asarray(variable)))
 
 
 # Replicas of `tf.distribute`.
