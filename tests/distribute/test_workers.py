@@ -20,13 +20,18 @@ import tapeflow as tf
 WORKER = ROOT / "tests" / "distribute" / "worker.py"
 
 
-def launch(*arguments, seconds=300, **environment):
-    """Runs the workers of a job, and gives what has become of it."""
+def environment(**more):
+    """That of a job."""
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     inherited = {k: v for k, v in os.environ.items() if k != "JAX_NUM_CPU_DEVICES"}
+    return {**inherited, "PYTHONPATH": path, **more}
+
+
+def launch(*arguments, seconds=300, **more):
+    """Runs the workers of a job, and gives what has become of it."""
     return subprocess.run(
         [sys.executable, "-m", "tapeflow", "launch", *map(str, arguments)],
-        env={**inherited, "PYTHONPATH": path, **environment},
+        env=environment(**more),
         capture_output=True,
         text=True,
         timeout=seconds,

@@ -213,13 +213,16 @@ def steps(output, folder, count, *what):
     at, who, action = (int(what[0]), int(what[1]), what[2]) if what else (-1, -1, "")
     while int(step.numpy()) < int(count):
         now = int(step.numpy())
+        if now == at and action == "differ":
+            strategy.reduce("SUM", tf.ones([3 + int(number or 0)]), axis=None)
         if now == at and number == who and not attempt:
             act(action)
         x = np.random.default_rng([now, int(number or 0)]).normal(size=(2, 4)).astype(np.float32)
         losses[now] = float(train(tf.constant(x)))
+        with open(f"{output}.{number}.losses", "a") as file:
+            file.write(f"{now} {losses[now]!r}\n")
         step.assign_add(1)
         manager.save()
-        Path(f"{output}.{attempt}.{number}.step").write_text(str(now + 1))
     return {"losses": losses, "attempt": attempt}
 
 
@@ -234,9 +237,81 @@ def act(action):
             time.sleep(0.01)
     if action == "leave":
         sys.exit(0)
-    if action == "differ":
-        tf.distribute.get_strategy()
-        raise SystemExit(4)
+
+
+def preempted(output, folder, count, when):
+    """Trains with a handler of preemptions. The second worker is told to end when `when` steps were made."""
+    strategy = strategy_of("workers")
+    number = strategy.cluster_resolver.task_id
+    with strategy.scope():
+        total = tf.Variable(0.0)
+    handler = tf.distribute.experimental.PreemptionCheckpointHandler(
+        strategy.cluster_resolver, tf.train.Checkpoint(total=total), folder
+    )
+    began = handler.total_run_calls
+
+    def replica():
+        total.assign_add(tf.distribute.get_replica_context().all_reduce("SUM", tf.constant(1.0)))
+
+    step = tf.function(lambda: strategy.run(replica))
+    while handler.total_run_calls < int(count):
+        if not began and number == 1 and handler.total_run_calls == int(when):
+            os.kill(os.getpid(), signal.SIGTERM)
+        handler.run(step)
+    return {"began": began, "ended": handler.total_run_calls, "total": float(total.numpy())}
+
+
+def backed_up(output, folder, epoch):
+    """`fit` with `BackupAndRestore`; the second worker is killed in an epoch."""
+    import keras
+
+    strategy = strategy_of("workers")
+    number = strategy.cluster_resolver.task_id
+    keras.utils.set_random_seed(3)
+    with strategy.scope():
+        layers = [keras.Input((3,)), keras.layers.Dense(4), keras.layers.BatchNormalization()]
+        model = keras.Sequential([*layers, keras.layers.Dense(1)])
+        model.compile("adam", "mse")
+    x = np.arange(60, dtype=np.float32).reshape(20, 3) / 60
+
+    def begin(now, logs):
+        if now == int(epoch) and number == 1 and os.environ["TAPEFLOW_ATTEMPT"] == "0":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    callbacks = [
+        keras.callbacks.BackupAndRestore(folder),
+        keras.callbacks.LambdaCallback(on_epoch_begin=begin),
+    ]
+    history = model.fit(
+        x, x[:, :1], batch_size=8, epochs=4, verbose=0, shuffle=False, callbacks=callbacks
+    )
+    return {"loss": history.history["loss"], "there": os.path.exists(folder)}
+
+
+def saved(output, folder):
+    """Both ways to save: the first worker alone, and all of them, each in a folder of its own."""
+    strategy = strategy_of("workers")
+    number = strategy.cluster_resolver.task_id
+    with strategy.scope():
+        v = tf.Variable(tf.random.normal([3]))
+        total = tf.Variable(
+            float(number or 0),
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+    strategy.run(lambda: total.assign(tf.constant(float(number or 0) + 1.0)))
+    if number == 0:
+        tf.train.Checkpoint(v=v).write(f"{folder}/alone")
+    mine = Path(folder) if number == 0 else Path(folder) / f"workertemp_{number}"
+    tf.train.Checkpoint(v=v, total=total).write(str(mine / "together"))
+    held = v.numpy().tolist()
+    strategy.reduce("SUM", tf.constant(0.0), axis=None)  # now both have saved
+    v.assign(tf.zeros([3]))
+    tf.train.Checkpoint(v=v).read(f"{folder}/alone")
+    alone = v.numpy().tolist()
+    v.assign(tf.zeros([3]))
+    tf.train.Checkpoint(v=v, total=total).read(f"{folder}/together")
+    return {"held": held, "alone": alone, "all": [*v.numpy().tolist(), float(total.numpy())]}
 
 
 if __name__ == "__main__":
