@@ -76,9 +76,7 @@ def test_all_workers_end_and_name_the_one(tmp_path, action, who):
     done = launch("-n", 2, *job)
     assert done.returncode != 0
     assert not any(map(is_running, pids(output, 0)))
-    told = re.findall(
-        rf"\[worker (\d)\] tapeflow: worker {who} of 2 failed first: .*", done.stderr
-    )
+    told = re.findall(rf"\[worker (\d)\] tapeflow: worker {who} of 2 failed first: .*", done.stderr)
     # Who stands still says nothing.
     assert set(told) == ({str(1 - who)} if action == "stop" else {"0", "1"}), done.stderr
     assert SAID[action] in done.stderr

@@ -175,11 +175,14 @@ def short(output, folder):
     }
 
 
-def keras_losses(output, *runs):
-    """What `fit`, `evaluate` and `predict` give."""
+def keras_losses(output, devices, *runs):
+    """What `fit`, `evaluate` and `predict` give to workers with some devices each."""
     from tests.distribute import keras_runs
 
-    strategy_of("workers")
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    parts = [tf.config.LogicalDeviceConfiguration()] * int(devices)
+    tf.config.set_logical_device_configuration(cpu, parts)
+    assert strategy_of("workers").num_replicas_in_sync == 2 * int(devices)
     return {run: keras_runs.losses(tf, run, "workers") for run in runs}
 
 
@@ -270,7 +273,7 @@ def backed_up(output, folder, epoch):
     keras.utils.set_random_seed(3)
     with strategy.scope():
         layers = [keras.Input((3,)), keras.layers.Dense(4), keras.layers.BatchNormalization()]
-        model = keras.Sequential([*layers, keras.layers.Dense(1)])
+        model: Any = keras.Sequential([*layers, keras.layers.Dense(1)])
         model.compile("adam", "mse")
     x = np.arange(60, dtype=np.float32).reshape(20, 3) / 60
 

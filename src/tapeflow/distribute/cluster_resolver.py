@@ -9,5 +9,6 @@ from tapeflow._src.distribute.cluster_resolver import (
     TFConfigClusterResolver as TFConfigClusterResolver,
     UnionResolver as UnionResolver,
 )
+from tapeflow._src.distribute.slurm import SlurmClusterResolver as SlurmClusterResolver
 
 __getattr__ = _Missing("tf.distribute.cluster_resolver")

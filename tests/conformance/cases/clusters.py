@@ -158,3 +158,49 @@ CASES |= {
     ],
     "hints": lambda tf: tf.distribute.experimental.CollectiveHints(5, 2.0).timeout_seconds,
 }
+
+
+def _slurm(ask=None, rank=1, nodes="n[1-2]", per_node="2,1", count=3, **options):
+    variables = {
+        "SLURM_PROCID": str(rank),
+        "SLURM_STEP_NUM_TASKS": str(count),
+        "SLURM_STEP_NODELIST": nodes,
+        "SLURM_STEP_TASKS_PER_NODE": per_node,
+    }
+
+    def told(resolver):
+        return [
+            resolver.cluster_spec().as_dict(),
+            resolver.get_task_info(),
+            resolver.master(),
+            resolver.num_accelerators(),
+        ]
+
+    def case(tf):
+        os.environ.update(variables)
+        given = {"gpus_per_node": 4, "auto_set_gpu": False, **options}
+        try:
+            resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(**given)
+            return (ask or told)(resolver)
+        finally:
+            for name in variables:
+                del os.environ[name]
+
+    return case
+
+
+CASES |= {
+    "slurm": _slurm(),
+    "slurm_last": _slurm(rank=2),
+    "slurm_hosts": _slurm(nodes="a[08-10,3],b,c1", per_node="1(x6)", count=6),
+    "slurm_jobs": _slurm(jobs={"worker": 2, "ps": 1}),
+    "slurm_per_node": _slurm(tasks_per_node=2, count=4, rank=3),
+    "slurm_per_host": _slurm(tasks_per_node={"x": 1, "a": 2}),
+    "slurm_ports": _slurm(port_base=100, rpc_layer="http"),
+    "slurm_gpus": _slurm(gpus_per_task=2),
+    "slurm_too_many_gpus": _slurm(gpus_per_task=3),
+    "slurm_too_many_tasks": _slurm(jobs={"worker": 5}),
+    "slurm_before": _slurm(lambda r: [r.get_task_info(), r.master()]),
+    "slurm_master": _slurm(lambda r: r.master("worker", 2)),
+    "no_slurm": lambda tf: tf.distribute.cluster_resolver.SlurmClusterResolver(),
+}

@@ -59,8 +59,10 @@ class Exchange:
         def pullback(*gradients: Tensor) -> list[Tensor]:
             return list(gradients) if of_one else self.summed(gradients, of_one)
 
-        if tensors and all(x.dtype.is_differentiable for x in tensors):
-            record_call(Call("all_reduce", list(tensors), sums, pullback))
+        smooth = [i for i, x in enumerate(tensors) if x.dtype.is_differentiable]
+        if smooth:
+            inputs, outputs = [tensors[i] for i in smooth], [sums[i] for i in smooth]
+            record_call(Call("all_reduce", inputs, outputs, pullback))
         return sums
 
     def gathered(self, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:

@@ -17,6 +17,8 @@ from typing import Any
 
 from tapeflow._src.distribute import limits
 
+_LONGEST = 1 << 24  # bytes in a message
+
 
 def write(connection: socket.socket, **message: Any) -> None:
     """Sends a message."""
@@ -44,7 +46,12 @@ class _Guest:
             return None
         self.heard = time.monotonic()
         *lines, self._rest = (self._rest + found).split(b"\n")
-        return [json.loads(line) for line in lines]
+        if len(self._rest) > _LONGEST:
+            raise ValueError("this is no line")
+        messages = [json.loads(line) for line in lines]
+        if not all(isinstance(message, dict) for message in messages):
+            raise ValueError("these are no messages")
+        return messages
 
 
 class Hub:
@@ -124,6 +131,8 @@ class Hub:
 
     def _welcome(self, guest: _Guest, message: dict[str, Any]) -> None:
         number = message["hello"]
+        if number not in range(self._count):
+            return
         if number in self._guests:
             write(guest.connection, failed=f"there is a worker {number} already", worker=number)
             return

@@ -68,6 +68,8 @@ class Job:
         self._send(hello=number)
         os.register_at_fork(after_in_child=self._forget)
         threading.Thread(target=self._listen, name="tapeflow job", daemon=True).start()
+        self._hook = sys.excepthook
+        sys.excepthook = self._excepted
         with self.waiting("the others to begin", limits.start() + _GRACE):
             about = self._answer("welcome")
         jax_loading.join(
@@ -78,9 +80,7 @@ class Job:
             # The hub is quicker, and says who it was.
             heartbeat_timeout_seconds=int(2 * self._silence) + 10,
         )
-        self._hook = sys.excepthook
-        sys.excepthook = self._excepted
-        atexit.register(self._leave)
+        atexit.register(self._leave)  # after jax has, so that it is called before
 
     def _connected(self, host: str, port: int) -> socket.socket:
         until = time.monotonic() + limits.start()

@@ -2,8 +2,8 @@
 
 One worker is told that it has to go. Workers are not at the same step at that moment, so they agree on one: each tells
 how many steps it has made, and they stop one after the largest of these numbers. The threads that listen to the hub
-answer, so nobody waits for a worker that waits for the others inside of a step; and no worker goes further than one step
-beyond its own answer before it knows what all have answered.
+answer, so nobody waits for a worker that waits for the others inside of a step; and no worker goes further than one
+step beyond its own answer before it knows what all have answered.
 """
 
 from __future__ import annotations
@@ -198,7 +198,9 @@ class PreemptionCheckpointHandler:
             noticed = time.monotonic()
             while self._until is None:
                 time.sleep(0.1)
-            time.sleep(max(0.0, noticed + self._config.grace_period - self._until - time.monotonic()))
+            time.sleep(
+                max(0.0, noticed + self._config.grace_period - self._until - time.monotonic())
+            )
             self._agreement.begin()
 
     @property
