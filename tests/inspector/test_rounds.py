@@ -79,3 +79,27 @@ def test_rounds_of_tapes_and_of_functions():
     assert found is not None
     assert [s.name for s in found.steps] == ["multiply"]
     assert context.dispatch == before
+
+
+def test_a_step_that_is_one_function():
+    w = tf.Variable(tf.ones([30, 30]), name="w")
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape, tf.name_scope("layer"):
+            loss = tf.reduce_sum(tf.nn.relu(x @ w))
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+
+    with Rounds(2) as rounds:
+        for _ in range(3):
+            step(tf.ones([8, 30]))
+    found = rounds.collected("steps")
+    assert found is not None
+    by_name = {s.name: s for s in found.steps}
+    relu, gradient = by_name["relu"], by_name["relu_gradient"]
+    assert gradient.phase == "backward"
+    assert gradient.of == relu.number
+    assert gradient.scope == relu.scope == "layer"
+    assert relu.kept == 8 * 30 * 4
+    assert relu.place is not None
+    assert relu.place.file == __file__

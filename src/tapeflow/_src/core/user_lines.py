@@ -21,6 +21,8 @@ class Line(NamedTuple):
       function: the name of the function that it is in.
       backward: whether it has asked for gradients, and they are being computed.
       scope: the name scopes that are open, with `/` between them.
+      of: in the backward pass, the identity of the tensor at which it is.
+      made: the identity of what the op made that was written there.
     """
 
     file: str
@@ -28,6 +30,8 @@ class Line(NamedTuple):
     function: str
     backward: bool = False
     scope: str = ""
+    of: int = 0
+    made: int = 0
 
     def __str__(self) -> str:
         return f"{self.file}:{self.number}"
@@ -37,13 +41,19 @@ def user_line(*but: str) -> Line | None:
     """The line of the user's code that is running, which is in no file whose path has one of these parts."""
     frame = sys._getframe(1)
     backward = False
+    of = 0
     while frame is not None:
         code = frame.f_code
         name = code.co_filename
-        if code.co_name == "backward" and name == _BACKPROP:
+        if code.co_name == "backward" and name == _BACKPROP and not backward:
             backward = True
+            held = frame.f_locals
+            output = held.get("output", 0)
+            of = output if isinstance(output, int) else output[0]
+            if type(held) is dict:  # a copy, which would hold tensors until somebody asks again
+                held.clear()
         if not name.startswith(FOLDER) and not any(part in name for part in ("/malt/", *but)):
             scope = "/".join(context.name_scopes)
-            return Line(name, frame.f_lineno, code.co_name, backward, scope)
+            return Line(name, frame.f_lineno, code.co_name, backward, scope, of)
         frame = frame.f_back
     return None

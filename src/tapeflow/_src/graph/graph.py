@@ -79,6 +79,11 @@ class Node:
             return True
         return any(node.has_effect for graph in subgraphs(self) for node in graph.nodes)
 
+    def note_identity(self, outputs: Sequence[Any]) -> None:
+        """Takes note of the identity of its first output, if tapes have given it one: gradients name it by that."""
+        if outputs and outputs[0]._id and self.line is not None:
+            self.line = self.line._replace(made=outputs[0]._id)
+
     def replaced(self, inputs: Sequence[Value]) -> Node:
         """The same node with other inputs."""
         return Node(self.primitive, inputs, self.attrs, self.outputs, self.line)

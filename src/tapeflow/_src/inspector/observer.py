@@ -83,6 +83,9 @@ class Observer:
         self._resumed = 0  # when it last gave control back
         self._traces_memory = False
         self._plain: Any = None
+        self._traced: dict[
+            int, int
+        ] = {}  # identity of a symbol -> the step that made what it stands for
         self._bare: Step | None = None  # the last one, if it was seen by the runner alone
         self._walk: Any = None  # the gradients that a walk back has found so far, by identity
         self.gradients: dict[int, Numbers | None] = {}
@@ -193,10 +196,24 @@ class Observer:
         if self.closely:
             self._describe(step, inputs, outputs)
             if line is not None:
-                step.place = Place(line.file, line.number)
+                if is_users(line.file):
+                    step.place = Place(line.file, line.number)
                 step.scope = line.scope or step.scope
                 step.phase = BACKWARD if line.backward else step.phase
+                self._traced[line.made or -1] = step.number
+                self._link_traced(step, line.of)
         self._finish(step)
+
+    def _link_traced(self, step: Step, identity: int) -> None:
+        """In a function, the trace knows of which op a gradient is. What it takes of the forward pass was kept."""
+        number = self._traced.get(identity)
+        if number is None or step.phase != BACKWARD:
+            return
+        forward = self.steps[number]
+        step.of, step.scope = number, forward.scope
+        for made in step.inputs:
+            if isinstance(made, int) and self.steps[made].phase == FORWARD:
+                self.steps[made].kept = self.steps[made].made
 
     def _unseen(self, name: str, given: Any, found: Any) -> None:
         """Takes note of an op of which recorders are not told, such as those of `tf.recompute_grad`."""

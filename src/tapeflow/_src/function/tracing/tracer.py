@@ -304,14 +304,14 @@ class Tracer(Interpreter):
             x._array.shape  # noqa: B018  # raises where not even the rank is known
         specs = _result(primitive, values, attrs)
         several = primitive.outputs != 1
-        outputs = self.node(
-            primitive, values, attrs, list(specs) if several else [specs], user_line()
-        )
+        outputs = self.node(primitive, values, attrs, [*specs] if several else [specs], user_line())
+        node = self.graph.nodes[-1]
         if not several:
             outputs[0].contents = contents_after(primitive, inputs, attrs, outputs[0])
         output = tuple(outputs) if several else outputs[0]
         for recorder in context.dispatch[1]:
             recorder.record(primitive, inputs, output, attrs)
+        node.note_identity(outputs)
         return output
 
     def _current(self) -> Tracer:
