@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 import tapeflow as tf
+from tapeflow._src.extension import extension_type
 
 
 class Masked(tf.experimental.ExtensionType):
@@ -31,6 +32,12 @@ class Everything(tf.experimental.ExtensionType):
 
     def __validate__(self):
         assert self.n > 0
+
+
+class Node(tf.experimental.ExtensionType):
+    x: tf.Tensor
+    children: typing.Tuple["Node", ...] = ()  # noqa: UP006, UP037
+    parent: "typing.Optional[tuple['Node', ...]]" = None  # noqa: UP037, UP045
 
 
 class Point(tf.experimental.BatchableExtensionType):
@@ -235,3 +242,39 @@ class TestDispatch:
             tf.experimental.dispatch_for_api(tf.shape, {"foo": Masked})
         with pytest.raises(ValueError, match="does not support dispatch"):
             tf.experimental.dispatch_for_api(len, {"obj": Masked})
+
+
+def test_types_that_are_named_by_texts():
+    tree = Node(1, (Node(2), Node(3)), (Node(0),))
+    assert [int(child.x) for child in tree.children] == [2, 3]
+    total = tf.function(lambda node: node.x + sum(child.x for child in node.children))
+    assert int(total(tree)) == 6
+    with pytest.raises(TypeError, match="children"):
+        Node(1, (4,))
+
+
+class TestInSavedModels:
+    def test_they_are_taken_and_given(self, tmp_path):
+        class Model(tf.Module):
+            @tf.function
+            def double(self, x):
+                return Masked(x.values * 2, x.mask), x.mask
+
+        model = Model()
+        model.double(Masked([1, 2], [True, False]))
+        tf.saved_model.save(model, str(tmp_path))
+        found, mask = tf.saved_model.load(str(tmp_path)).double(Masked([3, 4], [True, True]))
+        assert type(found) is Masked
+        assert found.values.numpy().tolist() == [6, 8]
+        assert mask.numpy().tolist() == [True, True]
+
+    def test_the_class_must_be_there(self, tmp_path, monkeypatch):
+        model = tf.Module()
+        model.f = tf.function(lambda x: x.mask)
+        model.f(masked())
+        tf.saved_model.save(model, str(tmp_path))
+        monkeypatch.setattr(extension_type, "spec_named", lambda name: None)  # as elsewhere
+        with pytest.raises(
+            tf.errors.NotFoundError, match=r"Masked, and there is no such class in this program"
+        ):
+            tf.saved_model.load(str(tmp_path))

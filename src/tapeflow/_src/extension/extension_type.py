@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import weakref
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from tapeflow._src.extension.fields import (
     check_annotation,
     converted,
     field_of_spec,
+    resolved,
     spec_of_field,
 )
 from tapeflow._src.ops.array import moving
@@ -71,16 +73,18 @@ def _own_fields(cls: type, strict: bool, names: Mapping[str, Any]) -> dict[str, 
     """The annotations of one class. None if they are texts that name what is not defined yet, unless `strict`."""
     found = {}
     for name, annotation in inspect.get_annotations(cls).items():
-        if isinstance(annotation, str):
-            known = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
-            try:
-                annotation = eval(annotation, {**known, **names}, {cls.__name__: cls})
-            except NameError as error:
-                if not strict:
-                    return None
-                raise TypeError(
-                    f"{name}: Unsupported type annotation {annotation!r}: {error}"
-                ) from None
+        known = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
+        try:
+            annotation = resolved(
+                annotation,
+                lambda text, known=known: eval(text, {**known, **names}, {cls.__name__: cls}),
+            )
+        except NameError as error:
+            if not strict:
+                return None
+            raise TypeError(
+                f"{name}: Unsupported type annotation {annotation!r}: {error}"
+            ) from None
         check_annotation(name, annotation)
         if name in vars(cls):
             converted(annotation, vars(cls)[name], f"default value for {name}")
@@ -96,6 +100,20 @@ def _add_spec(cls: Any) -> None:
         own = {k: v for k, v in vars(given).items() if k not in ("__dict__", "__weakref__")}
         held = {**own, **held}
     cls.Spec = _Maker("Spec", (cls._spec_base,), held)
+    _by_name[name_of(cls)] = cls.Spec
+
+
+_by_name: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+
+
+def name_of(cls: type) -> str:
+    """By what name an extension type is known in files."""
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def spec_named(name: str) -> Any:
+    """The class of specs of the extension type of a name, or None if there is no such class in the program."""
+    return _by_name.get(name)
 
 
 def _signature(cls: Any) -> inspect.Signature:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from tapeflow._src.core import nest
@@ -41,6 +41,20 @@ class ImmutableDict(Mapping[Any, Any]):
 
     def __repr__(self) -> str:
         return f"ImmutableDict({self._held!r})"
+
+
+def resolved(annotation: Any, evaluate: Callable[[str], Any]) -> Any:
+    """An annotation in which types that are named by a text, as in `tuple["Node", ...]`, are what is meant."""
+    if isinstance(annotation, typing.ForwardRef):
+        return evaluate(annotation.__forward_arg__)
+    if isinstance(annotation, str):
+        return resolved(evaluate(annotation), evaluate)
+    arguments = typing.get_args(annotation)
+    found = tuple([resolved(part, evaluate) for part in arguments])
+    if found == arguments:
+        return annotation
+    origin = typing.get_origin(annotation)
+    return typing.Union[found] if origin is typing.Union else origin[found]  # noqa: UP007
 
 
 def check_annotation(name: str, annotation: Any) -> None:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from tapeflow._src.core.errors import DataLossError
+from tapeflow._src.core.errors import DataLossError, NotFoundError
 
 
 class Damage(ValueError):
@@ -15,6 +15,10 @@ class Damage(ValueError):
 
 UNTOLD = (LookupError, AttributeError, AssertionError, ArithmeticError, RecursionError, Damage)
 """What Python code raises that meets data it was not made for, and that no op raises for a mistake of its user."""
+
+
+class MissingClass(NotFoundError):
+    """A class that a model has to do with is not in the program that loads it. The file is sound."""
 
 
 @contextlib.contextmanager
@@ -27,7 +31,7 @@ def sound(file: Any, kinds: tuple[type[Exception], ...] = (Exception,)) -> Itera
     """
     try:
         yield
-    except (DataLossError, MemoryError):
+    except (DataLossError, MissingClass, MemoryError):
         raise
     except kinds as error:
         reason = str(error) if isinstance(error, Damage) else f"{type(error).__name__}: {error}"

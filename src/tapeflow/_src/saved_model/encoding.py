@@ -24,7 +24,7 @@ from tapeflow._src.core.sizes.dims import Atom, Compound, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import KINDS
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.saved_model.damage import Damage, index
+from tapeflow._src.saved_model.damage import Damage, MissingClass, index
 
 
 class CannotEncode(ValueError):
@@ -90,6 +90,9 @@ def encoded(value: Any, arrays: Arrays, size: Callable[[Dim], Any] | None = None
         return {"slices": inside((value._values, value._indices, value._dense_shape))}
     if isinstance(value, TypeSpec) and kind.__name__ in _SPECS:
         return {"type_spec": [kind.__name__, inside(value._serialize())]}
+    if isinstance(value, TypeSpec) and _is_extension(value):
+        name = _extensions().name_of(value.value_type)
+        return {"extension": [name, inside(value._serialize())]}
     if isinstance(value, Composed):
         return {"composed": [inside([value.spec])[0], value.numbers]}
     if isinstance(value, TensorShape):
@@ -153,6 +156,9 @@ def decoded(
     if kind == "type_spec":
         name, parts = held
         return _spec_class(name)(*inside(parts))
+    if kind == "extension":
+        name, parts = held
+        return _extension_spec(name, inside(parts))
     if kind == "composed":
         spec, numbers = held
         return Composed(decoded(spec, read, size), numbers)
@@ -178,6 +184,31 @@ def _spec_class(name: Any) -> Any:
     if type(name) is not str or name not in _SPECS:
         raise Damage(f"it holds a {name!r}, which this version of tapeflow does not know")
     return getattr(importlib.import_module(f"tapeflow._src.{_SPECS[name]}"), name)
+
+
+def _extensions() -> Any:
+    return importlib.import_module("tapeflow._src.extension.extension_type")
+
+
+def _is_extension(spec: Any) -> bool:
+    return isinstance(spec, _extensions().ExtensionTypeSpec)
+
+
+def _extension_spec(name: Any, parts: list[Any]) -> Any:
+    """The spec of an extension type, which must have been defined in the program that loads a model."""
+    found = _extensions().spec_named(name)
+    fields = [field for field, _ in parts]
+    if found is None:
+        why = "there is no such class in this program. Define it, or import the module that does"
+    elif fields != list(found._of._fields()):
+        why = f"it had the fields {fields}, and has {list(found._of._fields())} now. Define it as it was"
+    else:
+        return found._deserialize(tuple(map(tuple, parts)))
+    raise MissingClass(
+        None,
+        None,
+        f"The saved model has to do with the extension type {name}, and {why}, before the model is loaded.",
+    )
 
 
 def _slices(values: Any, indices: Any, shape: Any) -> Any:
