@@ -66,31 +66,37 @@ FIXED32 = Kind("fixed32", wire.FIXED32, 0, *_packed("I", wire.FIXED32))
 
 
 class Record:
-    """A message that was read. A field that is not there is its default; `"field" in record` tells."""
+    """A message that was read. A field that is not there is its default; `"field" in record` tells.
 
-    __slots__ = ("_message", "_values")
+    Messages inside are read when they are asked for: of a large file most are never wanted.
+    """
 
-    def __init__(self, message: Message, values: dict[str, Any]) -> None:
+    __slots__ = ("_depth", "_found", "_message", "_raw")
+
+    def __init__(self, message: Message, raw: dict[str, list[Any]], depth: int = 0) -> None:
         self._message = message
-        self._values = values
+        self._raw = raw  # for each field that is there, what is on the wire
+        self._depth = depth
+        self._found: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return self._values[name]
+            return self._found[name]
         except KeyError:
             if name not in self._message.fields:
                 raise AttributeError(f"{self._message.name} has no field {name!r}") from None
-            return self._message.default(name)
+        found = self._found[name] = self._message.read(name, self._raw.get(name), self._depth)
+        return found
 
     def __contains__(self, name: str) -> bool:
-        return name in self._values
+        return name in self._raw
 
     def which(self, *names: str) -> str | None:
         """The field that is there, of several of which one may be."""
-        return next((name for name in names if name in self._values), None)
+        return next((name for name in names if name in self._raw), None)
 
     def __repr__(self) -> str:
-        return f"{self._message.name}({', '.join(f'{k}={v!r}' for k, v in self._values.items())})"
+        return f"{self._message.name}({', '.join(f'{k}={getattr(self, k)!r}' for k in self._raw)})"
 
 
 class Message:
@@ -117,38 +123,39 @@ class Message:
                 kind = {"entry": Message(f"{self.name}.{name}", key=(1, key), value=(2, value))}
             self._by_number[number] = (name, kind)
 
-    def default(self, name: str) -> Any:
-        """What a field is that is not there."""
-        kind = self.fields[name][1]
-        if isinstance(kind, (list, dict)):
-            return type(kind)()
-        return Record(kind, {}) if isinstance(kind, Message) else kind.default
-
     # Reading.
 
     def decoded(self, data: bytes, depth: int = 0) -> Record:
         """The message that bytes are. Damage if they are none."""
         if depth > _DEEPEST:
             raise Damage(f"messages of {self.name} are nested more than {_DEEPEST} deep")
-        values: dict[str, Any] = {}
+        raw: dict[str, list[Any]] = {}
         try:
             for number, value in wire.fields(data):
-                if number in self._by_number:
-                    self._take(*self._by_number[number], value, values, depth)
+                known = self._by_number.get(number)
+                if known is not None:
+                    raw.setdefault(known[0], []).append(value)
+        except ValueError as error:
+            raise Damage(f"a message of {self.name} cannot be read: {error}") from error
+        return Record(self, raw, depth)
+
+    def read(self, name: str, raw: list[Any] | None, depth: int) -> Any:
+        """A field, of which there is this on the wire."""
+        number, kind = self.fields[name]
+        try:
+            if isinstance(kind, dict):
+                entry = self._by_number[number][1]["entry"]
+                entries = [entry.decoded(_data(value), depth + 1) for value in raw or ()]
+                return {each.key: each.value for each in entries}
+            if isinstance(kind, list):
+                return [one for value in raw or () for one in _several(kind[0], value, depth)]
+            if raw is None:
+                return Record(kind, {}, depth) if isinstance(kind, Message) else kind.default
+            return _one(kind, raw[-1], depth)
         except Damage:
             raise
         except (ValueError, TypeError, struct.error) as error:
-            raise Damage(f"a message of {self.name} cannot be read: {error}") from error
-        return Record(self, values)
-
-    def _take(self, name: str, kind: Any, value: Any, values: dict[str, Any], depth: int) -> None:
-        if isinstance(kind, dict):
-            entry = kind["entry"].decoded(_data(value), depth + 1)
-            values.setdefault(name, {})[entry.key] = entry.value
-        elif isinstance(kind, list):
-            values.setdefault(name, []).extend(_several(kind[0], value, depth))
-        else:
-            values[name] = _one(kind, value, depth)
+            raise Damage(f"{name} of a message of {self.name} cannot be read: {error}") from error
 
     # Writing.
 
