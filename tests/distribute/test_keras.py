@@ -31,6 +31,26 @@ def test_losses_of_tensorflow(run):
         np.testing.assert_allclose(found[name], values, close, close, err_msg=name)
 
 
+def test_fit_on_devices_is_one_program(four_devices):
+    from tests.distribute import keras_models
+    from tests.distribute.replica_functions import DEVICES, NOWHERE
+
+    def trained(names):
+        with tf.distribute.MirroredStrategy(names).scope():
+            model = keras_models.build("mlp")
+        x, y = keras_models.data("mlp", 72)  # the last batch has 8 rows
+        losses = keras_models.losses_of_batches(model, x, y)
+        predicted = model.predict(x[:24], batch_size=16, verbose=0)
+        return losses, predicted, model.train_function.report()
+
+    losses, predicted, report = trained(DEVICES[:2])
+    wanted, alike, slow = trained(NOWHERE[:2])
+    np.testing.assert_allclose(losses, wanted, 1e-5, 1e-5)
+    np.testing.assert_allclose(predicted, alike, 1e-5, 1e-5)
+    assert "2 replicas in one program, 4 calls on 2 devices" in report and "all-reduce" in report
+    assert "in one program" not in slow
+
+
 def test_a_model_of_replicas_saves_what_one_device_restores(tmp_path):
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 

@@ -117,6 +117,13 @@ def test_python_that_counts_its_calls(strategy):
     assert "shape of broadcast_to" in why and "differs between replicas" in why
 
 
+def test_a_variable_that_was_not_made_for_replicas(strategy):
+    calls = tf.Variable(0.0)
+    found, why = in_step(strategy, lambda x: calls.assign_add(x) + 0.0)
+    assert [float(x) for x in found] == [1.0, 3.0] and float(calls) == 3.0
+    assert "one replica uses what another has computed" in why
+
+
 def test_ops_that_xla_does_not_run(strategy):
     found, why = in_step(strategy, lambda x: tf.unique(tf.stack([x, x]) * 2.0)[0])
     assert [x.tolist() for x in found] == [[2.0], [4.0]]
@@ -184,6 +191,27 @@ def test_a_run_inside_of_a_loop(strategy):
 
 
 # Variables.
+
+
+def test_variables_that_are_read_outside_of_replicas(strategy):
+    kinds = tf.VariableAggregation
+    with strategy.scope():
+        made = {
+            kind: tf.Variable(
+                0.0, synchronization=tf.VariableSynchronization.ON_READ, aggregation=kind
+            )
+            for kind in (kinds.SUM, kinds.MEAN, kinds.ONLY_FIRST_REPLICA)
+        }
+
+    @tf.function
+    def step(x):
+        strategy.run(lambda x: [v.assign_add(x) for v in made.values()] and None, args=(x,))
+        return [v + 0.0 for v in made.values()]
+
+    for k in (1.0, 2.0, 3.0):
+        found = step(of_each(strategy, [1.0, 5.0]))
+        assert [float(x) for x in found] == [6.0 * k, 3.0 * k, k]
+    assert "3 calls on 2 devices" in step.report()
 
 
 def test_what_was_read_before_a_step_stays(strategy):

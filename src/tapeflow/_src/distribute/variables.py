@@ -85,8 +85,8 @@ class DistributedVariable(Variable):
     replica_values = values
 
     @property
-    def keeps_equal(self) -> bool:
-        """Whether the copies are equal, whatever replicas assign."""
+    def keeps_equal(self) -> bool | None:
+        """Whether the copies are equal, whatever replicas assign; None if that is up to the replicas."""
         return False
 
     @property
@@ -265,9 +265,9 @@ class MirroredVariable(DistributedVariable):
     synchronization = VariableSynchronization.ON_WRITE
 
     @property
-    def keeps_equal(self) -> bool:
+    def keeps_equal(self) -> bool | None:
         """Whether what replicas assign is brought together first."""
-        return self.aggregation is not VariableAggregation.NONE
+        return None if self.aggregation is VariableAggregation.NONE else True
 
     def _update_mine(self, op: str, value: Any) -> None:
         if self.aggregation is VariableAggregation.NONE:

@@ -102,10 +102,15 @@ EFFECTS = {
 
 
 class Copies(NamedTuple):
-    """Inputs that are the copies of one variable, in the order of the replicas, and whether they are kept equal."""
+    """Inputs that are the copies of one variable, in the order of the replicas.
+
+    Attributes:
+      values: the inputs.
+      are_equal: whether they are kept equal; None if that is so unless a replica assigns to its own.
+    """
 
     values: tuple[Value, ...]
-    are_equal: bool
+    are_equal: bool | None
 
 
 @export("Graph")

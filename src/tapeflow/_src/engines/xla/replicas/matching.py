@@ -94,6 +94,7 @@ class _Matching:
         self._nodes: list[Node] = []
         self._roots: dict[Value, Root] = {}
         self._by_values: dict[tuple[Value, ...], Value] = {}
+        self._parts: dict[Value, tuple[Value, int]] = {}  # inputs that are members of families
         self._early, self._inputs = _early_nodes(graph)
         self._alias: dict[Value, Value] = {}
         # What is the same on all devices; the members of families, each with its replica; what differs.
@@ -103,7 +104,7 @@ class _Matching:
         self._chosen: dict[tuple[Value, ...], Value] = {}
         self._first: First = {}
         self._copies = {v: copies.values for copies in graph.copies for v in copies.values}
-        self._equal = {copies.values for copies in graph.copies if copies.are_equal}
+        self._equal = {copies.values: copies.are_equal for copies in graph.copies}
         # Sums of some members of a family, from the first on: how many.
         self._partial: dict[Value, tuple[Value, int, Node]] = {}
 
@@ -210,14 +211,14 @@ class _Matching:
         root = self._roots.get(value)
         if root is None:
             return value in self._differing
-        return len(root.values) > 1 and root.values not in self._equal
+        return len(root.values) > 1 and not self._equal.get(root.values)
 
     def _member(self, v: Value) -> tuple[Value, int] | None:
         """The family that a value is a member of, and of which replica."""
         if v in self._copies and v not in self._members:
             copies = self._copies[v]
             return self._input(copies), copies.index(v)
-        return self._members.get(v)
+        return self._members.get(v) or self._parts.get(v)
 
     def _family_of(self, column: Sequence[Value]) -> Value | None:
         """The family that values are all members of, in their order."""
@@ -242,7 +243,16 @@ class _Matching:
             family, index = self._members[v]
             return self._new_node(rows.of_replica, (family,), {"index": index}, family)
         if v in self._copies:
-            return self._input(self._copies[v], is_equal=True)
+            copies = self._copies[v]
+            if self._equal[copies] is False:
+                index = {"index": copies.index(v)}
+                return self._new_node(rows.of_replica, (self._input(copies),), index, v)
+            return self._input(copies, is_equal=True)
+        if v not in self._inputs:
+            raise Unlike(
+                "one replica uses what another has computed, such as the value of a variable that was not made in the "
+                "scope of the strategy"
+            )
         return self._input((v,))
 
     def _of_all(self, column: Sequence[Value]) -> Value:
@@ -284,7 +294,9 @@ class _Matching:
             # It is the value that it stands for, if that is not an input already.
             found = Value(first.shape, first.dtype) if first in self._roots else first
             self._by_values[values] = found
-            self._roots[found] = Root(values, values in self._equal)
+            self._roots[found] = Root(values, self._equal.get(values) is True)
+            if others:
+                self._parts.update((v, (found, i)) for i, v in enumerate(values))
         if is_equal:
             self._roots[found] = Root(values, is_equal=True)
         return found
