@@ -82,7 +82,11 @@ def test_two_workers_are_two_replicas(tmp_path, records):
         for name in ("eager", "function"):
             for mine, theirs in zip(told["everything"][name], everything[name], strict=True):
                 np.testing.assert_allclose(mine, theirs, 1e-6)
-        np.testing.assert_allclose(told["training"], worker.training(alone), 1e-5)
+        training = worker.training(alone)
+        np.testing.assert_allclose(told["training"]["losses"], training["losses"], 1e-5)
+        # Both gradients travel together, and then the loss.
+        report = "with other workers: 2 all-reduce, 64 bytes a call"
+        assert report in told["training"]["report"] and report not in training["report"]
         for policy, read in READ.items():
             assert told["datasets"][policy] == read[number], policy
     first, second = (told["datasets"] for told in found)
@@ -109,6 +113,14 @@ def test_keras_gives_the_losses_of_tensorflow(tmp_path):
                 np.testing.assert_allclose(
                     told[run][name], values, close, close, err_msg=f"{run} {name}"
                 )
+
+
+@pytest.mark.distribute
+def test_weights_of_classes_belong_to_the_rows_of_a_worker(tmp_path):
+    output = tmp_path / "found"
+    wanted = worker.class_weights(worker.strategy_of("one process"))
+    for told in results(launch("-n", 2, WORKER, "weighted", output), output):
+        np.testing.assert_allclose(told, wanted, 1e-5)
 
 
 @pytest.mark.distribute

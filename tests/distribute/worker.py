@@ -87,7 +87,7 @@ def everything(strategy):
 
 
 def training(strategy):
-    """The losses of a loop of one's own, in a function over a dataset with a last batch that does not divide."""
+    """The losses and the report of a loop of one's own, in a function. The last batch does not divide."""
     random = np.random.default_rng(0)
     x = random.normal(size=(21, 4)).astype(np.float32)
     y = (x[:, :1] - x[:, 1:2]).astype(np.float32)
@@ -111,7 +111,8 @@ def training(strategy):
     def step(element):
         return strategy.reduce("SUM", strategy.run(replica, args=element), axis=None)
 
-    return [float(step(element)) for element in distributed]
+    losses = [float(step(element)) for element in distributed]
+    return {"losses": losses, "report": step.report()}
 
 
 def datasets(strategy, folder):
@@ -184,6 +185,25 @@ def keras_losses(output, devices, *runs):
     tf.config.set_logical_device_configuration(cpu, parts)
     assert strategy_of("workers").num_replicas_in_sync == 2 * int(devices)
     return {run: keras_runs.losses(tf, run, "workers") for run in runs}
+
+
+def class_weights(strategy):
+    """The losses of `fit` on a dataset with weights for classes."""
+    import keras
+
+    keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model: Any = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("sgd", loss)
+    x = np.arange(60, dtype=np.float32).reshape(20, 3) / 60
+    data = tf.data.Dataset.from_tensor_slices((x, np.arange(20) % 2)).batch(8)
+    return model.fit(data, epochs=2, verbose=0, class_weight={0: 1.0, 1: 3.0}).history["loss"]
+
+
+def weighted(output):
+    """The same of two workers."""
+    return class_weights(strategy_of("workers"))
 
 
 def steps(output, folder, count, *what):

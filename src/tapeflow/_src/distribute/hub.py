@@ -32,7 +32,7 @@ class _Guest:
         self.connection = connection
         self.number: int | None = None
         self.heard = time.monotonic()
-        self.done = False
+        self.done = self.gone = False
         self.at = 0
         self._rest = b""
 
@@ -86,8 +86,14 @@ class Hub:
                 else:
                     self._hear(guest)
             self._look()
+        for key in list(self._selector.get_map().values()):
+            key.fileobj.close()  # pyright: ignore[reportAttributeAccessIssue]
+        self._selector.close()
 
     def _over(self) -> bool:
+        """Whether all workers are done, or have left after one has failed."""
+        if self._verdict is not None:
+            return all(guest.gone for guest in self._guests.values())
         return len(self._guests) == self._count and all(g.done for g in self._guests.values())
 
     def _hear(self, guest: _Guest) -> None:
@@ -98,6 +104,7 @@ class Hub:
         if found is None:
             self._selector.unregister(guest.connection)
             guest.connection.close()
+            guest.gone = True
             if guest.number is not None and not guest.done:
                 guest.done = True
                 self._fail(guest.number, "its process has ended without a word; see its own output")

@@ -46,6 +46,12 @@ class WorkersExtended(StrategyExtended):
 
     def __init__(self, devices: Sequence[str], exchange: Exchange) -> None:
         job = exchange.job
+        counts = exchange.questions("how many replicas a worker has")(len(devices))
+        if len(set(counts)) > 1:
+            raise ValueError(
+                f"MultiWorkerMirroredStrategy: all workers must have as many devices. They have {counts}, in their "
+                "order. Hide some with CUDA_VISIBLE_DEVICES or tf.config.set_visible_devices."
+            )
         super().__init__(devices, job.number * len(devices), job.count * len(devices))
         self.exchange = exchange
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tapeflow._src.core.variables.holders import readable
+from tapeflow._src.graph.graph import Node
 from tapeflow._src.insides.fallback import lacking
 
 _KINDS = (
@@ -68,6 +69,24 @@ def in_words(text: str) -> str:
     parts = [f"{c.times} {c.kind} ({readable(c.bytes)})" for c in found]
     total = readable(sum(c.bytes for c in found))
     return f"{', '.join(parts)}: {total} a call for each device"
+
+
+def between_workers(nodes: Iterable[Node]) -> list[str]:
+    """What a program exchanges with other workers, through the host (`distribute.exchange`), in words."""
+    count: Counter[str] = Counter()
+    size = 0
+    known = True
+    for node in nodes:
+        if node.has_effect and node.primitive.name in ("all_reduce", "all_gather"):
+            count[node.primitive.name.replace("_", "-")] += 1
+            for value in node.inputs:
+                shape = value.shape
+                known = known and shape is not None and all(type(n) is int for n in shape)
+                size += math.prod(shape) * value.dtype.size if known else 0
+    if not count:
+        return []
+    parts = ", ".join(f"{times} {kind}" for kind, times in count.items())
+    return [f"with other workers: {parts}" + (f", {readable(size)} a call" if known else "")]
 
 
 def _computations(text: str) -> tuple[dict[str, list[str]], str]:

@@ -24,7 +24,7 @@ from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
 from tapeflow._src.engines.xla.checks import doubtful
-from tapeflow._src.engines.xla.collectives import in_words
+from tapeflow._src.engines.xla.collectives import between_workers, in_words
 from tapeflow._src.engines.xla.eager import (
     HOST,
     back,
@@ -205,7 +205,7 @@ class XlaProgram:
             told = [
                 f"{mesh}: {in_words(text)}" for call in self._calls for mesh, text in call.texts()
             ]
-        return [*(found if len(found) > 1 else []), *told]
+        return [*(found if len(found) > 1 else []), *told, *between_workers(self._graph.nodes)]
 
     # Stages.
 

@@ -290,7 +290,10 @@ class DatasetAdapter(DataAdapter):
         with tf.device("CPU:0"):  # where the weights are looked up
             batches = iter(self._dataset)
         for batch in batches:
-            yield self._weighted(batch)
+            if _is_distributed(self._dataset):
+                yield replicas.of_parts(self._weighted, batch)
+            else:
+                yield self._weighted(batch)
 
     def _weighted(self, batch: Any) -> Any:
         x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(batch)

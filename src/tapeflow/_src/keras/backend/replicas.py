@@ -65,6 +65,14 @@ def in_parts(batch: Any) -> Any:
     )
 
 
+def of_parts(function: Callable[[Any], Any], batch: Any) -> Any:
+    """What a function makes of each part of a batch that was divided."""
+    parts = context.strategy.experimental_local_results(in_parts(batch))
+    return tree.map_structure(
+        lambda *found: PerReplica(found), *map(function, parts), none_is_leaf=False
+    )
+
+
 def in_one_order(batches: Any) -> Any:
     """Batches of arrays that NumPy shuffles, in the same way for all workers: each takes its part of every batch."""
     exchange = _exchange()
