@@ -95,6 +95,7 @@ NAMESPACES = {
             "data",
             "distribute",
             "experimental",
+            "export",
             "feature_column",
             "io",
             "lookup",
@@ -209,6 +210,7 @@ NAMESPACES = {
     "image": Namespace(
         "`tf.image`: resizing, cropping and recolouring images, and measuring them."
     ),
+    "export": Namespace("`tf.export`: functions in the formats of other programs."),
     "io": Namespace("`tf.io`: files, records, serialized tensors and images.", inside=("gfile",)),
     "io.gfile": Namespace("`tf.io.gfile`: files and folders of this machine."),
     "linalg": Namespace(

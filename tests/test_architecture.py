@@ -53,6 +53,7 @@ LAYERS = [
     "tapeflow._src.train",
     "tapeflow._src.distribute",
     "tapeflow._src.saved_model",
+    "tapeflow._src.exporting",
     "tapeflow._src.summary",
     "tapeflow._src.inspector",
     "tapeflow._src.tools",

@@ -315,6 +315,7 @@ if _typing.TYPE_CHECKING:
         data as data,
         distribute as distribute,
         experimental as experimental,
+        export as export,
         feature_column as feature_column,
         io as io,
         lookup as lookup,
@@ -389,7 +390,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf",
-    later="audio autograph bitwise compat data distribute experimental feature_column io lookup profiler quantization queue ragged raw_ops saved_model sets sparse strings summary sysconfig test train types version xla",
+    later="audio autograph bitwise compat data distribute experimental export feature_column io lookup profiler quantization queue ragged raw_ops saved_model sets sparse strings summary sysconfig test train types version xla",
     elsewhere={
         "keras": "tapeflow.keras",
         "initializers": "tapeflow.keras.initializers",

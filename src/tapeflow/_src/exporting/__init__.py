@@ -1,0 +1,1 @@
+"""Traced functions in the formats of other programs."""
