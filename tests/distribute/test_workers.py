@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -132,3 +133,34 @@ def test_workers_with_two_devices_each(tmp_path):
         for run in ("mlp_4", "cnn_4"):
             for name, values in recorded[run].items():
                 np.testing.assert_allclose(told[run][name], values, 2e-5, 2e-5, err_msg=name)
+
+
+@pytest.mark.distribute
+def test_the_tutorial_with_keras(tmp_path):
+    done = launch("-n", 2, TUTORIALS, "with_keras", tmp_path)
+    first, second = printed(done)
+    assert first == second
+    assert first["same"] and len(first["losses"]) == 6
+    assert np.isfinite(first["losses"]).all() and first["losses"][1] < first["losses"][0]
+    assert sorted(os.listdir(tmp_path)) == ["checkpoints", "model.keras", "workertemp_1"]
+
+
+@pytest.mark.distribute
+def test_the_tutorial_with_a_loop(tmp_path):
+    done = launch("-n", 2, "--restarts", 1, TUTORIALS, "with_a_loop", tmp_path)
+    first, second = printed(done)
+    assert first == second
+    ((epoch, loss, accuracy),) = first["epochs"]  # of the second attempt
+    assert epoch == 2 and np.isfinite(loss) and 0 <= accuracy <= 1
+    assert "the job is started again (1 of 1)" in done.stderr
+
+
+TUTORIALS = ROOT / "tests" / "distribute" / "tutorials.py"
+
+
+def printed(done):
+    """The last line of each worker."""
+    assert done.returncode == 0, done.stderr[-4000:]
+    lines = [re.fullmatch(r"\[worker (\d)\] (\{.*)", line) for line in done.stdout.splitlines()]
+    found = {match[1]: json.loads(match[2]) for match in lines if match is not None}
+    return found["0"], found["1"]

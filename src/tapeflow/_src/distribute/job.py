@@ -270,7 +270,7 @@ class Job:
         if stacks:
             os.write(2, f"tapeflow: what worker {self.number} was doing:\n".encode())
             faulthandler.dump_traceback(2, all_threads=True)
-        leave_at_once(FOLLOWED)
+        leave_at_once(1 if worker == self.number else FOLLOWED)
 
     def _excepted(self, kind: type[BaseException], error: BaseException, trace: Any) -> None:
         self._hook(kind, error, trace)
