@@ -82,7 +82,9 @@ class Node:
     def note_identity(self, outputs: Sequence[Any]) -> None:
         """Takes note of the identity of its first output, if tapes have given it one: gradients name it by that."""
         if outputs and outputs[0]._id and self.line is not None:
-            self.line = Line(*self.line[:-1], outputs[0]._id)  # `_replace` takes three times as long
+            self.line = Line(
+                *self.line[:-1], outputs[0]._id
+            )  # `_replace` takes three times as long
 
     def replaced(self, inputs: Sequence[Value]) -> Node:
         """The same node with other inputs."""

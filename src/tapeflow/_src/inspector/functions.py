@@ -116,5 +116,7 @@ def _why(what: str, node: Node, new: Any, rewriting: Rewriting) -> str:
         where = f" at line {made.line.number}" if made is not None and made.line is not None else ""
         return f"the same was computed before{where}"
     if isinstance(new, Node):
+        if new.primitive is node.primitive:
+            return "its inputs can be simpler"
         return f"{new.primitive.name} gives the same"
     return "it changes nothing" if isinstance(new, Value) else "its result is known"

@@ -12,10 +12,13 @@ from typing import Any
 
 from tapeflow._src.autodiff.explain.answers import SourceExplanation
 from tapeflow._src.core.system.files import translating_os_errors
+from tapeflow._src.core.user_lines import Line
 from tapeflow._src.inspector.advice import Advice
 from tapeflow._src.inspector.collecting import Collected, Gradient
 from tapeflow._src.inspector.functions import Facts
+from tapeflow._src.inspector.observer import is_users
 from tapeflow._src.inspector.steps import FORWARD, Numbers, Step
+from tapeflow._src.profiler.profile import Place
 
 _SCRIPTS = ("model.js", "chart.js", "steps.js", "sections.js", "main.js")
 
@@ -166,10 +169,17 @@ def _function(facts: Facts) -> dict[str, Any]:
             "name": fate.node.primitive.name,
             "what": fate.what,
             "why": fate.why,
-            "place": ""
-            if fate.node.line is None
-            else f"{os.path.basename(fate.node.line.file)}:{fate.node.line.number}",
+            "place": _written_at(fate.node.line),
         }
         for fate in facts.fates
     ]
     return told
+
+
+def _written_at(line: Line | None) -> str:
+    """The line of an op in a graph; the scope, which names a layer, where it is in a library."""
+    if line is None:
+        return ""
+    return (
+        line.scope if line.scope and not is_users(line.file) else str(Place(line.file, line.number))
+    )

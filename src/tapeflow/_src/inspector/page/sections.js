@@ -79,12 +79,20 @@ function startFunction() {
   if (!traced) return;
   const counts = {};
   for (const fate of traced.fates) counts[fate.what] = (counts[fate.what] || 0) + 1;
-  const summary = Object.entries(counts).map(([what, count]) => make("span", {}, make("b", {}, String(count)), ` ${what}`));
+  // At first, what has changed; if nothing has, everything.
+  const shown = new Set(Object.keys(counts).filter((what) => what !== "kept"));
+  if (!shown.size) shown.add("kept");
   const listed = make("div", { class: "fates", tabindex: "0", role: "list", "aria-label": "What became of each op" });
-  for (const fate of traced.fates) {
-    listed.append(make("div", { class: "fate", role: "listitem" }, make("b", { class: fate.what }, fate.what), make("span", { class: "mono" }, fate.name),
-      make("span", { class: "why" }, fate.why), make("span", { class: "where muted" }, fate.place)));
+  const summary = Object.entries(counts).map(([what, count]) => make("button", { type: "button", class: "filter", "aria-pressed": String(shown.has(what)), onclick: (event) => {
+    shown.has(what) ? shown.delete(what) : shown.add(what);
+    event.currentTarget.setAttribute("aria-pressed", String(shown.has(what)));
+    listFates();
+  } }, make("b", {}, String(count)), ` ${what}`));
+  function listFates() {
+    listed.replaceChildren(...traced.fates.filter((fate) => shown.has(fate.what)).map((fate) => make("div", { class: "fate", role: "listitem" },
+      make("b", { class: fate.what }, fate.what), make("span", { class: "mono" }, fate.name), make("span", { class: "why" }, fate.why), make("span", { class: "where muted" }, fate.place))));
   }
+  listFates();
   const folded = (title, text) => make("details", {}, make("summary", {}, title), make("pre", {}, text));
   byId("function").querySelector(".body").append(
     make("p", {}, "Which programs were tried, and the times that decide:"), make("pre", {}, traced.report),
