@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def kind(x: Any) -> str:
     return {tf.SparseTensor: "sparse", tf.IndexedSlices: "slices"}.get(type(x), "dense")
 
 
-def dense(x: Any) -> np.ndarray:
+def dense(x: Any) -> Any:
     return keras.ops.convert_to_numpy(x)
 
 
@@ -169,9 +170,32 @@ def test_layers_give_sparse_tensors() -> None:
 
 def test_predictions_that_are_sparse_stay_so() -> None:
     inputs = keras.Input([3], sparse=True)
-    net = keras.Model(inputs, ops.square(inputs))
+    net: Any = keras.Model(inputs, ops.square(inputs))
     found = net.predict(
         tf.sparse.from_dense(np.concatenate([DENSE, OTHER])), batch_size=2, verbose=0
     )
     assert kind(found) == "sparse"
     np.testing.assert_allclose(dense(found), np.concatenate([DENSE, OTHER]) ** 2)
+
+
+def test_the_last_rows_validate() -> None:
+    x = np.concatenate([DENSE, OTHER, FULL])
+    histories = []
+    for given in (x, tf.sparse.from_dense(x)):
+        net = model()
+        net.compile("sgd", "mse")
+        found = net.fit(given, x[:, :2], validation_split=0.5, shuffle=False, verbose=0)
+        histories.append([found.history["loss"][0], found.history["val_loss"][0]])
+    np.testing.assert_allclose(*histories, rtol=1e-5)
+
+
+def test_models_with_sparse_inputs_are_saved_and_exported(tmp_path: Path) -> None:
+    net = model()
+    x = tf.sparse.from_dense(DENSE)
+    net.save(tmp_path / "model.keras")
+    again: Any = keras.models.load_model(tmp_path / "model.keras")
+    assert again.inputs[0].sparse
+    np.testing.assert_allclose(again(x), net(x))
+    net.export(str(tmp_path / "exported"), verbose=False)  # for dense inputs, as on TensorFlow
+    served = tf.saved_model.load(str(tmp_path / "exported")).serve(DENSE)
+    np.testing.assert_allclose(served, net(x), rtol=1e-6)

@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 from keras.src import tree
-from keras.src.trainers.data_adapters import data_adapter_utils, raise_unsupported_arg
+from keras.src.trainers.data_adapters import (
+    array_slicing,
+    data_adapter_utils,
+    raise_unsupported_arg,
+)
 from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
@@ -327,6 +331,28 @@ class DatasetAdapter(DataAdapter):
     def partial_batch_size(self) -> int | None:
         """The dataset knows."""
         return None
+
+
+def train_validation_split(arrays: Any, share: float) -> tuple[Any, Any]:
+    """Arrays without their last rows, and these rows. Of sparse tensors, Keras divides the numbers of the rows."""
+    given: Any = tree.map_structure(of_library, arrays, none_is_leaf=False)
+    whole = tree.map_structure(_row_numbers, given, none_is_leaf=False)
+    split: Any = array_slicing.train_validation_split
+    first, last = split(whole, validation_split=share)
+    kept: Any = tree.map_structure(_rows, given, first, none_is_leaf=False)
+    return kept, tree.map_structure(_rows, given, last, none_is_leaf=False)
+
+
+def _row_numbers(x: Any) -> Any:
+    return np.arange(x.shape[0]) if is_sparse_tensor(x) else x
+
+
+def _rows(x: Any, part: Any) -> Any:
+    """Rows of x that follow one another: some arrays, or the numbers of rows of a sparse tensor."""
+    if not is_sparse_tensor(x):
+        return part
+    rest = x.shape[1:].as_list()
+    return tf.sparse.slice(x, [int(part[0]), *[0] * len(rest)], [len(part), *rest])
 
 
 def as_result(x: Any) -> Any:

@@ -14,7 +14,7 @@ from keras.src import (
 from keras.src.backend import config
 from keras.src.losses import loss as loss_module
 from keras.src.trainers import trainer as base_trainer
-from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
+from keras.src.trainers.data_adapters import data_adapter_utils
 from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
@@ -26,6 +26,7 @@ from tapeflow._src.keras.backend.data import (
     as_result,
     as_tensors,
     joined_results,
+    train_validation_split,
     way_to_program,
 )
 from tapeflow._src.keras.backend.legacy import LegacyTrainer
@@ -215,10 +216,8 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
             warnings.warn(f"Limiting epochs to {limit}", stacklevel=2)
             epochs = limit
         if validation_split and validation_data is None:
-            split: Any = array_slicing.train_validation_split
-            (x, y, sample_weight), validation_data = split(
-                (x, y, sample_weight), validation_split=validation_split
-            )
+            parts = train_validation_split((x, y, sample_weight), validation_split)
+            (x, y, sample_weight), validation_data = parts
         batches = Batches(
             x,
             y,
