@@ -46,7 +46,7 @@ def port():
 
 @pytest.fixture
 def pair(port):
-    Hub(port, 2, {"port": 7})
+    Hub("127.0.0.1", port, 2, {"port": 7})
     guests = [Guest(port, 0), Guest(port, 1)]
     assert [g.hear("welcome")["welcome"] for g in guests] == [{"port": 7}] * 2
     yield guests
@@ -120,7 +120,7 @@ def no_hub_is_left():
 
 def test_who_is_silent_has_failed(port, monkeypatch):
     monkeypatch.setenv("TAPEFLOW_HEARTBEAT", "0.5")
-    Hub(port, 2, {})
+    Hub("127.0.0.1", port, 2, {})
     first, second = Guest(port, 0), Guest(port, 1)
     second.hear("welcome")
     while True:
@@ -136,7 +136,7 @@ def test_who_is_silent_has_failed(port, monkeypatch):
 
 def test_who_does_not_come_has_failed(port, monkeypatch):
     monkeypatch.setenv("TAPEFLOW_START_LIMIT", "0.5")
-    Hub(port, 3, {})
+    Hub("127.0.0.1", port, 3, {})
     guests = [Guest(port, 0), Guest(port, 2)]
     for guest in guests:
         told = guest.hear("failed")

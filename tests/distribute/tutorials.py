@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import Any
 
 import numpy as np
 import tensorflow as tf  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
-keras = tf.keras
+keras: Any = tf.keras
 EACH = 16  # rows of a batch for a worker
 
 

@@ -58,14 +58,16 @@ class Hub:
     """The server of a job.
 
     Args:
+      host: its address. One that only this machine can reach is not opened to others.
       port: where it listens.
       count: how many workers there are.
       about: what is told to all of them when the last one has come.
     """
 
-    def __init__(self, port: int, count: int, about: dict[str, Any]) -> None:
+    def __init__(self, host: str, port: int, count: int, about: dict[str, Any]) -> None:
         self._count, self._about = count, about
-        self._server = socket.create_server(("", port), backlog=count)
+        local = host in ("localhost", "127.0.0.1")
+        self._server = socket.create_server((host if local else "", port), backlog=count)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._server, selectors.EVENT_READ)
         self._guests: dict[int, _Guest] = {}

@@ -63,7 +63,7 @@ class Job:
         self._failing = False
         host, port = _place(addresses[0])
         if number == 0:
-            Hub(port, self.count, {"port": _free_port()})
+            Hub(host, port, self.count, {"port": _free_port()})
         self._connection = self._connected(host, port)
         self._send(hello=number)
         os.register_at_fork(after_in_child=self._forget)
