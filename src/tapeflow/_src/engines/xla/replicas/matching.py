@@ -36,6 +36,7 @@ from tapeflow._src.engines.xla.replicas.alike import (
 )
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes import optimized
+from tapeflow._src.graph.passes.common_subexpressions import key_of
 from tapeflow._src.graph.sizes import needs
 
 
@@ -101,6 +102,7 @@ class _Matching:
         self._common: dict[Value, Value] = {}
         self._members: dict[Value, tuple[Value, int]] = {}
         self._differing: set[Value] = set()
+        self._done: dict[Any, Node] = {}  # the nodes outside of replicas
         self._chosen: dict[tuple[Value, ...], Value] = {}
         self._first: First = {}
         self._copies = {v: copies.values for copies in graph.copies for v in copies.values}
@@ -155,8 +157,20 @@ class _Matching:
         elif node.has_effect:
             raise Unlike(not_lowered(node))
         elif not self._is_sum(node) and not self._is_gathered(node):
-            self._add(node, [self._for_all(v) for v in node.inputs])
-            self._common.update((v, v) for v in node.outputs)
+            self._add_common(node)
+
+    def _add_common(self, node: Node) -> None:
+        """Adds a node that all devices compute; but once, if the same is done for each copy of a variable."""
+        inputs = tuple([self._for_all(v) for v in node.inputs])
+        try:
+            key = (node.primitive, inputs, key_of(of_first(node.attrs, self._first)))
+        except TypeError:
+            key = id(node)
+        first = self._done.setdefault(key, node)
+        if first is node:
+            self._add(node, inputs)
+        self._common.update(zip(node.outputs, first.outputs, strict=True))
+        self._first.update(zip(node.outputs, first.outputs, strict=True))
 
     def _add(self, node: Node, inputs: Sequence[Value]) -> None:
         new = node.replaced(inputs)

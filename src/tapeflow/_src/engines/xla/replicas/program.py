@@ -218,8 +218,9 @@ class ReplicasProgram:
             if not self._watch.allows(_Local(held, self._roots, i)):
                 return self._refused(held)
         arrays = [self._array(held, i) for i in range(len(self._roots))]
+        given = Counter(map(id, arrays))  # two variables may have been assigned one value
         for i in self._donated:
-            if not self._is_private(held, self._roots[i], step):
+            if given[id(arrays[i])] > 1 or not self._is_private(held, self._roots[i], step):
                 arrays[i] = jnp.array(arrays[i], copy=True)
         values = dict(zip(self._inputs, arrays, strict=True))
         arrays.clear()
@@ -278,13 +279,15 @@ class ReplicasProgram:
     def _new_values(self, values: dict[Value, Any]) -> Callable[[int], Tensor | None]:
         """What gives the new value of a variable whose memory is given away, from the moment on that it is there."""
         given = set(self._donated.values())
+        wholes: dict[int, Whole] = {}
 
         def made(i: int) -> Tensor | None:
             place, member = self._new[i]
             found = values.get(self._outputs[place]) if place in given else None
             if found is None:
                 return None
-            return part_of(Whole(found, False), member or 0, self.mesh)
+            whole = wholes.setdefault(place, Whole(found, not self._found.is_family[place]))
+            return part_of(whole, member or 0, self.mesh)
 
         return made
 
