@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,13 @@ def module(tf: Any, table: bool = True) -> Any:
                     ["a", "b"], tf.constant([10, 20], tf.int64)
                 )
                 self.table = tf.lookup.StaticHashTable(pairs, -1)
+                path = Path(tempfile.mkdtemp()) / "words.txt"
+                path.write_text("x\ny\nz\n")
+                index = tf.lookup.TextFileIndex
+                lines = tf.lookup.TextFileInitializer(
+                    str(path), tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER
+                )
+                self.lines = tf.lookup.StaticHashTable(lines, -7)
             self.constant = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 
         @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
@@ -67,7 +76,7 @@ def module(tf: Any, table: bool = True) -> Any:
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
         def words(self, x):
-            return self.table.lookup(x) if table else tf.size(x)
+            return [self.table.lookup(x), self.lines.lookup(x)] if table else tf.size(x)
 
         @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32)])
         def shapes(self, x):
@@ -98,7 +107,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "part": lambda tf, m: m.parts[1](tf.constant([1.0, 2.0])),
     "loops": lambda tf, m: m.loops(2.0, 4),
     "lists": lambda tf, m: m.lists(X),
-    "words": lambda tf, m: m.words(["b", "c", "a"]),
+    "words": lambda tf, m: m.words(["b", "c", "a", "z"]),
     "shapes": lambda tf, m: m.shapes(X),
     "variables": lambda tf, m: [m.named["one"] + 0.0, m.named["two"][0] + 0, m.counter + 0],
     "signature": lambda tf, m: m.signatures["serving_default"](x=tf.constant(X)),

@@ -11,6 +11,8 @@ from tests.tensorflow_files import models, program
 import tapeflow as tf
 from tapeflow._src.tensorflow_files import running, special_ops
 from tapeflow._src.tensorflow_files.descriptions import descriptions
+from tapeflow._src.tensorflow_files.graphs import Library
+from tapeflow._src.tensorflow_files.messages import Damage
 
 FORMAT = tf.saved_model.SaveOptions(format="tensorflow")
 
@@ -143,3 +145,12 @@ def test_what_is_described_can_be_called():
             refused[name] = taken
     assert refused == {}
     assert running.OPS.keys() <= descriptions().keys()
+
+
+def test_a_table_is_filled_from_the_folder_of_its_model_only(tmp_path):
+    runner = running.Runner(Library([]), str(tmp_path / "model"))
+    (tmp_path / "secret.txt").write_text("a\n")
+    table = special_ops.Table(tf.string, tf.int64)
+    given = {"table_handle": table, "filename": tf.constant(str(tmp_path / "secret.txt"))}
+    with pytest.raises(Damage, match="outside of the model's folder"):
+        running.SPECIAL["InitializeTableFromTextFileV2"](runner, given, {})

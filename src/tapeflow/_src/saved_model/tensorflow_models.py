@@ -124,7 +124,7 @@ class _Loader:
             )
         library = graph.graph_def.library.function
         self._library = Library(library)
-        self._runner = Runner(self._library)
+        self._runner = Runner(self._library, folder)
         self._constants = {n.name: n for n in graph.graph_def.node if n.op == "Const"}
         self._made: dict[int, Any] = {}
 

@@ -67,7 +67,7 @@ def _value(text: str) -> Any:
     return as_dtype(text[1:]) if text[0] == "@" else json.loads(text)
 
 
-_TABLE = """
+_TABLE = r"""
 Abs: x:T > y:T | T
 Acos: x:T > y:T | T
 Acosh: x:T > y:T | T
@@ -177,6 +177,7 @@ Igamma: a:T x:T > z:T | T
 Igammac: a:T x:T > z:T | T
 Imag: input:T > output:Tout | T=@complex64 Tout=@float32
 InTopKV2: predictions:@float32 targets:T k:T > precision:@bool | T=@int32
+InitializeTableFromTextFileV2: table_handle:@resource filename:@string > | key_index value_index vocab_size=-1 delimiter="\t" offset=0
 InitializeTableV2: table_handle:@resource keys:Tkey values:Tval > | Tkey Tval
 Inv: x:T > y:T | T
 Invert: x:T > y:T | T

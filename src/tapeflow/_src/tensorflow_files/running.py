@@ -42,10 +42,16 @@ _UNIMPORTANT = frozenset(
 
 
 class Runner:
-    """Runs functions of a library."""
+    """Runs functions of a library.
 
-    def __init__(self, library: Library) -> None:
+    Args:
+      library: the functions.
+      folder: of the files that they may read.
+    """
+
+    def __init__(self, library: Library, folder: str) -> None:
         self.library = library
+        self.folder = folder
 
     def call(self, name: str, inputs: Sequence[Any]) -> list[Any]:
         """The results of a function. Inputs are tensors, variables, and what special ops give."""

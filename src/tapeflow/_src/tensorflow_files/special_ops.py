@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -299,26 +300,20 @@ class Table:
     """A table that is filled once."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
-        self._dtypes = (key_dtype, value_dtype)
-        self._filled: tuple[Any, Any] | None = None
+        self.dtypes = (key_dtype, value_dtype)
+        self.initializer: Any = None
         self._tables: dict[Any, Any] = {}
-
-    def fill(self, keys: Any, values: Any) -> None:
-        """Puts in keys and values."""
-        self._filled = (keys, values)
 
     def find(self, keys: Any, default: Any) -> Any:
         """The values of keys."""
-        from tapeflow._src.lookup.initializers import KeyValueTensorInitializer
         from tapeflow._src.lookup.static import StaticHashTable
 
-        if self._filled is None:
+        if self.initializer is None:
             raise Damage("a table is asked that was never filled")
         known = default.numpy()[()]
         if known not in self._tables:
             with init_scope():
-                pairs = KeyValueTensorInitializer(*self._filled)
-                self._tables[known] = StaticHashTable(pairs, known)
+                self._tables[known] = StaticHashTable(self.initializer, known)
         return self._tables[known].lookup(keys)
 
 
@@ -329,7 +324,31 @@ def _table(runner: Runner, given: Any, attrs: Any) -> Any:
 
 @_op("LookupTableImportV2", "InitializeTableV2")
 def _fill_table(runner: Runner, given: Any, attrs: Any) -> Any:
-    given["table_handle"].fill(given["keys"], given["values"])
+    from tapeflow._src.lookup.initializers import KeyValueTensorInitializer
+
+    given["table_handle"].initializer = KeyValueTensorInitializer(given["keys"], given["values"])
+
+
+@_op("InitializeTableFromTextFileV2")
+def _fill_table_from_file(runner: Runner, given: Any, attrs: Any) -> Any:
+    from tapeflow._src.lookup.initializers import TextFileInitializer
+
+    path = os.path.realpath(given["filename"].numpy().decode())
+    inside = os.path.realpath(runner.folder)
+    if os.path.commonpath([path, inside]) != inside:
+        raise Damage(f"a table is to be filled from a file outside of the model's folder: {path!r}")
+    table = given["table_handle"]
+    key_dtype, value_dtype = table.dtypes
+    table.initializer = TextFileInitializer(
+        path,
+        key_dtype,
+        attrs["key_index"],
+        value_dtype,
+        attrs["value_index"],
+        None if attrs["vocab_size"] < 0 else attrs["vocab_size"],
+        attrs["delimiter"],
+        value_index_offset=attrs["offset"],
+    )
 
 
 @_op("LookupTableFindV2")
