@@ -109,8 +109,27 @@ def test_gradients_flow_through_sparse_products() -> None:
 
 
 def test_what_takes_no_sparse_tensors_says_so() -> None:
-    with pytest.raises(TypeError, match=r"arctan2.*sparse=False"):
+    with pytest.raises(TypeError, match=r"(?s)arctan2.*sparse=False"):
         ops.arctan2(tf.sparse.from_dense(DENSE), FULL)
+
+
+@pytest.mark.parametrize("name", ["add", "sin", "sum", "mean", "reshape", "concatenate", "power"])
+def test_ragged_tensors_are_refused(name: str) -> None:
+    ragged = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    given = {
+        "add": (ragged, 1.0),
+        "power": (ragged, 2.0),
+        "reshape": (ragged, [3]),
+        "concatenate": ([ragged, ragged],),
+    }
+    with pytest.raises(TypeError, match=f"{name}: takes no RaggedTensor"):
+        getattr(ops, name)(*given.get(name, (ragged,)))
+
+
+def test_lists_are_operands() -> None:
+    found = ops.multiply(tf.sparse.from_dense(DENSE), FULL.tolist())
+    assert kind(found) == "sparse"
+    np.testing.assert_allclose(dense(found), DENSE * FULL)
 
 
 def test_updates_by_slices_touch_their_rows_alone() -> None:

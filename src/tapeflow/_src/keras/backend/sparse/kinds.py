@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import tapeflow as tf
 from tapeflow._src.core.composites.composite import CompositeTensor
+from tapeflow._src.core.errors import shown
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
 
@@ -51,8 +52,13 @@ def sizes_of(x: Any) -> tuple[Any, ...]:
 
 
 def refuse(op: str, x: Any) -> NoReturn:
-    """Says that a function takes no sparse tensors."""
-    raise TypeError(
-        f"{op}: takes no sparse tensors, got {type(x).__name__} of shape {x.shape}. Use "
-        "keras.ops.convert_to_tensor(x, sparse=False) to make it dense."
-    )
+    """Says that a function does not take such a composite tensor."""
+    how = "keras.ops.convert_to_tensor(x, sparse=False)" if is_sparse(x) else "a dense tensor"
+    raise TypeError(f"{op}: takes no {type(x).__name__}, got {shown(x)}. Use {how}.")
+
+
+def check_sparse(op: str, *operands: Any) -> None:
+    """Refuses composite tensors that are not sparse, such as ragged ones."""
+    for x in operands:
+        if isinstance(x, CompositeTensor) and not is_sparse(x):
+            refuse(op, x)

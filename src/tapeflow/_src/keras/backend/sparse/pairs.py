@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import tapeflow as tf
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.sparse.kinds import (
+    check_sparse,
     densified,
     is_sparse,
     is_sparse_tensor,
@@ -29,6 +32,7 @@ def of_pair(function: Function, a: Any, b: Any) -> Any:
       a: the first operand.
       b: the second one.
     """
+    check_sparse(function.__name__, a, b)
     rule = _RULES.get(function.__name__)
     if rule is None:
         for x in (a, b):
@@ -114,7 +118,8 @@ def _dense(function: Function, a: Any, b: Any) -> Tensor:
 
 
 def _is_scalar(x: Any) -> bool:
-    return not is_sparse(x) and not getattr(x, "shape", ())
+    shape = getattr(x, "shape", None)
+    return not is_sparse(x) and (not np.ndim(x) if shape is None else not shape)
 
 
 def _with_dense(function: Function, x: Any, other: Any) -> Any:

@@ -9,11 +9,17 @@ import tapeflow as tf
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.dtypes import result_dtype
-from tapeflow._src.keras.backend.sparse.kinds import densified, is_sparse_tensor, sizes_of
+from tapeflow._src.keras.backend.sparse.kinds import (
+    check_sparse,
+    densified,
+    is_sparse_tensor,
+    sizes_of,
+)
 
 
 def reshape(x: Any, newshape: Any) -> Any:
     """The same elements in another shape."""
+    check_sparse("reshape", x)
     if isinstance(x, IndexedSlices):
         return tf.reshape(densified(x), newshape)
     return tf.sparse.reshape(x, newshape)
@@ -21,6 +27,7 @@ def reshape(x: Any, newshape: Any) -> Any:
 
 def transpose(x: Any, axes: Any = None) -> Any:
     """The axes in another order, by default the reverse one."""
+    check_sparse("transpose", x)
     if isinstance(x, IndexedSlices):
         return tf.transpose(densified(x), axes)
     return tf.sparse.transpose(x, axes)
@@ -28,6 +35,7 @@ def transpose(x: Any, axes: Any = None) -> Any:
 
 def expand_dims(x: Any, axis: Any) -> Any:
     """With new axes of size 1."""
+    check_sparse("expand_dims", x)
     if isinstance(x, IndexedSlices):
         return tf.expand_dims(densified(x), axis)
     axes = [axis] if isinstance(axis, int) else list(axis)
@@ -39,6 +47,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
 
 def squeeze(x: Any, axis: Any = None) -> Any:
     """Without axes of size 1: all of them, or some."""
+    check_sparse("squeeze", x)
     if isinstance(x, IndexedSlices):
         return tf.squeeze(densified(x), axis)
     sizes = x.shape.as_list()
@@ -59,6 +68,7 @@ def squeeze(x: Any, axis: Any = None) -> Any:
 
 def concatenate(function: Callable[..., Any], xs: Any, axis: int | None) -> Any:
     """Tensors joined along an axis: sparse if all of them are, or else what a function gives for dense ones."""
+    check_sparse("concatenate", *xs)
     if axis is None or not all(map(is_sparse_tensor, xs)):
         return function([densified(x) for x in xs], axis)
     dtype = result_dtype(*[x.dtype for x in xs])

@@ -11,6 +11,7 @@ from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.dtypes import as_float, result_dtype
 from tapeflow._src.keras.backend.sparse.kinds import (
+    check_sparse,
     densified,
     is_sparse_tensor,
     sizes_of,
@@ -33,6 +34,7 @@ def sum(function: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
       axis: one axis or several; None for all.
       keepdims: whether they stay, with size 1.
     """
+    check_sparse("sum", x)
     if isinstance(x, IndexedSlices):
         return function(densified(x), axis, keepdims)
     wide = with_values(x, function(x.values, (), False))
@@ -45,6 +47,7 @@ def sum(function: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
 
 def mean(x: Any, axis: Any, keepdims: bool) -> Any:
     """The mean along axes. Rows stay rows where the first axis does, and something else is left of them."""
+    check_sparse("mean", x)
     x = with_values(x, as_float(x.values))
     sizes = sizes_of(x) if is_sparse_tensor(x) else tuple(tf.unstack(x.dense_shape, x.values.ndim))
     axes = _axes(axis, len(sizes))
