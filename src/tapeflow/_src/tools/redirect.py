@@ -8,6 +8,7 @@ True
 >>> redirect.uninstall()
 """
 
+import functools
 import importlib
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from tapeflow._src.core.missing import message, namespace_of
+from tapeflow._src.core.versions import VERSION, __version__
 
 
 class _Redirect(MetaPathFinder, Loader):
@@ -47,6 +49,10 @@ def _find(fullname: str) -> ModuleType | None:
     parent, _, name = fullname.rpartition(".")
     if not parent:
         return importlib.import_module("tapeflow")
+    if fullname.startswith("tensorflow.python"):
+        from tapeflow._src.tools.internals import modules
+
+        return modules.find(fullname)
     if fullname.startswith("tensorflow.keras"):
         return importlib.import_module(fullname.replace("tensorflow", "tapeflow", 1))
     # Namespaces are attributes. Where their files are, and what else there is, is our business.
@@ -59,6 +65,14 @@ def _find(fullname: str) -> ModuleType | None:
 
 _redirect = _Redirect()
 
+WHAT_IT_IS = f"tapeflow {__version__} in the place of TensorFlow {VERSION}."
+
+
+@functools.cache
+def _documentation() -> str:
+    """What `tapeflow` says of itself."""
+    return importlib.import_module("tapeflow").__doc__ or ""
+
 
 def install() -> None:
     """From now on `import tensorflow` gives tapeflow in this process."""
@@ -70,11 +84,17 @@ def install() -> None:
         )
     if _redirect not in sys.meta_path:
         sys.meta_path.insert(0, _redirect)
+    ours = importlib.import_module("tapeflow")
+    # Programs that ask want to know which of TensorFlow's names and rules they find.
+    vars(ours).update(__version__=VERSION, __doc__=f"{WHAT_IT_IS}\n\n{_documentation()}")
 
 
 def uninstall() -> None:
     """Gives the name `tensorflow` back."""
     if _redirect in sys.meta_path:
         sys.meta_path.remove(_redirect)
+    vars(importlib.import_module("tapeflow")).update(
+        __version__=__version__, __doc__=_documentation()
+    )
     for name in [n for n in sys.modules if n.partition(".")[0] == "tensorflow"]:
         del sys.modules[name]

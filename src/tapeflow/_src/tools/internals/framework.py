@@ -1,0 +1,88 @@
+"""Small functions of TensorFlow's `framework` and `ops` that libraries call and that are public nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor
+from tapeflow._src.core.context import executing_eagerly
+from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.ops.array import creation
+from tapeflow._src.ops.array.shaping import get_static_value
+from tapeflow._src.ops.control.control_flow import cond
+from tapeflow._src.ops.control.vectorized_map import vectorized_map
+
+
+def constant_value_as_shape(tensor: Any) -> TensorShape:
+    """The shape that a vector of sizes says, as far as its values are known."""
+    if isinstance(tensor, TensorShape):
+        return tensor
+    value = get_static_value(tensor)
+    if value is None:
+        size = convert_to_tensor(tensor).shape[0]
+        return TensorShape(None if size is None else [None] * size)
+    return TensorShape([None if n < 0 else int(n) for n in value])
+
+
+def smart_constant_value(pred: Any) -> bool | None:
+    """The value of a condition, if it is known before the program runs."""
+    if isinstance(pred, (bool, int)):
+        return bool(pred)
+    value = get_static_value(pred)
+    return None if value is None else bool(value)
+
+
+def smart_cond(
+    pred: Any,
+    true_fn: Callable[[], Any],
+    false_fn: Callable[[], Any],
+    name: str | None = None,
+) -> Any:
+    """One of two branches; if the condition is known, only that one is traced."""
+    known = smart_constant_value(pred)
+    if known is None:
+        return cond(pred, true_fn, false_fn)
+    return true_fn() if known else false_fn()
+
+
+def convert_variables_to_tensors(values: Any) -> Any:
+    """The structure with the values of its variables in their place."""
+    return nest.map_structure(
+        lambda x: convert_to_tensor(x) if isinstance(x, Variable) else x, values
+    )
+
+
+def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A tensor, or the composite tensor as it is."""
+    if isinstance(value, CompositeTensor):
+        return value
+    return convert_to_tensor(value, dtype=dtype)
+
+
+def in_xla_context(graph: Any = None) -> bool:
+    """Whether ops are traced for XLA alone, which TensorFlow's control flow must know and ours need not."""
+    return False
+
+
+def inside_function() -> bool:
+    """Whether ops are traced."""
+    return not executing_eagerly()
+
+
+def pfor(loop_fn: Callable[[Tensor], Any], iters: Any, **_: Any) -> Any:
+    """A loop whose rounds are computed all at once: the results, one above the other."""
+    return vectorized_map(loop_fn, creation.range(iters))
+
+
+def register(name: str) -> Callable[[Any], Any]:
+    """Marks a class as known by a name in files; ours knows them by another way."""
+    return lambda decorated: decorated
+
+
+def register_codec(codec: Any) -> None:
+    """How values of a type are written in TensorFlow's files: ours are not."""

@@ -1,0 +1,238 @@
+"""Which of TensorFlow's modules that are not public there are, and where their names are found."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import inspect
+import logging
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from tapeflow._src.core.composites.composite import CompositeTensor
+from tapeflow._src.core.spec import TypeSpec
+from tapeflow._src.core.tensor import Reference
+from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.data.iterator import OwnedIterator
+from tapeflow._src.ops.array.shaping import get_static_value, is_tensor
+from tapeflow._src.tools.internals import decorators, eager, framework, structures
+
+
+class Internal(NamedTuple):
+    """A module of TensorFlow's.
+
+    Attributes:
+      namespaces: where its names are public, the first that has one wins; "" is `tf` itself.
+      own: names that are public nowhere.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    own: Mapping[str, Any] = {}
+
+
+def _also(module: Any, **more: Any) -> dict[str, Any]:
+    return {name: each for name, each in vars(module).items() if not name.startswith("__")} | more
+
+
+_TENSORS = ("", "compat.v1", "raw_ops")
+_UTIL = _also(decorators)
+
+MODULES: dict[str, Internal] = {
+    "client.device_lib": Internal(("config",)),
+    "data.ops.dataset_ops": Internal(("data", "compat.v1.data")),
+    "data.ops.iterator_ops": Internal(("data",), {"OwnedIterator": OwnedIterator}),
+    "eager.backprop": Internal(("", "autodiff")),
+    "eager.context": Internal(("", "config"), _also(eager)),
+    "eager.def_function": Internal(("",)),
+    "eager.monitoring": Internal(
+        (), dict.fromkeys(("BoolGauge", "StringGauge", "Counter", "Sampler"), eager.Gauge)
+    ),
+    "eager.record": Internal((), _also(eager)),
+    "eager.tape": Internal((), _also(eager)),
+    "framework.composite_tensor": Internal((), {"CompositeTensor": CompositeTensor}),
+    "framework.config": Internal(("config", "config.experimental")),
+    "framework.constant_op": Internal(("",)),
+    "framework.dtypes": Internal(("dtypes", "")),
+    "framework.errors": Internal(("errors",)),
+    "framework.errors_impl": Internal(("errors",)),
+    "framework.func_graph": Internal(("",)),
+    "framework.indexed_slices": Internal(("",)),
+    "framework.ops": Internal(
+        _TENSORS,
+        {
+            "EagerTensor": eager.EagerTensor,
+            "convert_to_tensor_or_composite": framework.convert_to_tensor_or_composite,
+            "executing_eagerly_outside_functions": lambda: True,
+            "inside_function": framework.inside_function,
+        },
+    ),
+    "framework.random_seed": Internal(("random", "compat.v1")),
+    "framework.smart_cond": Internal((), _also(framework)),
+    "framework.sparse_tensor": Internal(("", "sparse")),
+    "framework.tensor": Internal(("",)),
+    "framework.tensor_conversion": Internal(("",)),
+    "framework.tensor_conversion_registry": Internal(("",)),
+    "framework.tensor_shape": Internal(("", "compat", "compat.v1")),
+    "framework.tensor_spec": Internal(("",)),
+    "framework.tensor_util": Internal(
+        ("",),
+        {
+            "constant_value": get_static_value,
+            "constant_value_as_shape": framework.constant_value_as_shape,
+            "is_tf_type": is_tensor,
+        },
+    ),
+    "framework.test_util": Internal(("test", "compat.v1.test")),
+    "framework.type_spec": Internal(
+        ("",),
+        {
+            "BatchableTypeSpec": TypeSpec,
+            "register": framework.register,
+            "register_type_spec_from_value_converter": lambda *_: None,
+        },
+    ),
+    "framework.type_spec_registry": Internal(
+        (),
+        {
+            "register": framework.register,
+            "_NAME_TO_TYPE_SPEC": {},
+            "_TYPE_SPEC_TO_NAME": {},
+        },
+    ),
+    "module.module": Internal(("",)),
+    "ops.array_ops": Internal(_TENSORS),
+    "ops.array_ops_stack": Internal(("",)),
+    "ops.check_ops": Internal(("debugging", "")),
+    "ops.clip_ops": Internal(("",)),
+    "ops.cond": Internal(("",)),
+    "ops.control_flow_assert": Internal(("",)),
+    "ops.control_flow_case": Internal(("",)),
+    "ops.control_flow_ops": Internal(("", "compat.v1")),
+    "ops.control_flow_util": Internal(
+        (),
+        {
+            "GraphOrParentsInXlaContext": framework.in_xla_context,
+            "EnableControlFlowV2": lambda graph: True,
+            "ENABLE_CONTROL_FLOW_V2": True,
+        },
+    ),
+    "ops.custom_gradient": Internal(("",)),
+    "ops.functional_ops": Internal(("",)),
+    "ops.gen_array_ops": Internal(_TENSORS),
+    "ops.gen_math_ops": Internal(("math", *_TENSORS)),
+    "ops.gen_nn_ops": Internal(("nn", "raw_ops", "")),
+    "ops.gen_sparse_ops": Internal(("sparse", "raw_ops")),
+    "ops.gradients_impl": Internal(("", "compat.v1")),
+    "ops.gradients_util": Internal(("", "compat.v1")),
+    "ops.image_ops": Internal(("image",)),
+    "ops.init_ops": Internal(("compat.v1", "")),
+    "ops.init_ops_v2": Internal(("",)),
+    "ops.linalg.linalg": Internal(("linalg",)),
+    "ops.linalg.linalg_impl": Internal(("linalg",)),
+    "ops.linalg.linear_operator": Internal(("linalg",)),
+    "ops.linalg.sparse.sparse": Internal(("sparse",)),
+    "ops.linalg_ops": Internal(("linalg", "")),
+    "ops.logging_ops": Internal(("",)),
+    "ops.map_fn": Internal(("",)),
+    "ops.math_ops": Internal(("math", *_TENSORS)),
+    "ops.nn": Internal(("nn",)),
+    "ops.nn_impl": Internal(("nn",)),
+    "ops.nn_ops": Internal(("nn", "")),
+    "ops.parallel_for.control_flow_ops": Internal(("",), {"pfor": framework.pfor}),
+    "ops.ragged.ragged_tensor": Internal(("", "ragged")),
+    "ops.random_ops": Internal(("random",)),
+    "ops.resource_variable_ops": Internal(
+        ("",), {"ResourceVariable": Variable, "BaseResourceVariable": Variable}
+    ),
+    "ops.script_ops": Internal(("",)),
+    "ops.sparse_ops": Internal(("sparse",)),
+    "ops.special_math_ops": Internal(("math", "math.special", "")),
+    "ops.state_ops": Internal(("compat.v1", "")),
+    "ops.stateless_random_ops": Internal(("random",)),
+    "ops.string_ops": Internal(("strings", "")),
+    "ops.tensor_array_ops": Internal(("",)),
+    "ops.variable_scope": Internal(("compat.v1", "")),
+    "ops.variables": Internal(("", "compat.v1")),
+    "ops.while_loop": Internal(("",)),
+    "platform.gfile": Internal(("io.gfile",)),
+    "platform.test": Internal(("test",)),
+    "platform.tf_logging": Internal(
+        (), _also(logging, warn=logging.warning, log_first_n=lambda *_: None)
+    ),
+    "saved_model.nested_structure_coder": Internal(
+        (), {"register_codec": framework.register_codec}
+    ),
+    "saved_model.load": Internal(("saved_model",)),
+    "saved_model.save": Internal(("saved_model",)),
+    "summary.summary": Internal(("summary",)),
+    "tf2": Internal((), {"enabled": lambda: True}),
+    "trackable.autotrackable": Internal(("",)),
+    "trackable.base": Internal(("train.experimental", "")),
+    "trackable.data_structures": Internal((), _also(framework)),
+    "training.checkpoint_utils": Internal(("train",)),
+    "training.moving_averages": Internal(("train",)),
+    "util.compat": Internal(("compat",)),
+    "util.deprecation": Internal((), _UTIL),
+    "util.dispatch": Internal(
+        ("experimental",), {"add_dispatch_support": lambda target=None: target or (lambda f: f)}
+    ),
+    "util.variable_utils": Internal((), _also(framework)),
+    "util.nest": Internal(
+        ("nest",),
+        _also(
+            structures,
+            _is_namedtuple=structures.is_namedtuple,
+            _yield_value=structures.values_of,
+            _sequence_like=structures.like,
+        ),
+    ),
+    "util.object_identity": Internal((), {"Reference": Reference}),
+    "util.tf_contextlib": Internal((), {"contextmanager": contextlib.contextmanager}),
+    "util.tf_decorator": Internal((), _UTIL),
+    "util.tf_export": Internal((), _UTIL),
+    "util.tf_inspect": Internal((), _also(inspect, _inspect=inspect)),
+}
+
+
+class StandIn(ModuleType):
+    """A module of TensorFlow's, whose names are looked up where they are public."""
+
+    def __init__(self, name: str, internal: Internal) -> None:
+        super().__init__(
+            name, "A module of TensorFlow's that is not public, as far as libraries use it."
+        )
+        self.__dict__.update(internal.own)
+        self._namespaces = internal.namespaces
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__"):
+            for namespace in self._namespaces:
+                try:
+                    found = functools.reduce(
+                        getattr,
+                        filter(None, namespace.split(".")),
+                        importlib.import_module("tapeflow"),
+                    )
+                    return getattr(found, name)
+                except AttributeError:
+                    continue
+        raise AttributeError(
+            f"{self.__name__}.{name} is an inside of TensorFlow's that tapeflow does not have. "
+            "What is there: docs/migrate.md"
+        )
+
+
+def find(fullname: str) -> ModuleType | None:
+    """Our module for one of TensorFlow's below `tensorflow.python`, or for a folder of such."""
+    inside = fullname.removeprefix("tensorflow.").removeprefix("python").removeprefix(".")
+    if not fullname.startswith("tensorflow.python"):
+        return None
+    if inside in MODULES:
+        return StandIn(fullname, MODULES[inside])
+    if not inside or any(name.startswith(f"{inside}.") for name in MODULES):
+        folder = StandIn(fullname, Internal())
+        folder.__path__ = []
+        return folder
+    return None
