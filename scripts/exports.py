@@ -134,13 +134,14 @@ NAMESPACES = {
     ),
     "compat.v1": Namespace(
         "`tf.compat.v1`: what libraries of TensorFlow 2's time use of TensorFlow 1; other names are those of `tf`.",
-        inside=("debugging",),
+        inside=("debugging", "logging"),
         like="tapeflow",
     ),
     "compat.v1.debugging": Namespace(
         "`tf.compat.v1.debugging`: assertions with TensorFlow 1's arguments.",
         like="tapeflow.debugging",
     ),
+    "compat.v1.logging": Namespace("`tf.compat.v1.logging`: what goes to `tf.get_logger()`."),
     "compat.v2": Namespace("`tf.compat.v2`: the names of `tf`.", like="tapeflow"),
     "config": Namespace(
         "`tf.config`: settings for the whole program.",

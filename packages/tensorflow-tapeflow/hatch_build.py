@@ -28,7 +28,9 @@ class CustomBuildHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Looks for TensorFlow, and adds the description of a `tensorflow`."""
         folder = Path(sysconfig.get_paths()["purelib"])
-        real = [path.name for path in folder.glob("tensorflow*-*.dist-info") if _is_tensorflow(path)]
+        real = [
+            path.name for path in folder.glob("tensorflow*-*.dist-info") if _is_tensorflow(path)
+        ]
         if real:
             raise RuntimeError(
                 f"TensorFlow is installed in this environment ({real[0]}), and two packages cannot have one name. "
@@ -47,4 +49,10 @@ class CustomBuildHook(BuildHookInterface):
 def _is_tensorflow(path: Path) -> bool:
     """Whether a distribution is TensorFlow itself, under one of its names."""
     name = path.name.partition("-")[0]
-    return name in ("tensorflow", "tensorflow_cpu", "tensorflow_gpu", "tensorflow_intel", "tf_nightly")
+    return name in (
+        "tensorflow",
+        "tensorflow_cpu",
+        "tensorflow_gpu",
+        "tensorflow_intel",
+        "tf_nightly",
+    )

@@ -32,6 +32,10 @@ from tapeflow._src.distribute.input_context import (
     InputReplicationMode as InputReplicationMode,
     RunOptions as RunOptions,
 )
+from tapeflow._src.distribute.left_out import (
+    ParameterServerStrategy as ParameterServerStrategy,
+    TPUStrategy as TPUStrategy,
+)
 from tapeflow._src.distribute.mirrored import (
     MirroredStrategy as MirroredStrategy,
     OneDeviceStrategy as OneDeviceStrategy,

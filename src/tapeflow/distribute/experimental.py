@@ -10,6 +10,11 @@ from tapeflow._src.distribute.communication import (
     CommunicationImplementation as CommunicationImplementation,
     CommunicationOptions as CommunicationOptions,
 )
+from tapeflow._src.distribute.left_out import (
+    CentralStorageStrategy as CentralStorageStrategy,
+    ParameterServerStrategy as ParameterServerStrategy,
+    TPUStrategy as TPUStrategy,
+)
 from tapeflow._src.distribute.multi_worker import (
     ExperimentalMultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )

@@ -14,17 +14,6 @@ from types import ModuleType
 from typing import Any
 
 ADVICE = {
-    "tf.distribute.ParameterServerStrategy": (
-        "Use tf.distribute.MultiWorkerMirroredStrategy: workers in step, without servers."
-    ),
-    "tf.distribute.TPUStrategy": "Use tf.distribute.MirroredStrategy, or keras.distribution, on the devices jax has.",
-    "tf.distribute.experimental.CentralStorageStrategy": "Use tf.distribute.MirroredStrategy.",
-    "tf.distribute.experimental.ParameterServerStrategy": (
-        "Use tf.distribute.MultiWorkerMirroredStrategy: workers in step, without servers."
-    ),
-    "tf.distribute.experimental.TPUStrategy": (
-        "Use tf.distribute.MirroredStrategy, or keras.distribution, on the devices jax has."
-    ),
     "tf.placeholder": "It belongs to TensorFlow 1. Write a function, and call it with tensors.",
     "tf.Session": "It belongs to TensorFlow 1. Ops run at once, and x.numpy() is the value.",
 }

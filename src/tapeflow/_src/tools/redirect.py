@@ -26,7 +26,7 @@ class _Redirect(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname.partition(".")[0] != "tensorflow":
+        if fullname.partition(".")[0] not in ("tensorflow", "tf_keras"):
             return None
         # None would let Python go on, and look for a file of that name among ours.
         if _find(fullname) is None:
@@ -47,6 +47,8 @@ class _Redirect(MetaPathFinder, Loader):
 def _find(fullname: str) -> ModuleType | None:
     """Our module for `tensorflow` or `tensorflow.x`, if there is one."""
     parent, _, name = fullname.rpartition(".")
+    if fullname.startswith("tf_keras"):  # Keras as it was before it was a library of its own
+        return _keras_of_before(fullname)
     if not parent:
         return importlib.import_module("tapeflow")
     if fullname.startswith("tensorflow.python"):
@@ -61,6 +63,16 @@ def _find(fullname: str) -> ModuleType | None:
         return getattr(sys.modules[parent], name)
     found = inside.get(name)
     return found if isinstance(found, ModuleType) and namespace_of(found) else None
+
+
+def _keras_of_before(fullname: str) -> ModuleType | None:
+    """Our module for `tf_keras.x`: Keras 3's, which has the names that libraries use."""
+    from tapeflow._src.tools.internals import modules
+
+    _, _, inside = fullname.partition(".")
+    if modules.is_of_keras(inside):
+        return modules.of_keras(fullname, inside)
+    return importlib.import_module(f"tapeflow.keras.{inside}" if inside else "tapeflow.keras")
 
 
 _redirect = _Redirect()

@@ -53,7 +53,7 @@ from tapeflow._src.compat.variables import (
     variable_scope as variable_scope,
 )
 from tapeflow._src.core.missing import Missing as _Missing
-from tapeflow.compat.v1 import debugging as debugging
+from tapeflow.compat.v1 import debugging as debugging, logging as logging
 
 # For editors and type checkers: these are imported when they are first asked for.
 if _typing.TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.deprecation`, `tf_export` and their kin: they mark things, and leave them as they are here."""
+"""`tensorflow.python.util.deprecation`, `tf_export` and their kin: they mark things, and leave them as they are."""
 
 from __future__ import annotations
 

@@ -196,6 +196,23 @@ MODULES: dict[str, Internal] = {
 }
 
 
+_OF_KERAS = ("__internal__", "api", "src")
+
+
+def is_of_keras(inside: str) -> bool:
+    """Whether a module of `tf_keras` is one of its insides."""
+    return inside.partition(".")[0] in _OF_KERAS
+
+
+def of_keras(fullname: str, inside: str) -> ModuleType:
+    """One of the insides of `tf_keras`: the public names of Keras, below any folder."""
+    folders = ("_v1", "_v2", "api", "keras", "legacy", "src", "__internal__")
+    public = [part for part in inside.split(".") if part not in folders]
+    found = StandIn(fullname, Internal((".".join(["keras", *public]),)))
+    found.__path__ = []
+    return found
+
+
 class StandIn(ModuleType):
     """A module of TensorFlow's, whose names are looked up where they are public."""
 

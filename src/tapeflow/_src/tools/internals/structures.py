@@ -131,7 +131,7 @@ def get_traverse_shallow_structure(
 ) -> Any:
     """A structure as deep as a function says: False for what is not to be looked into, and True for a leaf.
 
-    >>> get_traverse_shallow_structure(lambda s: isinstance(s, list), [1, (2, 3)])
+    >>> get_traverse_shallow_structure(lambda s: not isinstance(s, tuple), [1, (2, 3)])
     [True, False]
     """
     answer = traverse_fn(structure)
