@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -259,3 +260,42 @@ def get_default_graph() -> Graph:
     True
     """
     return _default_graph if context.tracer is None else context.tracer.graph
+
+
+@export("compat.v1.colocate_with")
+def colocate_with(
+    op: Any, ignore_existing: bool = False
+) -> contextlib.AbstractContextManager[None]:
+    """A scope without effect: ops run where their inputs are.
+
+    >>> with tf.compat.v1.colocate_with(tf.constant(1.0)):
+    ...     tf.constant(2.0).numpy()
+    np.float32(2.0)
+    """
+    return contextlib.nullcontext()
+
+
+@export("compat.v1.control_flow_v2_enabled")
+def control_flow_v2_enabled() -> bool:
+    """Whether branches and loops are functions: always.
+
+    >>> tf.compat.v1.control_flow_v2_enabled()
+    True
+    """
+    return True
+
+
+@export("compat.v1.enable_control_flow_v2")
+def enable_control_flow_v2() -> None:
+    """Accepted: branches and loops are functions anyway.
+
+    >>> tf.compat.v1.enable_control_flow_v2()
+    """
+
+
+@export("compat.v1.reset_default_graph")
+def reset_default_graph() -> None:
+    """Accepted: ops run at once, and no graph is kept.
+
+    >>> tf.compat.v1.reset_default_graph()
+    """

@@ -20,6 +20,15 @@ from tapeflow._src.core.shapes import TensorShape
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
+_BOTH_SIDES = "add and div floordiv matmul mod mul or pow sub truediv xor"
+_ONE_SIDE = "abs eq ge getitem gt invert le lt ne neg"
+_LISTED_OPERATORS = frozenset(
+    f"__{name}__"
+    for name in _ONE_SIDE.split()
+    + [side + name for side in ("", "r") for name in _BOTH_SIDES.split()]
+)
+
+
 class Operators:
     """The operators of tensors and variables, for readers and type checkers: `ops/methods.py` defines them."""
 
@@ -75,6 +84,9 @@ class Tensor(Operators):
 
     # With a `__dict__`: programs hang what they like on tensors.
     __slots__ = ("__dict__", "__weakref__", "_array", "_id")
+
+    # What a class that wraps tensors has to pass on, as TensorFlow lists it.
+    OVERLOADABLE_OPERATORS = _LISTED_OPERATORS
 
     # NumPy asks who answers `ndarray + tensor`: the tensor does.
     __array_priority__ = 100
@@ -195,6 +207,8 @@ class Tensor(Operators):
             )
         self._note_escape("bool()")
         return self._array.size == 1 and bool(self._array)
+
+    __nonzero__ = __bool__  # as Python 2 called it: libraries that wrap tensors pass it on
 
     def __int__(self) -> int:
         return int(self._scalar("int()"))

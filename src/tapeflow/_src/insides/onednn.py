@@ -121,6 +121,11 @@ def _onednn() -> _OneDnn | None:
     return None
 
 
+def is_there() -> bool:
+    """Whether the library is installed and can be used."""
+    return _onednn() is not None
+
+
 def use_threads(count: int) -> None:
     """How many threads may compute a convolution."""
     library = _onednn()

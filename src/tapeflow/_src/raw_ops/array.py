@@ -5,7 +5,9 @@ from __future__ import annotations
 import typing
 
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export_value
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.array import creation, moving, shaping
 from tapeflow._src.ops.elementwise import logic
 from tapeflow._src.ops.indexing import gathering, scattering, segments, sequences, slicing
@@ -231,6 +233,24 @@ ReluGrad = RawOp(
     ),
 )
 BroadcastArgs = RawOp("BroadcastArgs", lambda *, s0, s1: shaping.broadcast_dynamic_shape(s0, s1))
+
+
+def _broadcast_gradient_args(*, s0: typing.Any, s1: typing.Any) -> list[Tensor]:
+    """The axes along which gradients of two broadcast tensors are summed up: those of size 1, if shapes differ."""
+    first, second = convert_to_tensor(s0), convert_to_tensor(s1)
+    rank = max(first.shape[0], second.shape[0])
+    padded = [
+        moving.concat([creation.ones([rank - s.shape[0]], s.dtype), s], 0) for s in (first, second)
+    ]
+    differ = logic.not_equal(*padded)
+    apart = reducing.reduce_any(differ) if first.shape == second.shape else True
+    axes = creation.range(rank, dtype=first.dtype)
+    return [
+        gathering.boolean_mask(axes, logic.logical_and(logic.equal(s, 1), apart)) for s in padded
+    ]
+
+
+BroadcastGradientArgs = RawOp("BroadcastGradientArgs", _broadcast_gradient_args)
 EnsureShape = RawOp("EnsureShape", lambda *, input, shape: shaping.ensure_shape(input, shape))
 NextAfter = RawOp("NextAfter", lambda *, x1, x2: sequences.nextafter(x1, x2))
 Empty = RawOp("Empty", lambda *, shape, dtype, init=False: creation.zeros(shape, dtype))
@@ -325,6 +345,7 @@ export_value("UnsortedSegmentMin", "raw_ops.UnsortedSegmentMin")
 export_value("UnsortedSegmentProd", "raw_ops.UnsortedSegmentProd")
 export_value("ReluGrad", "raw_ops.ReluGrad")
 export_value("BroadcastArgs", "raw_ops.BroadcastArgs")
+export_value("BroadcastGradientArgs", "raw_ops.BroadcastGradientArgs")
 export_value("EnsureShape", "raw_ops.EnsureShape")
 export_value("NextAfter", "raw_ops.NextAfter")
 export_value("Empty", "raw_ops.Empty")

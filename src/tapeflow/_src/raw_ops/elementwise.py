@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export_value
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.elementwise import arithmetic, bits, clip, functions, logic
 from tapeflow._src.ops.special import functions as special_functions
+from tapeflow._src.primitives.special.incomplete import gamma_density, igamma
 from tapeflow._src.raw_ops.raw_op import RawOp
 
 Abs = RawOp("Abs", lambda *, x: arithmetic.abs(x))
@@ -116,6 +121,20 @@ Igammac = RawOp("Igammac", lambda *, a, x: special_functions.igammac(a, x))
 Polygamma = RawOp("Polygamma", lambda *, a, x: special_functions.polygamma(a, x))
 Zeta = RawOp("Zeta", lambda *, x, q: special_functions.zeta(x, q))
 
+
+def _random_gamma_grad(*, alpha: Any, sample: Any) -> Tensor:
+    """How a number drawn from a gamma distribution moves with alpha."""
+    a, x = convert_to_tensor(alpha), convert_to_tensor(sample)
+    return -igamma(a, x, n=1) / gamma_density(a, x)
+
+
+IgammaGradA = RawOp(
+    "IgammaGradA", lambda *, a, x: igamma(convert_to_tensor(a), convert_to_tensor(x), n=1)
+)
+RandomGammaGrad = RawOp("RandomGammaGrad", _random_gamma_grad)
+
+export_value("IgammaGradA", "raw_ops.IgammaGradA")
+export_value("RandomGammaGrad", "raw_ops.RandomGammaGrad")
 export_value("Abs", "raw_ops.Abs")
 export_value("Acos", "raw_ops.Acos")
 export_value("Acosh", "raw_ops.Acosh")

@@ -65,6 +65,18 @@ MatrixTriangularSolve = RawOp(
 )
 MatrixDiag = RawOp("MatrixDiag", lambda *, diagonal: diagonals.diag(diagonal))
 MatrixDiagPart = RawOp("MatrixDiagPart", lambda *, input: diagonals.diag_part(input))
+MatrixDiagPartV2 = RawOp(
+    "MatrixDiagPartV2",
+    lambda *, input, k, padding_value: diagonals.diag_part(
+        input, k=k, padding_value=padding_value, align="LEFT_LEFT"
+    ),
+)
+MatrixDiagPartV3 = RawOp(
+    "MatrixDiagPartV3",
+    lambda *, input, k, padding_value, align="RIGHT_LEFT": diagonals.diag_part(
+        input, k=k, padding_value=padding_value, align=align
+    ),
+)
 MatrixSetDiag = RawOp(
     "MatrixSetDiag", lambda *, input, diagonal: diagonals.set_diag(input, diagonal)
 )
@@ -106,6 +118,8 @@ export_value("MatrixSolve", "raw_ops.MatrixSolve")
 export_value("MatrixTriangularSolve", "raw_ops.MatrixTriangularSolve")
 export_value("MatrixDiag", "raw_ops.MatrixDiag")
 export_value("MatrixDiagPart", "raw_ops.MatrixDiagPart")
+export_value("MatrixDiagPartV2", "raw_ops.MatrixDiagPartV2")
+export_value("MatrixDiagPartV3", "raw_ops.MatrixDiagPartV3")
 export_value("MatrixSetDiag", "raw_ops.MatrixSetDiag")
 export_value("MatrixBandPart", "raw_ops.MatrixBandPart")
 export_value("Qr", "raw_ops.Qr")

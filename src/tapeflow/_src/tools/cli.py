@@ -6,6 +6,7 @@
     tapeflow profile script.py [arguments]  run it, and say where the time went
     tapeflow inspect script.py [arguments]  run it, and write a page about one of its steps
     tapeflow launch -n 2 script.py [arguments]    the same in several processes, as workers of one job
+    tapeflow doctor                         what there is here, and what `import tensorflow` gives
     tapeflow demo                           list the examples
     tapeflow demo name|all [--quick] [--output folder]
 
@@ -94,6 +95,14 @@ def _parser() -> argparse.ArgumentParser:
     _add_what(inspect)
     inspect.set_defaults(command=_inspect, error=inspect.error)
 
+    doctor = commands.add_parser(
+        "doctor",
+        help="say what there is in this environment",
+        description="Says which libraries tapeflow has found here, and what `import tensorflow` gives.",
+        allow_abbrev=False,
+    )
+    doctor.set_defaults(command=_doctor)
+
     demo = commands.add_parser(
         "demo",
         help="list the examples, or run one and look at its picture",
@@ -119,6 +128,12 @@ def _add_what(command: argparse.ArgumentParser) -> None:
         metavar="script.py [arguments ...]",
         help="what to run, and the arguments it gets",
     )
+
+
+def _doctor(options: argparse.Namespace) -> None:
+    from tapeflow._src.tools import doctor
+
+    print("\n".join(doctor.lines()))
 
 
 def _profile(options: argparse.Namespace) -> None:

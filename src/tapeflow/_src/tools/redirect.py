@@ -97,6 +97,10 @@ def install() -> None:
     if _redirect not in sys.meta_path:
         sys.meta_path.insert(0, _redirect)
     ours = importlib.import_module("tapeflow")
+    from tapeflow._src.tools.internals import modules
+
+    for namespace in (ours, ours.compat.v2, ours.compat.v1):
+        vars(namespace)["__internal__"] = modules.internal_namespace()
     # Programs that ask want to know which of TensorFlow's names and rules they find.
     vars(ours).update(__version__=VERSION, __doc__=f"{WHAT_IT_IS}\n\n{_documentation()}")
 

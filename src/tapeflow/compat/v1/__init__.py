@@ -19,12 +19,16 @@ from tapeflow._src.compat.checks import (
     assert_rank as assert_rank,
     assert_rank_at_least as assert_rank_at_least,
 )
+from tapeflow._src.compat.dimension import Dimension as Dimension
 from tapeflow._src.compat.first import (
     Session as InteractiveSession,
     Session as Session,
+    colocate_with as colocate_with,
+    control_flow_v2_enabled as control_flow_v2_enabled,
     disable_v2_behavior as disable_eager_execution,
     disable_v2_behavior as disable_v2_behavior,
     div as div,
+    enable_control_flow_v2 as enable_control_flow_v2,
     enable_v2_behavior as enable_eager_execution,
     enable_v2_behavior as enable_resource_variables,
     enable_v2_behavior as enable_v2_behavior,
@@ -38,6 +42,7 @@ from tapeflow._src.compat.first import (
     placeholder_with_default as placeholder_with_default,
     random_normal as random_normal,
     random_uniform as random_uniform,
+    reset_default_graph as reset_default_graph,
     set_random_seed as set_random_seed,
     to_double as to_double,
     to_float as to_float,

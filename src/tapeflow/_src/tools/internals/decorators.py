@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -52,3 +53,8 @@ def unwrap(maybe_decorator: Any) -> tuple[list[Any], Any]:
         wrappers.append(maybe_decorator)
         maybe_decorator = maybe_decorator.__wrapped__
     return wrappers, maybe_decorator
+
+
+def getfullargspec(obj: Any) -> inspect.FullArgSpec:
+    """The parameters of a function, without their types: TensorFlow's functions have none, and some compare."""
+    return inspect.getfullargspec(obj)._replace(annotations={})

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow._src.autodiff.custom_gradient import custom_gradient
 from tapeflow._src.core import nest
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import executing_eagerly
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import float32, int64
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
@@ -16,6 +18,8 @@ from tapeflow._src.ops.array import creation
 from tapeflow._src.ops.array.shaping import get_static_value
 from tapeflow._src.ops.control.control_flow import cond
 from tapeflow._src.ops.control.vectorized_map import vectorized_map
+from tapeflow._src.ops.random.distributions import stateless_parameterized_truncated_normal
+from tapeflow._src.ops.random.numbers import uniform
 
 
 def constant_value_as_shape(tensor: Any) -> TensorShape:
@@ -86,3 +90,34 @@ def register(name: str) -> Callable[[Any], Any]:
 
 def register_codec(codec: Any) -> None:
     """How values of a type are written in TensorFlow's files: ours are not."""
+
+
+def parameterized_truncated_normal(
+    shape: Any,
+    means: Any = 0.0,
+    stddevs: Any = 1.0,
+    minvals: Any = -2.0,
+    maxvals: Any = 2.0,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal random numbers between bounds, by the global generator."""
+    own = uniform([2], 0, 2**62, dtype=int64, seed=seed)
+    parameters = [
+        convert_to_tensor(each, dtype=dtype) for each in (means, stddevs, minvals, maxvals)
+    ]
+    return stateless_parameterized_truncated_normal(shape, own, *parameters)
+
+
+def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
+    """The tensor itself; whoever wants a gradient through it gets an error."""
+
+    @custom_gradient
+    def same(x: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        def refuse(*_: Any) -> Any:
+            raise LookupError(f"Gradient explicitly disabled. Reason: {message}")
+
+        return convert_to_tensor(x), refuse
+
+    return same(input)

@@ -102,7 +102,7 @@ MODULES: dict[str, Internal] = {
         },
     ),
     "module.module": Internal(("",)),
-    "ops.array_ops": Internal(_TENSORS),
+    "ops.array_ops": Internal(_TENSORS, {"prevent_gradient": framework.prevent_gradient}),
     "ops.array_ops_stack": Internal(("",)),
     "ops.check_ops": Internal(("debugging", "")),
     "ops.clip_ops": Internal(("",)),
@@ -142,7 +142,10 @@ MODULES: dict[str, Internal] = {
     "ops.nn_ops": Internal(("nn", "")),
     "ops.parallel_for.control_flow_ops": Internal(("",), {"pfor": framework.pfor}),
     "ops.ragged.ragged_tensor": Internal(("", "ragged")),
-    "ops.random_ops": Internal(("random",)),
+    "ops.random_ops": Internal(
+        ("random",),
+        {"parameterized_truncated_normal": framework.parameterized_truncated_normal},
+    ),
     "ops.resource_variable_ops": Internal(
         ("",), {"ResourceVariable": Variable, "BaseResourceVariable": Variable}
     ),
@@ -169,7 +172,7 @@ MODULES: dict[str, Internal] = {
     "summary.summary": Internal(("summary",)),
     "tf2": Internal((), {"enabled": lambda: True}),
     "trackable.autotrackable": Internal(("",)),
-    "trackable.base": Internal(("train.experimental", "")),
+    "trackable.base": Internal(("train", "")),
     "trackable.data_structures": Internal((), _also(framework)),
     "training.checkpoint_utils": Internal(("train",)),
     "training.moving_averages": Internal(("train",)),
@@ -192,8 +195,24 @@ MODULES: dict[str, Internal] = {
     "util.tf_contextlib": Internal((), {"contextmanager": contextlib.contextmanager}),
     "util.tf_decorator": Internal((), _UTIL),
     "util.tf_export": Internal((), _UTIL),
-    "util.tf_inspect": Internal((), _also(inspect, _inspect=inspect)),
+    "util.tf_inspect": Internal(
+        (), _also(inspect, _inspect=inspect, getfullargspec=decorators.getfullargspec)
+    ),
 }
+
+
+def internal_namespace() -> ModuleType:
+    """`tf.__internal__`, which is public by its name only."""
+    found = StandIn(
+        "tensorflow.__internal__",
+        Internal(("",), {"CompositeTensor": CompositeTensor, "EagerTensor": eager.EagerTensor}),
+    )
+    found.nest = StandIn("tensorflow.__internal__.nest", MODULES["util.nest"])
+    found.tracking = StandIn(
+        "tensorflow.__internal__.tracking",
+        Internal((), {"no_automatic_dependency_tracking": lambda method: method}),
+    )
+    return found
 
 
 _OF_KERAS = ("__internal__", "api", "src")
@@ -246,6 +265,10 @@ def find(fullname: str) -> ModuleType | None:
     inside = fullname.removeprefix("tensorflow.").removeprefix("python").removeprefix(".")
     if not fullname.startswith("tensorflow.python"):
         return None
+    if (
+        inside.partition(".")[0] == "autograph"
+    ):  # malt is TensorFlow's own code, in a package of its own
+        return importlib.import_module("malt" + inside.removeprefix("autograph"))
     if inside in MODULES:
         return StandIn(fullname, MODULES[inside])
     if not inside or any(name.startswith(f"{inside}.") for name in MODULES):

@@ -1,0 +1,152 @@
+"""TensorFlow's name, its insides that libraries reach for, and `tapeflow doctor`."""
+
+import collections
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tapeflow as tf
+from tapeflow._src.core.versions import __version__
+from tapeflow._src.tools import doctor, redirect
+from tapeflow._src.tools.internals import modules, structures
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def redirected():
+    redirect.install()
+    yield
+    redirect.uninstall()
+
+
+def test_the_version_is_that_of_tensorflow_where_the_name_is(redirected):
+    import tensorflow
+
+    assert tensorflow.__version__ == tf.version.VERSION
+    assert tensorflow.__doc__.startswith(f"tapeflow {__version__} in the place of TensorFlow")
+    redirect.uninstall()
+    assert tf.__version__ == __version__
+    assert tf.__doc__.startswith("tapeflow: ")
+
+
+def test_names_are_found_where_they_are_public(redirected):
+    from tensorflow.python.eager import context
+    from tensorflow.python.framework import ops, tensor_util
+    from tensorflow.python.framework.ops import EagerTensor
+    from tensorflow.python.ops import array_ops, math_ops
+
+    assert math_ops.reduce_sum is tf.reduce_sum and array_ops.reshape is tf.reshape
+    assert ops.convert_to_tensor is tf.convert_to_tensor
+    assert tensor_util.constant_value(tf.constant(3)) == 3
+    assert context.executing_eagerly() and context.context().executing_eagerly()
+    x = tf.constant(1.0)
+    seen = []
+
+    @tf.function
+    def traced(x):
+        seen.append(isinstance(x, EagerTensor))
+        return x
+
+    traced(x)
+    assert isinstance(x, EagerTensor) and seen == [False]
+    assert not isinstance(1.0, EagerTensor)
+
+
+def test_whether_a_tape_follows(redirected):
+    from tensorflow.python.eager.record import should_record_backprop
+
+    x = tf.constant(1.0)
+    assert not should_record_backprop([x])
+    with tf.GradientTape() as tape:
+        assert not should_record_backprop([x])
+        tape.watch(x)
+        assert should_record_backprop([x])
+
+
+def test_what_is_not_there_is_named(redirected):
+    from tensorflow.python.framework import ops
+
+    with pytest.raises(AttributeError, match=r"python\.framework\.ops\.nonsense"):
+        ops.nonsense
+    with pytest.raises(ImportError, match=r"python\.nonsense"):
+        import tensorflow.python.nonsense  # noqa: F401
+
+
+@pytest.mark.parametrize("name", modules.MODULES)
+def test_every_module_of_the_table_can_be_imported(redirected, name):
+    found = __import__(f"tensorflow.python.{name}", fromlist=["x"])
+    assert found.__name__ == f"tensorflow.python.{name}"
+    for namespace in modules.MODULES[name].namespaces:  # each is one of ours
+        part = tf
+        for each in filter(None, namespace.split(".")):
+            part = getattr(part, each)
+
+
+def test_functions_of_structures():
+    point = collections.namedtuple("Point", "x y")
+    deep = {"b": [1, (2, 3)], "a": point(4, 5)}
+    paths = [("a", "x"), ("a", "y"), ("b", 0), ("b", 1, 0), ("b", 1, 1)]
+    assert list(structures.yield_flat_paths(deep)) == paths
+    assert structures.flatten_up_to({"b": [0, 0], "a": 0}, deep) == [point(4, 5), 1, (2, 3)]
+    assert structures.map_structure_with_tuple_paths(lambda p, x: len(p) * x, deep) == {
+        "b": [2, (6, 9)],
+        "a": point(8, 10),
+    }
+    with pytest.raises(ValueError, match="elements"):
+        structures.assert_shallow_structure([1, 2], [1, 2, 3])
+    with pytest.raises(TypeError, match="more inside"):
+        structures.assert_shallow_structure([1, [2]], [1, 2])
+
+
+def test_gradients_can_be_refused(redirected):
+    from tensorflow.python.ops import array_ops
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = array_ops.prevent_gradient(x, message="not here") * 3.0
+    assert float(y) == 6.0
+    with pytest.raises(LookupError, match="not here"):
+        tape.gradient(y, x)
+
+
+def in_fresh_python(code):
+    path = os.pathsep.join([str(ROOT / "packages/tensorflow-tapeflow"), str(ROOT / "src")])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_the_package_of_that_name():
+    lines = in_fresh_python(
+        "import tensorflow as tf, sys; import tapeflow; print(tf is tapeflow, tf.__version__)\n"
+        "from tensorflow.python.util import nest; print(nest.flatten([[1], 2]))\n"
+        "from tapeflow._src.tools import doctor; print(list(doctor.lines())[-1])"
+    )
+    assert lines == [f"True {tf.version.VERSION}", "[1, 2]", "import tensorflow: tapeflow"]
+
+
+def test_keras_takes_tapeflow_where_it_would_take_tensorflow():
+    pytest.importorskip("keras")
+    lines = in_fresh_python(
+        "import os; os.environ.pop('KERAS_BACKEND', None)\n"
+        "import tapeflow_as_tensorflow, keras; print(keras.backend.backend())"
+    )
+    assert lines == ["tapeflow"]
+
+
+def test_what_the_doctor_says():
+    said = "\n".join(doctor.lines())
+    assert f"tapeflow {__version__}" in said
+    assert "processors may be used" in said
+    assert "import tensorflow: " in said
