@@ -84,8 +84,8 @@ NAMESPACES = {
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """,
         inside=(
-            *("autodiff", "config", "debugging", "dtypes", "errors", "image", "linalg", "math"),
-            *("nest", "nn", "random", "signal"),
+            *("autodiff", "config", "debugging", "dtypes", "errors", "linalg", "math"),
+            *("nest", "nn", "random"),
         ),
         later=(
             "audio",
@@ -97,6 +97,7 @@ NAMESPACES = {
             "experimental",
             "export",
             "feature_column",
+            "image",
             "io",
             "lookup",
             "profiler",
@@ -106,6 +107,7 @@ NAMESPACES = {
             "raw_ops",
             "saved_model",
             "sets",
+            "signal",
             "sparse",
             "strings",
             "summary",

@@ -19,13 +19,11 @@ from tapeflow import (
     debugging as debugging,
     dtypes as dtypes,
     errors as errors,
-    image as image,
     linalg as linalg,
     math as math,
     nest as nest,
     nn as nn,
     random as random,
-    signal as signal,
 )
 from tapeflow._src.autodiff.custom_gradient import (
     custom_gradient as custom_gradient,
@@ -317,6 +315,7 @@ if _typing.TYPE_CHECKING:
         experimental as experimental,
         export as export,
         feature_column as feature_column,
+        image as image,
         io as io,
         lookup as lookup,
         profiler as profiler,
@@ -326,6 +325,7 @@ if _typing.TYPE_CHECKING:
         raw_ops as raw_ops,
         saved_model as saved_model,
         sets as sets,
+        signal as signal,
         sparse as sparse,
         strings as strings,
         summary as summary,
@@ -390,7 +390,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf",
-    later="audio autograph bitwise compat data distribute experimental export feature_column io lookup profiler quantization queue ragged raw_ops saved_model sets sparse strings summary sysconfig test train types version xla",
+    later="audio autograph bitwise compat data distribute experimental export feature_column image io lookup profiler quantization queue ragged raw_ops saved_model sets signal sparse strings summary sysconfig test train types version xla",
     elsewhere={
         "keras": "tapeflow.keras",
         "initializers": "tapeflow.keras.initializers",

@@ -242,7 +242,7 @@ def _broadcast_gradient_args(*, s0: typing.Any, s1: typing.Any) -> list[Tensor]:
     padded = [
         moving.concat([creation.ones([rank - s.shape[0]], s.dtype), s], 0) for s in (first, second)
     ]
-    differ = logic.not_equal(*padded)
+    differ = logic.not_equal(padded[0], padded[1])
     apart = reducing.reduce_any(differ) if first.shape == second.shape else True
     axes = creation.range(rank, dtype=first.dtype)
     return [

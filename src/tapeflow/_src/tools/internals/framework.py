@@ -104,10 +104,10 @@ def parameterized_truncated_normal(
 ) -> Tensor:
     """Normal random numbers between bounds, by the global generator."""
     own = uniform([2], 0, 2**62, dtype=int64, seed=seed)
-    parameters = [
+    means, stddevs, minvals, maxvals = (
         convert_to_tensor(each, dtype=dtype) for each in (means, stddevs, minvals, maxvals)
-    ]
-    return stateless_parameterized_truncated_normal(shape, own, *parameters)
+    )
+    return stateless_parameterized_truncated_normal(shape, own, means, stddevs, minvals, maxvals)
 
 
 def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:

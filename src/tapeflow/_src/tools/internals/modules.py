@@ -203,16 +203,15 @@ MODULES: dict[str, Internal] = {
 
 def internal_namespace() -> ModuleType:
     """`tf.__internal__`, which is public by its name only."""
-    found = StandIn(
-        "tensorflow.__internal__",
-        Internal(("",), {"CompositeTensor": CompositeTensor, "EagerTensor": eager.EagerTensor}),
-    )
-    found.nest = StandIn("tensorflow.__internal__.nest", MODULES["util.nest"])
-    found.tracking = StandIn(
-        "tensorflow.__internal__.tracking",
-        Internal((), {"no_automatic_dependency_tracking": lambda method: method}),
-    )
-    return found
+    name = "tensorflow.__internal__"
+    tracking = Internal((), {"no_automatic_dependency_tracking": lambda method: method})
+    own = {
+        "CompositeTensor": CompositeTensor,
+        "EagerTensor": eager.EagerTensor,
+        "nest": StandIn(f"{name}.nest", MODULES["util.nest"]),
+        "tracking": StandIn(f"{name}.tracking", tracking),
+    }
+    return StandIn(name, Internal(("",), own))
 
 
 _OF_KERAS = ("__internal__", "api", "src")
