@@ -26,6 +26,8 @@ class _Library(NamedTuple):
 @functools.cache
 def library_of_numpy() -> _Library | None:
     """NumPy's own library, or, where it is of another kind, all that threadpoolctl knows, as one; None without."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_begin_in_child)
     own = library()
     get = getattr(own, "scipy_openblas_get_num_threads64_", None)
     put = getattr(own, "scipy_openblas_set_num_threads64_", None)
@@ -117,7 +119,3 @@ def use_threads(count: int) -> bool:
 def _begin_in_child() -> None:
     """Locks that other threads held stay locked in a child process."""
     _state.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_in_child)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core.errors import InternalError
 from tapeflow._src.core.system.processors import processors
 from tapeflow._src.insides.fallback import slower
 
@@ -44,7 +45,7 @@ class _Argument(ctypes.Structure):
     _fields_ = [("what", c_int), ("memory", c_void_p)]
 
 
-class _Failed(Exception):
+class _Failed(InternalError):
     """The library cannot do what it was asked for."""
 
 
@@ -76,13 +77,18 @@ class _OneDnn:
         """Calls a function whose result is a status."""
         status = getattr(self.library, f"dnnl_{name}")(*args)
         if status:
-            raise _Failed(f"oneDNN: {name} ended with status {status}")
+            raise _Failed(None, None, f"oneDNN: {name} ended with status {status}")
 
     def made(self, name: str, *args: Any) -> c_void_p:
         """Calls a function that makes something."""
         handle = c_void_p()
         self.call(name, byref(handle), *args)
         return handle
+
+    def one_thread_in_child(self) -> None:
+        """After a fork there are no threads but one."""
+        self.threads = 1
+        convolution.cache_clear()
 
     def limit_threads(self) -> None:
         """Lets this thread compute with as many as are allowed: OpenMP knows a number for each thread."""
@@ -115,7 +121,10 @@ def _onednn() -> _OneDnn | None:
     for path in (os.path.join(sys.prefix, "lib", "libdnnl.so.3"),):
         if os.path.exists(path):
             try:
-                return _OneDnn(ctypes.CDLL(path))
+                found = _OneDnn(ctypes.CDLL(path))
+                if hasattr(os, "register_at_fork"):
+                    os.register_at_fork(after_in_child=found.one_thread_in_child)
+                return found
             except (OSError, AttributeError, _Failed) as error:
                 slower(f"oneDNN cannot be used ({error})", "NumPy computes convolutions")
     return None
@@ -132,16 +141,6 @@ def use_threads(count: int) -> None:
     if library is not None:
         library.threads = count
         convolution.cache_clear()
-
-
-def _one_thread_in_child() -> None:
-    if _onednn.cache_info().currsize and (library := _onednn()) is not None:
-        library.threads = 1
-        convolution.cache_clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_one_thread_in_child)
 
 
 class _Primitive:
@@ -190,11 +189,10 @@ class _Primitive:
                     onednn.library.dnnl_memory_destroy(argument.memory)
 
     def __del__(self) -> None:
-        library = self._onednn.library
         if "_handle" in vars(self):
-            library.dnnl_primitive_destroy(self._handle)
+            self._onednn.library.dnnl_primitive_destroy(self._handle)
         if "description" in vars(self):
-            library.dnnl_primitive_desc_destroy(self.description)
+            self._onednn.library.dnnl_primitive_desc_destroy(self.description)
 
 
 class _Shape:

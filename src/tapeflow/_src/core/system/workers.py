@@ -7,6 +7,7 @@ for a thread that has none, which may take a hundred times as long as the produc
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -108,15 +109,18 @@ def workers() -> Workers:
     """The threads of this process, one for each processor it may use."""
     global _workers
     if _workers is None:
+        _begin_in_children()
         _workers = Workers(processors())
     return _workers
+
+
+@functools.cache
+def _begin_in_children() -> None:
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_begin_in_child)
 
 
 def _begin_in_child() -> None:
     """Threads do not live on in a child process."""
     global _workers
     _workers = None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_in_child)
