@@ -17,6 +17,8 @@ ELSEWHERE = {
     "tf.gradients": {"RuntimeError"},
     "tf.hessians": {"RuntimeError"},
     "tf.TensorShape(y)[y]": {"IndexError"},
+    "tf.compat.dimension_at_index": {"IndexError"},
+    "tf.parallel_stack": {"RuntimeError"},
     "x.shape[y]": {"IndexError"},
     "int(x)": {"OverflowError"},
     "tf.io.gfile.GFile.next": {"StopIteration"},

@@ -31,6 +31,8 @@ NOT_CALLED = {
     "tf.autograph.trace": "Python's own print",
     "tf.get_logger": "Python's own logger",
     "tf.Tensor": "users get it, and do not make it",
+    "tf.Operation": "users get it, and do not make it",
+    "tf.experimental.numpy.ndarray": "users get it, and do not make it",
     "tf.data.Iterator": "users get it, and do not make it",
     "tf.data.NumpyIterator": "users get it, and do not make it",
     "tf.progress": "draws on the terminal",

@@ -1,7 +1,7 @@
 """`tf.data.experimental`: older names of what `tf.data.Dataset` offers as methods."""
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
-# ruff: noqa: F401, E501
+# ruff: noqa: E501
 
 import typing as _typing
 
@@ -34,7 +34,6 @@ from tapeflow._src.data.experimental import (
     unbatch as unbatch,
     unique as unique,
 )
-from tapeflow._src.data.iterator import NumpyIterator as Optional
 from tapeflow._src.data.older_names import (
     bucket_by_sequence_length as bucket_by_sequence_length,
     group_by_window as group_by_window,
@@ -62,6 +61,7 @@ if _typing.TYPE_CHECKING:
         index_table_from_dataset as index_table_from_dataset,
         table_from_dataset as table_from_dataset,
     )
+    from tapeflow._src.data.optional import Optional as Optional
     from tapeflow._src.data.rarer_names import (
         SHARD_HINT as SHARD_HINT,
         AutotuneAlgorithm as AutotuneAlgorithm,
@@ -84,6 +84,7 @@ __getattr__ = _Missing(
     names={
         "data.example_datasets": "parse_example_dataset make_batched_features_dataset",
         "data.keyed": "DatasetInitializer table_from_dataset index_table_from_dataset",
+        "data.optional": "Optional",
         "data.rarer_names": "AutotuneAlgorithm ExternalStatePolicy RandomDataset from_list at map_and_batch parallel_interleave Reducer group_by_reducer dense_to_sparse_batch pad_to_cardinality TFRecordWriter SHARD_HINT",
         "data.sql_dataset": "SqlDataset",
     },

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeflow._src.core.dtypes import string
+from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.data.dataset import Dataset
@@ -93,6 +94,10 @@ def make_batched_features_dataset(
       sloppy_ordering: whether the order may be another one.
       drop_final_batch: whether the last batch is left out if it is smaller.
     """
+    if not isinstance(features, Mapping):
+        raise TypeError(
+            f"make_batched_features_dataset: features must be a dictionary, got {shown(features)}"
+        )
     if label_key is not None and label_key not in features:
         raise ValueError(
             f"The `label_key` provided ({label_key}) must be one of the `features` keys: {features.keys()}."

@@ -176,7 +176,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
-@export("data.experimental.Optional")
 @export("data.NumpyIterator")
 class NumpyIterator:
     """What `as_numpy_iterator` gives: the elements as NumPy arrays, which belong to the caller.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.export import export
 from tapeflow._src.data.dataset import Dataset
 
@@ -110,6 +111,8 @@ def save(
 
     The arguments are the dataset and those of the method.
     """
+    if not isinstance(dataset, Dataset):
+        raise wrong_object("save", "dataset", "a tf.data.Dataset", dataset)
     dataset.save(path, compression, shard_func, checkpoint_args)
 
 

@@ -17,7 +17,7 @@ from tapeflow._src.ops.array.creation import zeros
 from tapeflow._src.ops.effects.host import on_host
 
 
-@export("experimental.Optional")
+@export("experimental.Optional", "data.experimental.Optional")
 class Optional(CompositeTensor):
     """An element that may be missing.
 

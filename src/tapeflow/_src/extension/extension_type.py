@@ -156,6 +156,8 @@ class ExtensionTypeSpec(_Frozen, TypeSpec, metaclass=_Maker):
     _of: ClassVar[Any] = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if type(self)._of is None:
+            raise TypeError("ExtensionTypeSpec belongs to no extension type: use the Spec of one.")
         for name, value in _bound(type(self)._of, args, kwargs, defaults=False).items():
             setattr(self, name, value)
 

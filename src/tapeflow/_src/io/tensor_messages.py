@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy
-from tapeflow._src.core.errors import shown
+from tapeflow._src.core.errors import shown, wrong_object
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.io import wire
@@ -245,7 +245,7 @@ def make_ndarray(tensor: Any) -> np.ndarray:
       tensor: what `tf.make_tensor_proto` gives.
     """
     if not hasattr(tensor, "tensor_shape"):
-        raise AttributeError(f"make_ndarray: tensor must be a TensorProto, got {shown(tensor)}")
+        raise wrong_object("make_ndarray", "tensor", "a TensorProto", tensor)
     if not tensor.dtype:
         raise TypeError("make_ndarray: the message has no dtype")
     return parsed_tensor_proto(tensor.SerializeToString())

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.linear_operators.base import LinearOperator
 from tapeflow._src.ops.array.creation import zeros_like
 from tapeflow._src.ops.array.shaping import expand_dims
 from tapeflow._src.ops.control.control_flow import while_loop
@@ -57,6 +59,8 @@ def conjugate_gradient(
     Returns:
       The number of steps, the solution `x`, the rest `r`, the last direction `p`, and the size `gamma` of the rest.
     """
+    if not isinstance(operator, LinearOperator):
+        raise wrong_object("conjugate_gradient", "operator", "a LinearOperator", operator)
     if not (operator.is_self_adjoint and operator.is_positive_definite):
         raise ValueError("Expected a self-adjoint, positive definite operator.")
     rhs = convert_to_tensor(rhs, operator.dtype)

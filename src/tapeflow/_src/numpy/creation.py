@@ -339,6 +339,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
            [2, 1]])
     """
     numbers = array_of(x)
+    if numbers.shape.rank != 1:
+        raise ValueError(f"vander: x must be a vector, got shape {numbers.shape}")
     count = numbers._array.shape[0] if N is None else N
     powers = creation.range(count) if increasing else creation.range(count - 1, -1, -1)
     return arithmetic.pow(expand_dims(numbers, 1), to(powers, numbers.dtype))

@@ -10,6 +10,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.numpy.dtypes import array_of, promoted, to
 from tapeflow._src.numpy.shapes import atleast_1d, atleast_2d, atleast_3d, ravel
+from tapeflow._src.ops.arguments import axis_of
 from tapeflow._src.ops.array import moving, shaping
 
 
@@ -94,7 +95,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     if isinstance(indices_or_sections, (int, np.integer)):
         return moving.split(found, int(indices_or_sections), axis=axis)
     places = [int(i) for i in np.asarray(indices_or_sections)]
-    length = found._array.shape[axis]
+    length = found._array.shape[axis_of("split", axis, found._array.ndim)]
     ends = [min(max(i + length if i < 0 else i, 0), length) for i in [*places, length]]
     starts = [0, *ends[:-1]]
     return moving.split(

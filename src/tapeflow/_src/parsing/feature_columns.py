@@ -10,10 +10,11 @@ import numpy as np
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import as_dtype, string
+from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.io import gfile
-from tapeflow._src.ops.arguments import ints
+from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.ops.random.numbers import truncated_normal
 from tapeflow._src.parsing import columns
 from tapeflow._src.parsing.columns import Categorical, Column
@@ -21,7 +22,7 @@ from tapeflow._src.parsing.columns import Categorical, Column
 
 def _shape(key: Any, shape: Any) -> tuple[int, ...]:
     if not isinstance(key, str):
-        raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
+        raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {shown(key)}.")
     sizes = ints("feature_column", "shape", shape, scalar=True)
     if any(size < 1 for size in sizes):
         raise ValueError(f"shape dimensions must be greater than 0. shape: {sizes}, key: {key}")
@@ -46,7 +47,7 @@ def _category_dtype(key: str, dtype: Any, what: str = "") -> Any:
 
 def _check_key(key: Any) -> None:
     if not isinstance(key, str):
-        raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
+        raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {shown(key)}.")
 
 
 @export("feature_column.numeric_column")
@@ -72,7 +73,7 @@ def numeric_column(
     sizes = _shape(key, shape)
     wanted = _number_dtype(key, dtype)
     if normalizer_fn is not None and not callable(normalizer_fn):
-        raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
+        raise TypeError(f"normalizer_fn must be a callable. Given: {shown(normalizer_fn)}")
     given = default_value
     if given is not None:
         array = np.asarray(given)
@@ -103,10 +104,12 @@ def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> column
     """
     if not isinstance(source_column, columns.NumericColumn):
         raise ValueError(
-            f"source_column must be a column generated with numeric_column(). Given: {source_column}"
+            f"source_column must be a column generated with numeric_column(). Given: {shown(source_column)}"
         )
     if len(source_column.shape) > 1:
-        raise ValueError(f"source_column must be one-dimensional column. Given: {source_column}")
+        raise ValueError(
+            f"source_column must be one-dimensional column. Given: {shown(source_column)}"
+        )
     sound = isinstance(boundaries, (list, tuple)) and bool(boundaries)
     if not sound or any(a >= b for a, b in itertools.pairwise(boundaries)):
         raise ValueError("boundaries must be a sorted list.")
@@ -129,6 +132,7 @@ def categorical_column_with_hash_bucket(
     """
     if hash_bucket_size is None:
         raise ValueError(f"hash_bucket_size must be set. key: {key}")
+    hash_bucket_size = integer("feature_column", "hash_bucket_size", hash_bucket_size)
     if hash_bucket_size < 1:
         raise ValueError(
             f"hash_bucket_size must be at least 1. hash_bucket_size: {hash_bucket_size}, key: {key}"
@@ -151,6 +155,7 @@ def categorical_column_with_identity(
       num_buckets: how many numbers there are.
       default_value: for other numbers, which are errors otherwise.
     """
+    num_buckets = integer("feature_column", "num_buckets", num_buckets)
     if num_buckets < 1:
         raise ValueError(f"num_buckets {num_buckets} < 1, column_name {key}")
     if default_value is not None and not 0 <= default_value < num_buckets:
@@ -191,9 +196,13 @@ def categorical_column_with_vocabulary_list(
       num_oov_buckets: how many numbers there are for other words, by their hashes.
     """
     if vocabulary_list is None or not len(vocabulary_list):
-        raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
+        raise ValueError(
+            f"vocabulary_list {shown(vocabulary_list)} must be non-empty, column_name: {key}"
+        )
     if len(set(vocabulary_list)) != len(vocabulary_list):
-        raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
+        raise ValueError(
+            f"Duplicate keys in vocabulary_list {shown(vocabulary_list)}, column_name: {key}"
+        )
     own = as_dtype(np.asarray(vocabulary_list).dtype)
     _check_other_words(key, default_value, num_oov_buckets)
     _category_dtype(key, own, "vocabulary ")
@@ -272,17 +281,17 @@ def crossed_column(
     if not hash_bucket_size or hash_bucket_size < 1:
         raise ValueError(f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}")
     if not keys or len(keys) < 2:
-        raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
+        raise ValueError(f"keys must be a list with length > 1. Given: {shown(keys)}")
     for key in keys:
         if not isinstance(key, (str, Categorical)):
             raise ValueError(
                 "Unsupported key type. All keys must be either string, or categorical column except "
-                f"HashedCategoricalColumn. Given: {key}"
+                f"HashedCategoricalColumn. Given: {shown(key)}"
             )
         if isinstance(key, columns.HashedCategoricalColumn):
             raise ValueError(
                 "categorical_column_with_hash_bucket is not supported for crossing: its values are hashed already. Use "
-                f"the name of the feature. Given: {key}"
+                f"the name of the feature. Given: {shown(key)}"
             )
     return columns.CrossedColumn(tuple(keys), hash_bucket_size, hash_key)
 
@@ -300,7 +309,7 @@ def indicator_column(categorical_column: Any) -> columns.IndicatorColumn:
     """
     if not isinstance(categorical_column, Categorical):
         raise ValueError(
-            f"Unsupported input type. Input must be a CategoricalColumn. Given: {categorical_column}"
+            f"Unsupported input type. Input must be a CategoricalColumn. Given: {shown(categorical_column)}"
         )
     return columns.IndicatorColumn(categorical_column)
 
@@ -334,7 +343,7 @@ def embedding_column(
       trainable: whether they are learned.
       use_safe_embedding_lookup: whether examples without categories are allowed for.
     """
-    if dimension is None or dimension < 1:
+    if dimension is None or integer("feature_column", "dimension", dimension) < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
         raise ValueError(
@@ -391,7 +400,7 @@ def make_parse_example_spec(feature_columns: Sequence[Any]) -> dict[str, Any]:
     for column in feature_columns:
         if not isinstance(column, Column):
             raise ValueError(
-                f"All feature_columns must be FeatureColumn instances. Given: {column}"
+                f"All feature_columns must be FeatureColumn instances. Given: {shown(column)}"
             )
         for key, spec in column.parse_example_spec.items():  # pyright: ignore[reportAttributeAccessIssue]
             if key in found and found[key] != spec:

@@ -38,6 +38,11 @@ class DynamicRaggedShape(CompositeTensor):
         self, row_partitions: Sequence[RowPartition], inner_shape: Any, dtype: Any = None
     ) -> None:
         shape = convert_to_tensor(inner_shape, dtype_hint=int64)
+        for each in row_partitions:
+            if not isinstance(each, RowPartition):
+                raise TypeError(
+                    f"DynamicRaggedShape: row_partitions must be RowPartitions, got {shown(each)}"
+                )
         kinds = {p.dtype for p in row_partitions} or {shape.dtype}
         wanted = (
             as_dtype(dtype) if dtype is not None else (int64 if len(kinds) > 1 else kinds.pop())

@@ -43,6 +43,10 @@ class RaggedTensorSpec(TypeSpec):
         self._row_splits_dtype = as_dtype(row_splits_dtype)
         self._flat_values_spec = flat_values_spec
         if flat_values_spec is not None:
+            if not hasattr(flat_values_spec, "dtype"):
+                raise TypeError(
+                    f"RaggedTensorSpec: flat_values_spec must be a tf.TypeSpec, got {shown(flat_values_spec)}"
+                )
             dtype = flat_values_spec.dtype
         self._dtype = as_dtype(dtype)
         rank = self._shape.rank

@@ -45,6 +45,8 @@ class RaggedTensor(Constructors, Operators, CompositeTensor):
                 "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
                 "RaggedTensor.from_row_lengths())"
             )
+        if not isinstance(row_partition, RowPartition):
+            raise TypeError(f"row_partition must be a RowPartition, got {shown(row_partition)}")
         self._values = values
         self._partition: RowPartition = row_partition
 

@@ -31,6 +31,8 @@ class DeviceSpec:
         self._job = None if job is None else str(job)
         self._replica = None if replica is None else int(replica)
         self._task = None if task is None else int(task)
+        if device_type is not None and not isinstance(device_type, str):
+            raise TypeError(f"DeviceSpec: device_type must be a text, got {shown(device_type)}")
         known = device_type is not None and device_type.upper() in ("CPU", "GPU", "TPU")
         self._device_type = device_type.upper() if device_type and known else device_type
         self._device_index = None if device_index is None else int(device_index)

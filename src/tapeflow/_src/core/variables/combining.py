@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core.context import apart, context, no_recorders
+from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import steps
@@ -33,6 +34,10 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
             new = Tensor(run(ufunc, value._array, array))
         except RuntimeError as error:
             new = Tensor(apart(run, error, ufunc, value._array, array))
+        except (AttributeError, TypeError):  # what NumPy makes of strings is no array
+            raise invalid(
+                f"{op}: variables of dtype {value.dtype.name} have no numbers to add to. Use assign."
+            ) from None
         if variable._value is value:  # no call from here to the assignment: see `steps`
             variable._value = new
             return

@@ -74,9 +74,10 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
         unique = np.zeros(labels.shape, np.int64)
         numbers = np.zeros(labels.shape, np.int32)
         for i, row in enumerate(labels):
-            known = list(dict.fromkeys(row.tolist()))
+            wide = row.astype(np.int64).tolist()
+            known = list(dict.fromkeys(wide))
             unique[i, : len(known)] = known
-            numbers[i] = [known.index(label) for label in row.tolist()]
+            numbers[i] = [known.index(label) for label in wide]
         return unique, numbers
 
     return on_host(
