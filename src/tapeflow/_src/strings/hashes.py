@@ -23,7 +23,7 @@ class Texts:
     def __init__(self, strings: Sequence[bytes]) -> None:
         self.lengths = np.fromiter(map(len, strings), np.int64, len(strings))
         self.starts = np.cumsum(self.lengths) - self.lengths
-        memory = b"".join((*strings, b"\0" * 8))
+        memory = b"".join(strings) + b"\0" * 8
         self.bytes = np.frombuffer(memory, np.uint8)
         # At every byte begins a word.
         self.words = np.ndarray((len(memory) - 7,), np.dtype("<u8"), memory, strides=(1,))
@@ -36,11 +36,13 @@ def farmhash(strings: Sequence[bytes]) -> np.ndarray:
     out = np.full(len(strings), _K2, np.uint64)  # that of the empty string
     bounds = [(0, 3, _of_few), (3, 7, _of_half_words), (7, 16, _of_two_words)]
     bounds += [(16, 32, _of_four_words), (32, 64, _of_eight_words), (64, 2**62, _of_many)]
-    with np.errstate(over="ignore"):
-        for low, high, function in bounds:
-            chosen = np.flatnonzero((texts.lengths > low) & (texts.lengths <= high))
-            if chosen.size:
-                out[chosen] = function(texts, texts.starts[chosen], texts.lengths[chosen])
+    for part in _parts(len(strings)):
+        starts, lengths, hashes = texts.starts[part], texts.lengths[part], out[part]
+        with np.errstate(over="ignore"):
+            for low, high, function in bounds:
+                chosen = np.flatnonzero((lengths > low) & (lengths <= high))
+                if chosen.size:
+                    hashes[chosen] = function(texts, starts[chosen], lengths[chosen])
     return out
 
 
@@ -151,58 +153,85 @@ def siphash(strings: Sequence[bytes], key: Sequence[int]) -> np.ndarray:
     texts = Texts(strings)
     first, second = (np.uint64(k & (2**64 - 1)) for k in key)
     constants = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
-    state = np.empty((4, len(strings)), np.uint64)
-    for i, constant in enumerate(constants):
-        state[i] = np.uint64(constant) ^ (second if i % 2 else first)
-    with np.errstate(over="ignore"):
-        whole = texts.lengths // 8
+    begin = [np.uint64(c) ^ (second if i % 2 else first) for i, c in enumerate(constants)]
+    out = np.empty(len(strings), np.uint64)
+    for part in _parts(len(strings)):
+        starts, lengths = texts.starts[part], texts.lengths[part]
+        state = [np.full(len(starts), word, np.uint64) for word in begin]
+        whole = lengths // 8
         for block in range(int(whole.max(initial=0))):
             going = np.flatnonzero(whole > block)
-            word = texts.words[texts.starts[going] + 8 * block]
-            state[:, going] = _taken(state[:, going], word)
-        last = _rest(texts) | (texts.lengths.astype(np.uint64) << np.uint64(56))
-        state = _taken(state, last)
+            some = state if len(going) == len(starts) else [v[going] for v in state]
+            _take(some, texts.words[starts[going] + 8 * block])
+            if some is not state:
+                for v, new in zip(state, some, strict=True):
+                    v[going] = new
+        _take(state, _rest(texts, part) | (lengths.astype(np.uint64) << np.uint64(56)))
         state[2] ^= np.uint64(0xFF)
-        for _ in range(4):
-            state = _round(state)
-    return state[0] ^ state[1] ^ state[2] ^ state[3]
+        _rounds(state, 4)
+        np.bitwise_xor(state[0] ^ state[1], state[2] ^ state[3], out=out[part])
+    return out
 
 
-def _rest(texts: Texts) -> Words:
+_CHUNK = 8192  # strings at a time, whose words stay in the cache
+
+
+def _parts(count: int) -> list[slice]:
+    return [slice(i, min(i + _CHUNK, count)) for i in range(0, count, _CHUNK)]
+
+
+def _rest(texts: Texts, part: slice) -> Words:
     """What is left of each string after its last whole word, in a word that begins with it."""
-    left = texts.lengths % 8
-    word = texts.words[texts.starts + texts.lengths - left]
+    lengths = texts.lengths[part]
+    left = lengths % 8
+    word = texts.words[texts.starts[part] + lengths - left]
     mask = (np.uint64(1) << (left * 8).astype(np.uint64)) - np.uint64(1)
     return word & mask
 
 
-def _taken(state: Any, word: Words) -> Any:
+def _take(state: list[Words], word: Words) -> None:
     state[3] ^= word
-    state = _round(_round(state))
+    _rounds(state, 2)
     state[0] ^= word
-    return state
 
 
-def _round(state: Any) -> Any:
+def _rounds(state: list[Words], count: int) -> None:
+    """Rounds of SipHash, in place."""
     v0, v1, v2, v3 = state
-    v0, v2 = v0 + v1, v2 + v3
-    v1, v3 = _rotated(v1, 51) ^ v0, _rotated(v3, 48) ^ v2
-    v0 = _rotated(v0, 32)
-    v2, v0 = v2 + v1, v0 + v3
-    v1, v3 = _rotated(v1, 47) ^ v2, _rotated(v3, 43) ^ v0
-    return np.stack([v0, v1, _rotated(v2, 32), v3])
+    spare = np.empty_like(v0)
+
+    def turn(x: Words, bits: int) -> None:
+        """To the left."""
+        np.left_shift(x, np.uint64(bits), out=spare)
+        np.right_shift(x, np.uint64(64 - bits), out=x)
+        np.bitwise_or(x, spare, out=x)
+
+    for _ in range(count):
+        for x, y, bits in ((v0, v1, 13), (v2, v3, 16)):
+            np.add(x, y, out=x)
+            turn(y, bits)
+            np.bitwise_xor(y, x, out=y)
+        turn(v0, 32)
+        for x, y, bits in ((v2, v1, 17), (v0, v3, 21)):
+            np.add(x, y, out=x)
+            turn(y, bits)
+            np.bitwise_xor(y, x, out=y)
+        turn(v2, 32)
 
 
 def murmur(strings: Sequence[bytes]) -> np.ndarray:
     """MurmurHash of 64 bits, by the seed that TensorFlow has."""
     texts = Texts(strings)
-    with np.errstate(over="ignore"):
-        hashes = np.uint64(_MURMUR_SEED) ^ (texts.lengths.astype(np.uint64) * _MURMUR)
-        whole = texts.lengths // 8
+    out = np.empty(len(strings), np.uint64)
+    for part in _parts(len(strings)):
+        starts, lengths = texts.starts[part], texts.lengths[part]
+        hashes = np.uint64(_MURMUR_SEED) ^ (lengths.astype(np.uint64) * _MURMUR)
+        whole = lengths // 8
         for block in range(int(whole.max(initial=0))):
             going = np.flatnonzero(whole > block)
-            word = _mixed(texts.words[texts.starts[going] + 8 * block] * _MURMUR) * _MURMUR
+            word = _mixed(texts.words[starts[going] + 8 * block] * _MURMUR) * _MURMUR
             hashes[going] = (hashes[going] ^ word) * _MURMUR
-        left = np.flatnonzero(texts.lengths % 8)
-        hashes[left] = (hashes[left] ^ _rest(texts)[left]) * _MURMUR
-        return _mixed(_mixed(hashes) * _MURMUR)
+        left = np.flatnonzero(lengths % 8)
+        hashes[left] = (hashes[left] ^ _rest(texts, part)[left]) * _MURMUR
+        out[part] = _mixed(_mixed(hashes) * _MURMUR)
+    return out
