@@ -123,6 +123,8 @@ def _from_numpy(array: Any, dtype: DType | None) -> Any:
         if dtype is not None and dtype is not dtypes.string:
             raise TypeError(f"Cannot convert an array of strings to dtype {dtype.name}")
         if array.dtype.kind == "O":
+            if dtype is dtypes.string and not array.size:  # a list would lose its shape
+                return np.empty(array.shape, object)
             return to_array(array.tolist() if array.ndim else array[()], dtype)
         return _encode(array)
     if dtype is None or dtype is own:

@@ -219,11 +219,12 @@ def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
     """
     if not isinstance(a, IndexedSlices):
         raise TypeError(f"mask: a must be a tf.IndexedSlices, got {shown(a)}")
-    gone = convert_to_tensor(mask_indices, a.indices.dtype)
-    is_gone = reduce_any(equal(shaping.expand_dims(a.indices, 1), gone), axis=1)
+    rows = convert_to_tensor(a.indices)
+    gone = convert_to_tensor(mask_indices, rows.dtype)
+    is_gone = reduce_any(equal(shaping.expand_dims(rows, 1), gone), axis=1)
     staying = logical_not(is_gone)
     return IndexedSlices(
-        boolean_mask(a.values, staying), boolean_mask(a.indices, staying), a.dense_shape
+        boolean_mask(a.values, staying), boolean_mask(rows, staying), a.dense_shape
     )
 
 

@@ -202,11 +202,11 @@ def sampled_addmm(
       alpha: the factor of the product.
       output_type: the dtype of the result; that of `values` by default.
     """
-    at = convert_to_tensor(indices, int64)
+    at = convert_to_tensor(indices)
     held = convert_to_tensor(values)
     left, right = convert_to_tensor(mat1), convert_to_tensor(mat2)
     rows = gather(left, at[:, 0])
     columns = gather(shaping.transpose(right), at[:, 1])
     found = alpha * summed(rows * columns, axis=1) + beta * held
     result = found if output_type is None else shaping.cast(found, output_type)
-    return at, result, convert_to_tensor(dense_shape, int64)
+    return at, result, convert_to_tensor(dense_shape)

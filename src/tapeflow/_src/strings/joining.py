@@ -173,7 +173,8 @@ def _segment_kernel(x: Any, ids: Any, count: Any, separator: Any) -> np.ndarray:
     parts: list[list[list[bytes]]] = [[[] for _ in range(rows.shape[1])] for _ in range(total)]
     for segment, texts in zip(ids.ravel().tolist(), rows.tolist(), strict=True):
         for column, text in zip(parts[segment], texts, strict=True):
-            column.append(text)
+            if text or column:  # as in TensorFlow, nothing at the beginning needs no separator
+                column.append(text)
     flat = [the(separator).join(column) for columns in parts for column in columns]
     return bytes_array(flat, (total, *inner))
 
@@ -222,7 +223,12 @@ def unsorted_segment_join(
 def _format_kernel(template: Any, *xs: Any, placeholder: str, summarize: int) -> np.ndarray:
     texts = [tensor_text(Tensor(np.asarray(x)), summarize) for x in xs]
     pieces = the(template).split(placeholder.encode())
-    filled = [b + a for a, b in zip(pieces[1:], [t.encode() for t in texts], strict=True)]
+    filled = [
+        b + a
+        for a, b in zip(
+            pieces[1:], [t.encode("utf-8", "surrogateescape") for t in texts], strict=True
+        )
+    ]
     return bytes_array([b"".join([pieces[0], *filled])], ())
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tapeflow._src.core import nest
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
@@ -51,7 +52,16 @@ def print_(
             raise TypeError(f"tf.print: {argument} must be a str, got {shown(text)}")
     write = _writer(sys.stderr if output_stream is None else output_stream)
     edge = _EDGE if summarize is None else summarize
-    write(sep.join(_text(x, edge) for x in inputs) + end)
+    if len(inputs) == 1 and isinstance(inputs[0], Tensor) and _is_text(inputs[0]):
+        text = inputs[0].numpy().decode(errors="surrogateescape")  # as it is
+    else:
+        text = sep.join(_text(x, edge) for x in inputs)
+    # What is no UTF-8 cannot be written to a stream.
+    write(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") + end)
+
+
+def _is_text(x: Tensor) -> bool:
+    return x.dtype is string and x.shape.rank == 0
 
 
 def tensor_text(value: Any, summarize: int = _EDGE) -> str:
@@ -133,7 +143,16 @@ def _formatter(tensor: Tensor) -> Callable[[Any], str]:
         return lambda x: "1" if x else "0"
     if dtype.is_integer:
         return lambda x: str(int(x))
-    return lambda x: f'"{x.decode(errors="replace") if isinstance(x, bytes) else x}"'
+    return _quoted
+
+
+_ESCAPES = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 39: "\\'", 92: "\\\\"}
+_ESCAPES |= {code: f"\\{code:03o}" for code in (*range(32), 127) if code not in _ESCAPES}
+
+
+def _quoted(x: Any) -> str:
+    text = x.decode(errors="surrogateescape") if isinstance(x, bytes) else str(x)
+    return f'"{text.translate(_ESCAPES)}"'
 
 
 def _float_text(x: float, kind: Any) -> str:
