@@ -46,6 +46,7 @@ EXCLUDED: dict[str, str] = {
     "tf.experimental.async_scope": SCOPE,
     "tf.experimental.function_executor_type": SCOPE,
     "tf.inspect": ADDITION,
+    "tf.export.to_stablehlo": ADDITION,
     "tf.nn.with_space_to_batch": "takes a function; the conformance cases cover it",
     "tf.experimental.dispatch_for_api": TYPES,
     "tf.experimental.dispatch_for_binary_elementwise_apis": TYPES,

@@ -11,6 +11,7 @@ from typing import Any
 
 from tapeflow._src.core.errors import OutOfRangeError, shown
 from tapeflow._src.core.export import export
+from tapeflow._src.ops.arguments import number
 from tapeflow._src.train.state_file import latest_checkpoint
 
 
@@ -173,7 +174,8 @@ def checkpoints_iterator(
 
 
 def _wait_for_new(folder: Any, seen: str | None, timeout: float | None) -> str | None:
-    end = None if timeout is None else time.monotonic() + timeout
+    op = "checkpoints_iterator"
+    end = None if timeout is None else time.monotonic() + number(op, "timeout", timeout)
     while True:
         found = latest_checkpoint(folder)
         if found is not None and found != seen:
