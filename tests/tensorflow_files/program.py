@@ -95,6 +95,69 @@ def module(tf: Any, table: bool = True) -> Any:
     return made
 
 
+OPS: dict[str, Callable[[Any, Any], Any]] = {
+    "unary": lambda tf, x: tf.sin(x) + tf.exp(-x) * tf.math.softplus(x) - tf.math.erf(x) + abs(x),
+    "binary": lambda tf, x: tf.maximum(x, x[:1]) ** 2.0 / (1.0 + x * x) - tf.math.floormod(x, 0.7),
+    "logic": lambda tf, x: tf.where((x > 0.0) & (x < 1.0), x, -x),
+    "activations": lambda tf, x: (
+        tf.nn.silu(x) + tf.nn.elu(x) + tf.nn.gelu(x, True) + tf.nn.relu6(x)
+    ),
+    "reductions": lambda tf, x: [tf.reduce_max(x, 1), tf.reduce_logsumexp(x), tf.math.argmax(x, 1)],
+    "statistics": lambda tf, x: list(tf.nn.moments(x, [0, 2], keepdims=True)),
+    "running": lambda tf, x: tf.cumsum(x, 1, exclusive=True) + tf.math.cumprod(x, 2, reverse=True),
+    "shapes": lambda tf, x: tf.reshape(tf.transpose(x, [2, 0, 1]), [-1, tf.shape(x)[0] * 2, 2]),
+    "joined": lambda tf, x: tf.concat(tf.split(tf.stack([x, -x], 1), [1, 3], 2), 2),
+    "padded": lambda tf, x: (
+        tf.pad(x, [[0, 0], [1, 2], [1, 0]], "REFLECT") + tf.roll(x, 1, 1)[:, :1, :1]
+    ),
+    "repeated": lambda tf, x: tf.repeat(tf.tile(x, [1, 2, 1]), [1, 0, 2], axis=2),
+    "slices": lambda tf, x: x[:, ::-2, tf.newaxis, -1] + x[:, 1:3, :1],
+    "gathered": lambda tf, x: tf.gather(x, [2, 0], axis=1) + tf.gather_nd(x, [[0, 1]])[0],
+    "sorted": lambda tf, x: [tf.sort(x, axis=1), tf.argsort(x, direction="DESCENDING")],
+    "chosen": lambda tf, x: list(tf.math.top_k(x, 2)),
+    "one_hot": lambda tf, x: tf.one_hot(tf.cast(x, tf.int32), 3, on_value=2.0, axis=1),
+    "products": lambda tf, x: (
+        tf.matmul(x, x, transpose_b=True) @ x + tf.einsum("bij,bkj->bik", x, x)[..., :3]
+    ),
+    "softmax": lambda tf, x: tf.nn.softmax(x, 1) + tf.nn.log_softmax(x, -1),
+    "convolution": lambda tf, x: tf.nn.conv1d(x, tf.ones([2, 3, 2]), 1, "SAME"),
+    "pooling": lambda tf, x: tf.nn.avg_pool2d(x[..., None], 2, 2, "SAME"),
+    "images": lambda tf, x: tf.image.resize(x[..., None], [3, 5]),
+    "counted": lambda tf, x: tf.cast(tf.range(tf.size(x)), tf.float32) + tf.reshape(x, [-1]),
+    "gradient": lambda tf, x: _slope(tf, x),
+}
+"""What is written for TensorFlow op by op, of a tensor [None, 4, 3]."""
+
+
+def _slope(tf: Any, x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.tanh(tf.matmul(x, x, transpose_b=True)) ** 2.0)
+    return tape.gradient(y, x)
+
+
+def _function(tf: Any, op: Any) -> Any:
+    spec = tf.TensorSpec([None, 4, 3], tf.float32)
+    return tf.function(lambda x: op(tf, x), input_signature=[spec])
+
+
+def ops(tf: Any) -> Any:
+    """A module with a function for each."""
+    made = tf.Module()
+    for name, op in OPS.items():
+        setattr(made, name, _function(tf, op))
+    return made
+
+
+def computed(tf: Any, loaded: Any) -> dict[str, Any]:
+    """What the functions give."""
+    x = tf.constant(np.random.default_rng(3).normal(size=[2, 4, 3]).astype(np.float32))
+    return {
+        name: tf.nest.map_structure(lambda y: y.numpy().tolist(), getattr(loaded, name)(x))
+        for name in OPS
+    }
+
+
 X = np.array([[1.0, -2.0, 0.5], [0.25, 3.0, -1.0]], np.float32)
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {

@@ -62,3 +62,9 @@ def test_functions_of_every_kind_are_called_there(tmp_path):
     tf.saved_model.save(made, tmp_path, signatures=made.shapes, options=SAVED)
     answers = program.told(tf, tf.saved_model.load(tmp_path))
     program.same(told("program", str(tmp_path)), json.loads(json.dumps(answers)))
+
+
+def test_ops_are_computed_there(tmp_path):
+    made = program.ops(tf)
+    tf.saved_model.save(made, tmp_path, options=SAVED)
+    program.same(told("ops", str(tmp_path)), program.computed(tf, made))

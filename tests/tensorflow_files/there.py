@@ -3,6 +3,7 @@
 python -m tests.tensorflow_files.there checkpoint NAME PREFIX
 python -m tests.tensorflow_files.there saved_model NAME FOLDER
 python -m tests.tensorflow_files.there program FOLDER
+python -m tests.tensorflow_files.there ops FOLDER
 """
 
 from __future__ import annotations
@@ -43,7 +44,12 @@ def answered(tf: Any, folder: str) -> dict[str, Any]:
     return program.told(tf, tf.saved_model.load(folder))
 
 
-CHECKS = {"checkpoint": restored, "saved_model": loaded, "program": answered}
+def computed(tf: Any, folder: str) -> dict[str, Any]:
+    """What the functions of a module compute."""
+    return program.computed(tf, tf.saved_model.load(folder))
+
+
+CHECKS = {"checkpoint": restored, "saved_model": loaded, "program": answered, "ops": computed}
 
 
 def main() -> None:

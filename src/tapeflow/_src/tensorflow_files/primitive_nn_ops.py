@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Node
 from tapeflow._src.tensorflow_files.graph_writing import CannotWrite, FunctionWriter, Ref
-from tapeflow._src.tensorflow_files.primitive_ops import number, pairs, row
+from tapeflow._src.tensorflow_files.primitive_ops import along_last, number, pairs, row
 
 
 @row("matmul")
@@ -32,12 +33,7 @@ def _einsum(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
 def _softmax(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     op = "Softmax" if node.primitive.name == "softmax" else "LogSoftmax"
     rank = len(node.inputs[0].shape)
-    axis = node.attrs["axis"] % rank
-    if axis == rank - 1:
-        return w.op(op, *x)
-    order = list(range(rank))
-    order[axis], order[-1] = order[-1], order[axis]
-    return w.op("Transpose", w.op(op, w.op("Transpose", *x, order)), order)
+    return along_last(w, x[0], node.attrs["axis"], rank, lambda value: w.op(op, value))
 
 
 # Windows. Arrays are [batch, *space, channels].
@@ -119,8 +115,8 @@ def _conv_transpose(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
 def _pool(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     attrs = node.attrs
     window, strides = list(attrs["window"]), list(attrs["strides"])
-    if len(window) > 2 or any(n != 1 for n in attrs["dilations"]):
-        raise CannotWrite("more than two dimensions, or cells apart")
+    if any(n != 1 for n in attrs["dilations"]):
+        raise CannotWrite("cells apart")
     largest = node.primitive.name == "max_pool"
     lowest = float("-inf") if largest else 0.0
     padded = _padded(w, node, x[0], lowest)
@@ -132,14 +128,16 @@ def _pool(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     def pooled(value: Ref) -> Ref:
         value = w.op("ExpandDims", value, 1) if one else value
         more = {"ksize": [1, *window, 1], "strides": [1, *strides, 1], "padding": "VALID"}
-        found = w.op("MaxPool" if largest else "AvgPool", value, data_format="NHWC", **more)
+        op = f"{'MaxPool' if largest else 'AvgPool'}{'3D' if len(window) == 3 else ''}"
+        layout = "NDHWC" if len(window) == 3 else "NHWC"
+        found = w.op(op, value, data_format=layout, **more)
         return w.op("Squeeze", found, squeeze_dims=[1]) if one else found
 
     found = pooled(padded)
     if ones is not None:  # the mean of those cells that are not padding
         return w.op("RealDiv", found, pooled(_padded(w, node, ones)))
     if not largest and not attrs["mean"]:
-        return w.op("Mul", found, number(w, float(window[0] * window[1]), found))
+        return w.op("Mul", found, number(w, float(math.prod(window)), found))
     return found
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow._src.core.dtypes import int32
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Node
+from tapeflow._src.primitives.image.resize import matrix
 from tapeflow._src.tensorflow_files.graph_writing import ROWS, CannotWrite, FunctionWriter, Ref, Row
 
 
@@ -349,3 +350,83 @@ def _running(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
 def _top_k(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     _, indices = w.op("TopKV2", *x, w.size(node.attrs["k"]), index_type=node.attrs["dtype"])
     return indices
+
+
+# What is done along one axis, which has to be the last.
+
+
+def along_last(w: FunctionWriter, x: Ref, axis: int, rank: int, run: Callable[[Ref], Ref]) -> Ref:
+    """What a function gives of a value whose last axis is this one, with the axes as they were."""
+    if axis % rank == rank - 1:
+        return run(x)
+    order = list(range(rank))
+    order[axis], order[-1] = order[-1], order[axis]
+    return w.op("Transpose", run(w.op("Transpose", x, order)), order)
+
+
+@row("repeat")
+def _repeat(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
+    repeats, axis = node.attrs["repeats"], node.attrs["axis"]
+    rank = len(node.inputs[0].shape)
+    if len(repeats) > 1:
+        if is_dynamic(repeats):
+            raise CannotWrite("counts that are not known")
+        rows = np.repeat(np.arange(len(repeats), dtype=np.int32), repeats)
+        return w.op("GatherV2", *x, w.constant(rows), axis)
+    times: list[Any] = [1] * (rank + 1)
+    times[axis % rank + 1] = repeats[0]
+    tiled = w.op("Tile", w.op("ExpandDims", *x, axis % rank + 1), w.sizes(times))
+    return w.op("Reshape", tiled, w.sizes(node.outputs[0].shape))
+
+
+@row("resample")
+def _resample(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
+    attrs, shape = node.attrs, node.inputs[0].shape
+    have, size, axis = shape[attrs["axis"]], attrs["size"], attrs["axis"]
+    if is_dynamic((have, size)):
+        raise CannotWrite("sizes of images that are not known")
+    source, target = (size, have) if attrs["adjoint"] else (have, size)
+    weights = matrix(attrs["method"], source, target, attrs["antialias"])
+    weights = (weights.T if attrs["adjoint"] else weights).astype(x[0].dtype.np_dtype)
+
+    def run(value: Ref) -> Ref:
+        return w.op("BatchMatMulV2", value, w.constant(weights), adj_x=False, adj_y=True)
+
+    return along_last(w, x[0], axis, len(shape), run)
+
+
+@row("sort")
+def _sort(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
+    shape, axis = node.inputs[0].shape, node.attrs["axis"]
+
+    def run(value: Ref) -> Ref:
+        found, _ = w.op("TopKV2", value, w.size(shape[axis]), index_type=int32)
+        return found if node.attrs["descending"] else w.op("ReverseV2", found, [len(shape) - 1])
+
+    return along_last(w, x[0], axis, len(shape), run)
+
+
+@row("argsort")
+def _argsort(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
+    shape, axis = node.inputs[0].shape, node.attrs["axis"]
+    if not node.attrs["descending"] and not x[0].dtype.is_floating:
+        raise CannotWrite("integers in ascending order")
+
+    def run(value: Ref) -> Ref:
+        value = value if node.attrs["descending"] else w.op("Neg", value)
+        return w.op("TopKV2", value, w.size(shape[axis]), index_type=int32)[1]
+
+    return along_last(w, x[0], axis, len(shape), run)
+
+
+@row("take_along")
+def _take_along(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
+    axis, rank = node.attrs["axis"], len(node.inputs[0].shape)
+
+    def run(value: Ref) -> Ref:
+        order = list(range(rank))
+        order[axis], order[-1] = order[-1], order[axis]
+        rows = x[1] if axis % rank == rank - 1 else w.op("Transpose", x[1], order)
+        return w.op("GatherV2", value, rows, rank - 1, batch_dims=rank - 1)
+
+    return along_last(w, x[0], axis, rank, run)
