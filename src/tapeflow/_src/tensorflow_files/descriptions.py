@@ -106,6 +106,7 @@ BitwiseAnd: x:T y:T > z:T | T
 BitwiseOr: x:T y:T > z:T | T
 BitwiseXor: x:T y:T > z:T | T
 BroadcastArgs: s0:T s1:T > r0:T | T=@int32
+BroadcastGradientArgs: s0:T s1:T > r0:T r1:T | T=@int32
 BroadcastTo: input:T shape:Tidx > output:T | T Tidx=@int32
 Bucketize: input:T > output:@int32 | T boundaries
 Case: branch_index:@int32 input*Tin > output*Tout | Tin Tout branches output_shapes=[]
@@ -174,6 +175,7 @@ Identity: input:T > output:T | T
 IdentityN: input*T > output*T | T
 If: cond:Tcond input*Tin > output*Tout | Tcond Tin Tout then_branch else_branch output_shapes=[]
 Igamma: a:T x:T > z:T | T
+IgammaGradA: a:T x:T > z:T | T
 Igammac: a:T x:T > z:T | T
 Imag: input:T > output:Tout | T=@complex64 Tout=@float32
 InTopKV2: predictions:@float32 targets:T k:T > precision:@bool | T=@int32
@@ -208,6 +210,8 @@ MatrixBandPart: input:T num_lower:Tindex num_upper:Tindex > band:T | T Tindex=@i
 MatrixDeterminant: input:T > output:T | T
 MatrixDiag: diagonal:T > output:T | T
 MatrixDiagPart: input:T > diagonal:T | T
+MatrixDiagPartV2: input:T k:@int32 padding_value:T > diagonal:T | T
+MatrixDiagPartV3: input:T k:@int32 padding_value:T > diagonal:T | T align="RIGHT_LEFT"
 MatrixInverse: input:T > output:T | adjoint=false T
 MatrixLogarithm: input:T > output:T | T
 MatrixSetDiag: input:T diagonal:T > output:T | T
@@ -243,6 +247,7 @@ Prod: input:T reduction_indices:Tidx > output:T | keep_dims=false T Tidx=@int32
 Qr: input:T > q:T r:T | full_matrices=false T
 RGBToHSV: images:T > output:T | T=@float32
 RaggedTensorToTensor: shape:Tshape values:T default_value:T row_partition_tensors*num_row_partition_tensors:Tindex > result:T | T Tindex Tshape num_row_partition_tensors row_partition_types
+RandomGammaGrad: alpha:T sample:T > output:T | T
 Range: start:Tidx limit:Tidx delta:Tidx > output:Tidx | Tidx=@int32
 Rank: input:T > output:@int32 | T
 ReadVariableOp: resource:@resource > value:dtype | dtype
