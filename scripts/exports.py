@@ -68,6 +68,7 @@ LATE = (
     "ragged",
     "sparse",
     "strings",
+    "train.trackable_view",
 )
 
 KERAS = ("initializers", "losses", "metrics", "optimizers")
@@ -275,7 +276,11 @@ NAMESPACES = {
     "train": Namespace("`tf.train`: checkpoints, and moving averages of variables."),
     "types": Namespace("`tf.types`: what things are.", inside=("experimental",)),
     "types.experimental": Namespace(
-        "`tf.types.experimental`: what is a function, and what can become a tensor."
+        "`tf.types.experimental`: what is a function, and what can become a tensor.",
+        later=("distributed",),
+    ),
+    "types.experimental.distributed": Namespace(
+        "`tf.types.experimental.distributed`: values of several replicas."
     ),
     "xla": Namespace("`tf.xla`: computations that XLA compiles.", inside=("experimental",)),
     "xla.experimental": Namespace("`tf.xla.experimental`: computations that XLA compiles."),

@@ -2,6 +2,8 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
+import typing as _typing
+
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.distribute.cluster import ClusterSpec as ClusterSpec
 from tapeflow._src.io.example import (
@@ -35,4 +37,12 @@ from tapeflow._src.train.state_file import (
     latest_checkpoint as latest_checkpoint,
 )
 
-__getattr__ = _Missing("tf.train")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.train.trackable_view import TrackableView as TrackableView
+
+__getattr__ = _Missing("tf.train", names={"train.trackable_view": "TrackableView"})
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

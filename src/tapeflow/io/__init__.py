@@ -11,6 +11,7 @@ from tapeflow._src.io.files import (
     decode_compressed as decode_compressed,
     decode_raw as decode_raw,
     encode_base64 as encode_base64,
+    match_filenames_once as match_filenames_once,
     matching_files as matching_files,
     read_file as read_file,
     write_file as write_file,

@@ -49,8 +49,15 @@ class DistributedValues:
         return self._text(str)
 
 
+@export("types.experimental.distributed.PerReplica")
 class PerReplica(DistributedValues, CompositeTensor):
-    """Values that differ between the replicas."""
+    """Values that differ between the replicas.
+
+    >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    >>> values = strategy.experimental_distribute_values_from_function(lambda c: tf.constant(1.0))
+    >>> isinstance(values, tf.types.experimental.distributed.PerReplica)
+    True
+    """
 
     @property
     def _type_spec(self) -> PerReplicaSpec:
@@ -100,8 +107,13 @@ def _spec(value: Any) -> Any:
     return TensorSpec(tensor.shape, tensor.dtype)
 
 
+@export("types.experimental.distributed.Mirrored")
 class Mirrored(DistributedValues):
-    """The same value on each replica. Ops take it for that of theirs."""
+    """The same value on each replica. Ops take it for that of theirs.
+
+    >>> issubclass(tf.types.experimental.distributed.Mirrored, tf.distribute.DistributedValues)
+    True
+    """
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Tensor:
         index = 0 if context.replica is None else context.replica.index

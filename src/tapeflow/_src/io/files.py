@@ -17,6 +17,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.system.files import replacing
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.io import gfile
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.effects.host import bytes_array, each, on_host
@@ -90,6 +91,23 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
         return [bytes_array(sorted(found), (len(found),))]
 
     return on_host("matching_files", run, [_path(pattern)], [_spec((None,), string)])[0]
+
+
+@export("io.match_filenames_once")
+def match_filenames_once(pattern: Any, name: str | None = None) -> Variable:
+    """The names of the files that match a pattern now, as a variable that keeps them.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.io.write_file(f"{folder}/a.txt", "")
+    >>> tf.io.match_filenames_once(f"{folder}/*.txt").shape
+    TensorShape([1])
+
+    Args:
+      pattern: a text with `*`, `?` and `[...]`, or a vector of them.
+      name: of the variable.
+    """
+    return Variable(matching_files(pattern), trainable=False, name=name)
 
 
 def _path(value: Any) -> Tensor:

@@ -2,6 +2,8 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
+import typing as _typing
+
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.function.types import (
     Callable as Callable,
@@ -11,4 +13,8 @@ from tapeflow._src.function.types import (
     TensorLike as TensorLike,
 )
 
-__getattr__ = _Missing("tf.types.experimental")
+# For editors and type checkers: these are imported when they are first asked for.
+if _typing.TYPE_CHECKING:
+    from tapeflow.types.experimental import distributed as distributed
+
+__getattr__ = _Missing("tf.types.experimental", later="distributed")
