@@ -48,6 +48,9 @@ class Forward:
         results = None if self._replicas is None else self._replicas.run(inputs, step)
         if results is not None:
             return results
+        if self._replicas is not None and step is not None:
+            # The copies of a variable change together, or none does if the step is interrupted.
+            step.private = [False] * len(step.private)
         if plain and context.place is None:
             return self.executor.run(inputs, step)
         executor = self.executor
