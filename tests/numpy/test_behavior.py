@@ -8,6 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+import tapeflow as tf
+
 SETUP = """
 import numpy as np, tapeflow as tf
 tf.experimental.numpy.experimental_enable_numpy_behavior({arguments})
@@ -92,3 +94,9 @@ def test_nothing_changes_unless_it_is_asked_for():
     with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
         tf.constant([1]) + tf.constant([1.0])
     assert isinstance(np.zeros(1), np.ndarray)
+
+
+@pytest.mark.parametrize("dtype", [tf.float64, tf.int32, tf.bfloat16])
+def test_dtypes_of_tensorflow_make_matrices(dtype):
+    assert tf.experimental.numpy.eye(2, dtype=dtype).dtype == dtype
+    assert tf.experimental.numpy.tri(2, dtype=dtype).dtype == dtype

@@ -293,7 +293,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Tensor:
     array([[1., 0.],
            [0., 1.]])
     """
-    return convert_to_tensor(np.eye(N, M, k, np.dtype(kind(dtype) or np.float64)))
+    return convert_to_tensor(np.eye(N, M, k, as_dtype(kind(dtype) or np.float64).np_dtype))
 
 
 @export("experimental.numpy.identity")
@@ -315,7 +315,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     array([[1., 0.],
            [1., 1.]])
     """
-    return convert_to_tensor(np.tri(N, M, k, np.dtype(kind(dtype) or default_float())))
+    return convert_to_tensor(np.tri(N, M, k, as_dtype(kind(dtype) or default_float()).np_dtype))
 
 
 @export("experimental.numpy.diag_indices")
