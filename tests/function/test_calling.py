@@ -418,3 +418,17 @@ def test_run_functions_eagerly():
     assert seen == [True, True]
     assert f(np.ones(2)).dtype == tf.int32
     assert seen == [True, True, False]
+
+
+def test_a_decorator_inside():
+    @tf.function
+    def double(x):
+        return 2 * x
+
+    def one_more(function):
+        return lambda x: function(x) + 1
+
+    double._decorate(one_more)
+    assert int(double(tf.constant(3))) == 7
+    with pytest.raises(ValueError, match="traced"):
+        double._decorate(one_more)

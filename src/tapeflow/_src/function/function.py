@@ -76,6 +76,13 @@ class Function:
         """The Python function inside."""
         return self._python_function
 
+    def _decorate(self, decorator: Callable[..., Any]) -> None:
+        """Puts a decorator around the Python function inside, as libraries do before the first call."""
+        if self._count:
+            raise ValueError("Functions cannot be decorated after they have been traced.")
+        self._python_function = decorator(self._python_function)
+        self._signature = None
+
     @property
     def signature(self) -> Signature:
         """Its parameters."""
