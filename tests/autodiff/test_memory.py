@@ -22,6 +22,7 @@ def held_by_tape(compute: Callable[..., Any], *inputs: Any, watch: Any) -> int:
     """Bytes that stay allocated for `compute` when only the tape, its inputs and its result live."""
     with tf.GradientTape() as tape:  # what is remembered from the first time on is no part of it
         tape.watch(watch)
+        compute(*inputs)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]

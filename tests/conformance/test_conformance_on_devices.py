@@ -54,7 +54,7 @@ NOT_LOOKED_AT = {
 }
 """Values that are an error on the host. To find them on a device, the program would have to wait for it."""
 
-NOT_THERE = ("ragged_data/", "extension_types/batches", "string_rows/")
+NOT_THERE = ("ragged_data/", "sparse_data/", "extension_types/batches", "string_rows/")
 """Datasets of composite tensors, and loops over strings, which a scope cannot hold yet: docs/devices.md."""
 
 IN_A_THREAD = {"threads/tape_inside_a_thread"}

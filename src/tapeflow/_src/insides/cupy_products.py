@@ -18,6 +18,8 @@ def allow_tensor_cores(allowed: bool = True) -> None:
 
         kind: Any = products.COMPUTE_TYPE_TF32 if allowed else products.COMPUTE_TYPE_DEFAULT
         products.set_compute_type(np.float32, kind)
+    except RuntimeError:  # CUDA's own: there is no GPU, and no product on one
+        return
     except (ImportError, AttributeError):
         slower(
             "this version of CuPy has no switch for tensor cores", "products of float32 are slower"

@@ -153,7 +153,9 @@ _METHODS = ("area", "cubic", "gaussian", "keyscubic", "lanczos3", "lanczos5", "l
 _BY_KIND: list[tuple[Check, str]] = [
     (_flag, "adjoint antialias binary causal descending edge exclusive full grow inverse keepdims"),
     (_flag, "lower mean pivoting reverse transpose_a transpose_b with_batch"),
-    (_flag, "control padded replace_global short"),
+    (_flag, "control normalize padded replace_global short validate"),
+    (_several(_flag), "dense"),
+    (_one_of("a-b", "b-a", "intersection", "union"), "operation"),
     (
         _size,
         "batch_axis batch_dims bins columns depth groups k length minlength n num_samples place rows",
