@@ -24,7 +24,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.dataset import Dataset
 from tapeflow._src.data.nodes.sources import Listed, RandomNumbers
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN
-from tapeflow._src.data.specs import box, common, for_pipeline, packer, spec_of
+from tapeflow._src.data.specs import box, common, for_pipeline, spec_of
 from tapeflow._src.io.records import TFRecordWriter as FileWriter
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.array.creation import zeros
@@ -146,7 +146,7 @@ def at(dataset: Dataset, index: Any) -> Any:
     number = integer("at", "index", index)
     if not 0 <= number < table.size:
         raise OutOfRangeError(None, None, f"at: Index out of range [0, {table.size}):{number}")
-    return packer(node.spec)(table.row(number))
+    return next(iter(dataset.skip(number)))
 
 
 @export("data.experimental.map_and_batch")

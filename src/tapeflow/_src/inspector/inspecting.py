@@ -20,6 +20,7 @@ from tapeflow._src.inspector.tapes import collected_tape
 def inspect(subject: Any, *args: Any, **kwargs: Any) -> Page:
     """Shows what a step is: its ops, from which lines, what they cost in time and memory, and its gradients.
 
+    >>> import tapeflow
     >>> w = tf.Variable([[1.0], [2.0]], name="w")
     >>> def loss(x):
     ...     return tf.reduce_mean(tf.square(x @ w))
