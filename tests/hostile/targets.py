@@ -19,6 +19,8 @@ from tapeflow._src.core.missing import namespaces, public_names
 NOT_CALLED = {
     "tf.test.main": "ends the process",
     "tf.test.TestCase": "Python's own class for tests",
+    "tf.distribute.MultiWorkerMirroredStrategy": "may be made once a process, before anything else",
+    "tf.distribute.experimental.MultiWorkerMirroredStrategy": "may be made once a process, before anything else",
     "tf.config": "changes settings of the process, which other calls would see",
     "tf.debugging.enable_check_numerics": "changes what every later call does",
     "tf.debugging.disable_traceback_filtering": "changes what every later error shows",

@@ -83,7 +83,7 @@ def test_functions_and_their_variables(held, jit_compile):
         return tf.reduce_sum(tf.cumsum(tf.reshape(x, [-1, 1]) * tf.reshape(x, [1, -1])))
 
     with tf.device("CPU:1"):
-        x = tf.ones([2**21])
+        x = tf.ones([2**24])
         with out_of_memory() as error:
             for _ in range(3):
                 float(step(x))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -197,6 +198,11 @@ class ElementFunction:
 
 class _Named:
     """A callable under the name of another one."""
+
+    # Said once, and not found out for each function.
+    __signature__ = inspect.Signature(
+        [inspect.Parameter("leaves", inspect.Parameter.VAR_POSITIONAL)]
+    )
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self._call = function
