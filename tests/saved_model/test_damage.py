@@ -87,6 +87,7 @@ _EXAMPLES = {
     "stretch": "",
     "method": "linear",
     "norm": "ortho",
+    "operation": "union",
     "side": "left",
     "encoding": "utf-8",
     "errors": "strict",

@@ -41,7 +41,8 @@ def holders(elsewhere: bool) -> list[Holder]:
     found: dict[int, Holder] = {}
     everything = gc.get_objects()
     # What was being made when memory ran out has no value yet.
-    variables = [v for v in everything if isinstance(v, Variable) and hasattr(v, "_value")]
+    # By their types: `isinstance` would ask each of them, and some answer with a warning or an import.
+    variables = [v for v in everything if issubclass(type(v), Variable) and hasattr(v, "_value")]
     named = [(f"variable {v.name!r}", v._value) for v in variables if hasattr(v, "_name")]
     named += [("tensor", x) for x in everything if type(x) in _WITH_MEMORY]
     for name, x in named:
