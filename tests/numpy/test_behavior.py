@@ -100,3 +100,17 @@ def test_nothing_changes_unless_it_is_asked_for():
 def test_dtypes_of_tensorflow_make_matrices(dtype):
     assert tf.experimental.numpy.eye(2, dtype=dtype).dtype == dtype
     assert tf.experimental.numpy.tri(2, dtype=dtype).dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda np: np.rot90(1.0),
+        lambda np: np.rot90([1.0]),
+        lambda np: np.diff([1.0, 2.0], axis=3),
+        lambda np: np.take_along_axis(1.0, 0, 0),
+    ],
+)
+def test_an_axis_that_is_not_there(call):
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="axis"):
+        call(tf.experimental.numpy)

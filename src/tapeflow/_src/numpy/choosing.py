@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.numpy.creation import place_of
 from tapeflow._src.numpy.dtypes import array_of, floating, promoted, result_dtype, to
 from tapeflow._src.numpy.reductions import no_out
 from tapeflow._src.numpy.shapes import atleast_1d, ravel
@@ -80,7 +81,7 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Tensor:
         raise ValueError("diff: a must have at least one dimension")
     if n < 0:
         raise ValueError(f"diff: n must not be negative, got {n}")
-    lead = (slice(None),) * (axis % rank)
+    lead = (slice(None),) * place_of(axis, rank)
     for _ in range(n):
         after, before = found[(*lead, slice(1, None))], found[(*lead, slice(None, -1))]
         found = after != before if found.dtype.is_bool else after - before
@@ -221,7 +222,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
     if axis is None:
         found, at = ravel(found), 0
     else:
-        at = axis % len(found._array.shape)
+        at = place_of(axis, len(found._array.shape))
     rank = len(found._array.shape)
     places = choose(places < 0, places + found._array.shape[at], places)
     order = [*(i for i in range(rank) if i != at), at]

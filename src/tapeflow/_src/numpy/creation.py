@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,20 @@ def kind(dtype: Any) -> Any:
     return np.int64 if dtype is int else dtype
 
 
+def place_of(axis: Any, rank: int) -> int:
+    """An axis, counted from the first one. There must be such an axis."""
+    number = operator.index(axis)
+    if not -rank <= number < rank:
+        raise ValueError(f"axis {number} is out of bounds for a tensor of {rank} dimensions")
+    return number % rank
+
+
 def moved(x: Any, source: int, destination: int) -> Any:
     """A tensor with one of its dimensions in another place."""
     rank = len(x._array.shape)
-    order = [i for i in range(rank) if i != source % rank]
-    order.insert(destination % rank, source % rank)
+    source, destination = place_of(source, rank), place_of(destination, rank)
+    order = [i for i in range(rank) if i != source]
+    order.insert(destination, source)
     return transpose(x, order)
 
 

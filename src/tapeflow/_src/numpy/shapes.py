@@ -10,7 +10,7 @@ from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.numpy.creation import sizes, tri
+from tapeflow._src.numpy.creation import place_of, sizes, tri
 from tapeflow._src.numpy.dtypes import array_of
 from tapeflow._src.ops.array import moving, shaping
 from tapeflow._src.ops.array.creation import zeros_like
@@ -266,7 +266,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
            [1]])
     """
     found = array_of(m)
-    a, b = (axis % len(found._array.shape) for axis in axes)
+    a, b = (place_of(axis, len(found._array.shape)) for axis in axes)
     turns = k % 4
     if turns == 0:
         return found
