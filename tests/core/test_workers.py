@@ -47,6 +47,12 @@ class TestWorkers:
         pool.run([lambda: None, lambda: pool.run([note, note])])
         assert len(set(names[2:])) == 1
 
+    def test_a_batch_that_was_interrupted_at_its_beginning_goes_without_a_word(self, monkeypatch):
+        untold = []
+        monkeypatch.setattr("sys.unraisablehook", untold.append)
+        workers._Batch.__new__(workers._Batch)
+        assert untold == []
+
     def test_they_are_free_again_after_an_interruption_that_came_too_late(self, monkeypatch):
         pool = workers.Workers(2)
 

@@ -12,7 +12,8 @@ from tapeflow._src.insides import onednn
 from tapeflow._src.primitives.nn import conv_kernels
 
 pytestmark = pytest.mark.skipif(
-    onednn._onednn() is None, reason="oneDNN is not installed: there are wheels for x86-64 only"
+    onednn._onednn() is None,
+    reason="oneDNN is not installed: pip install tapeflow[onednn], on x86-64",
 )
 
 

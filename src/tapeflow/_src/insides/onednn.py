@@ -11,6 +11,7 @@ import ctypes
 import functools
 import math
 import os
+import site
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -118,7 +119,8 @@ class _OneDnn:
 @functools.cache
 def _onednn() -> _OneDnn | None:
     """The library, if it is installed and of a version that is known."""
-    for path in (os.path.join(sys.prefix, "lib", "libdnnl.so.3"),):
+    for folder in (sys.prefix, site.getuserbase()):
+        path = os.path.join(folder, "lib", "libdnnl.so.3")
         if os.path.exists(path):
             try:
                 found = _OneDnn(ctypes.CDLL(path))
@@ -127,6 +129,8 @@ def _onednn() -> _OneDnn | None:
                 return found
             except (OSError, AttributeError, _Failed) as error:
                 slower(f"oneDNN cannot be used ({error})", "NumPy computes convolutions")
+                return None
+    slower("oneDNN is not installed", "NumPy computes convolutions")
     return None
 
 

@@ -16,16 +16,13 @@ from tapeflow._src.tensorflow_files import bundle, bundle_writing
 from tapeflow._src.tensorflow_files.bundle import Bundle
 from tapeflow._src.train import parts
 from tapeflow._src.train.parts import PartedFile, remove_parts
-from tapeflow._src.train.tensor_file import SUFFIX, TensorFile
+from tapeflow._src.train.tensor_file import SUFFIX, TensorFile, verified
 
 SAFETENSORS = "safetensors"
 TENSORFLOW = "tensorflow"
 SUFFIXES = (SUFFIX, bundle.SUFFIX)
 
 File = TensorFile | PartedFile | Bundle
-
-_verified: dict[str, tuple[Any, ...]] = {}
-"""For TensorFlow's checkpoints that were found whole, what their files were like then."""
 
 
 def checked(where: str, name: Any) -> str:
@@ -41,13 +38,7 @@ def opened(prefix: str) -> File:
     """The file of a checkpoint, every byte of which was checked. NotFoundError if there is none."""
     if os.path.isfile(prefix + SUFFIX) or not bundle.exists(prefix):
         return parts.opened(prefix + SUFFIX)
-    file = Bundle(prefix)
-    if _verified.get(prefix) != file.identity:
-        file.verify()
-        if len(_verified) >= 64:
-            _verified.clear()
-        _verified[prefix] = file.identity
-    return file
+    return verified(prefix, Bundle(prefix))
 
 
 def flaw(prefix: str) -> str | None:

@@ -332,16 +332,20 @@ class TensorFile:
         return array.reshape(shape)
 
 
-_verified: dict[str, tuple[int, int, int]] = {}
+_verified: dict[str, tuple[Any, ...]] = {}
 """For files that were found whole, what they were like then: looking for the latest checkpoint reads no file twice."""
 
 
-def opened(path: str) -> TensorFile:
-    """A file whose every byte was checked."""
-    file = TensorFile(path)
+def verified(path: str, file: Any) -> Any:
+    """The file, every byte of which was checked, now or when it was last seen and was the same."""
     if _verified.get(path) != file.identity:
         file.verify()
         if len(_verified) >= 64:
             _verified.clear()
         _verified[path] = file.identity
     return file
+
+
+def opened(path: str) -> TensorFile:
+    """A file whose every byte was checked."""
+    return verified(path, TensorFile(path))

@@ -57,10 +57,12 @@ class _Batch:
 
     def leave(self) -> None:
         """Lets the next batch have the threads, if this one has them."""
-        if self.users.get("now") == id(self):
+        if hasattr(self, "users") and self.users.get("now") == id(self):
             del self.users["now"]
 
-    __del__ = leave  # where an interruption came before it could be done
+    __del__ = (
+        leave  # where an interruption came before it could be done, or before it had any users
+    )
 
 
 class Workers:

@@ -21,6 +21,7 @@ from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow._src.core.system.processors import processors
 from tapeflow._src.core.system.timeline import span
 from tapeflow._src.data.runtime.rows import Row, Rows
 
@@ -30,7 +31,7 @@ _THREADS = 256  # at most: more would only wait for each other
 
 def cores() -> int:
     """How many threads can run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors()
 
 
 class Feed:

@@ -21,12 +21,12 @@ def product(a: Any, b: Any, out: Any = None) -> Any:
     """`np.matmul` of matrices or stacks of them."""
     rows, columns = a.shape[-2], b.shape[-1]
     work = max(a.size * columns, b.size * rows)
-    if rows == 1 or columns == 1:
-        alone, work = VECTOR_ALONE, work * MEMORY
-    else:
-        alone = MATRIX_ALONE
+    of_vector = rows == 1 or columns == 1
+    alone = VECTOR_ALONE if of_vector else MATRIX_ALONE
     if work < alone or type(a) is not np.ndarray:  # light, or on a device
         return np.matmul(a, b, out=out)
+    if of_vector:  # which waits for memory
+        work *= MEMORY
     if contention.over():
         return contention.watched(work, np.matmul, a, b, out)
     if out is None:
