@@ -11,13 +11,14 @@
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
 #   make browser    look at the pages of tapeflow.inspect in Chromium (installs it, and selenium)
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
+#   make libraries    run the tests of libraries built on TensorFlow, there and here (downloads them, and it)
 #   make pictures    make the pictures in docs/inspect.md (needs Chromium)
 #   make docs     write the lists in docs/compatibility.md
 #   make exports    write the public files from the @export lines in src/tapeflow/_src
 #
 # Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1",
 # make differential DIFFERENTIAL_ARGS="--ops math.* --seed 3", make stress STRESS_ARGS="--seed 3",
-# make keras-suite SUITE_ARGS="layers/rnn".
+# make keras-suite SUITE_ARGS="layers/rnn", make libraries LIBRARY=sonnet.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -27,6 +28,7 @@ HOSTILE_ARGS ?=
 DIFFERENTIAL_ARGS ?=
 STRESS_ARGS ?=
 SUITE_ARGS ?=
+LIBRARY ?=
 
 BIN := $(VENV)/bin
 TORCH := torch==2.13.0
@@ -98,6 +100,10 @@ distribute: $(VENV)/.installed-dev
 
 keras-suite: $(PEERS)/.installed-tapeflow
 	$(PEERS)/bin/python -m tests.keras_suite $(SUITE_ARGS)
+
+.PHONY: libraries
+libraries: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.libraries $(LIBRARY)
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python scripts/compatibility.py

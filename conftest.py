@@ -24,6 +24,10 @@ contention.until = float("inf")
 # Keras imports these, in its own order; what they do is tested in tests/keras.
 collect_ignore_glob = ["src/tapeflow/_src/keras/backend/*"]
 collect_ignore_glob.append("tests/distribute/tutorials.py")  # a program, for `tapeflow run`
+collect_ignore_glob.append(
+    "tests/libraries/checks/*"
+)  # they import libraries, for `make libraries`
+collect_ignore_glob.append("tests/libraries/examples.py")
 if find_spec("cupy") is None:
     collect_ignore_glob.append("src/tapeflow/_src/engines/cuda/*")
 

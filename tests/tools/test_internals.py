@@ -150,3 +150,23 @@ def test_what_the_doctor_says():
     assert f"tapeflow {__version__}" in said
     assert "processors may be used" in said
     assert "import tensorflow: " in said
+
+
+def test_the_name_costs_nothing_until_an_inside_is_asked_for():
+    code = """if True:
+        import sys
+        import tapeflow
+        from tapeflow._src.tools import redirect
+        before = set(sys.modules)
+        redirect.install()
+        import tensorflow as tf
+        print([name for name in set(sys.modules) - before if name.startswith("tapeflow")])
+        print(tf.__internal__ is tf.compat.v1.__internal__ is tf.compat.v2.__internal__)
+        print(hasattr(tf.nn, "__internal__"))
+        redirect.uninstall()
+        print(hasattr(tf, "__internal__"), hasattr(tf.compat.v1, "__internal__"))
+    """
+    lines = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert lines == ["[]", "True", "False", "False False"]

@@ -19,6 +19,9 @@ ADVICE = {
 }
 """What to write meanwhile, for the names that are asked for most."""
 
+INTERNAL = "__internal__"
+"""A namespace of TensorFlow's that is there where `import tensorflow` gives tapeflow."""
+
 
 class Missing:
     """The `__getattr__` of the module that stands for TensorFlow's `namespace`.
@@ -41,7 +44,7 @@ class Missing:
         # places in `_src` the names that are defined there, as in "ops.array.creation": "fill range:range_", where the
         # second one has another name there.
         self.later = later.split()
-        self.elsewhere = elsewhere or {}
+        self.elsewhere = dict(elsewhere or {})
         pairs = [(place, word) for place, words in (names or {}).items() for word in words.split()]
         self.names = {
             word.partition(":")[0]: (place, word.rpartition(":")[2]) for place, word in pairs
@@ -68,13 +71,14 @@ class Missing:
             return value
         if name in self.later:
             return importlib.import_module(f"{self.module}.{name}")
-        # Python and its tools look for __path__, _mock_name and the like all the time, and expect none.
-        if name.startswith("_"):
-            raise AttributeError(f"module {self.namespace!r} has no attribute {name!r}", name=name)
-        if self.like:
+        hidden = name.startswith("_")
+        if self.like and (not hidden or name == INTERNAL):
             found = getattr(importlib.import_module(self.like), name, self)
             if found is not self:
                 return found
+        # Python and its tools look for __path__, _mock_name and the like all the time, and expect none.
+        if hidden:
+            raise AttributeError(f"module {self.namespace!r} has no attribute {name!r}", name=name)
         text = message(f"{self.namespace}.{name}")
         if _is_import(sys._getframe(1)):
             raise ImportError(text, name=name)

@@ -16,7 +16,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from tapeflow._src.core.missing import message, namespace_of
+from tapeflow._src.core.missing import INTERNAL, message, namespace_of
 from tapeflow._src.core.versions import VERSION, __version__
 
 
@@ -51,6 +51,10 @@ def _find(fullname: str) -> ModuleType | None:
         return _keras_of_before(fullname)
     if not parent:
         return importlib.import_module("tapeflow")
+    if parent == "tensorflow" and name == INTERNAL:
+        from tapeflow._src.tools.internals import modules
+
+        return modules.internal_namespace()
     if fullname.startswith("tensorflow.python"):
         from tapeflow._src.tools.internals import modules
 
@@ -97,10 +101,8 @@ def install() -> None:
     if _redirect not in sys.meta_path:
         sys.meta_path.insert(0, _redirect)
     ours = importlib.import_module("tapeflow")
-    from tapeflow._src.tools.internals import modules
-
-    for namespace in (ours, ours.compat.v2, ours.compat.v1):
-        vars(namespace)["__internal__"] = modules.internal_namespace()
+    # What few programs ask for is made when they do: here, and through this in `tf.compat.v1` and `tf.compat.v2`.
+    vars(ours)["__getattr__"].elsewhere[INTERNAL] = f"tensorflow.{INTERNAL}"
     # Programs that ask want to know which of TensorFlow's names and rules they find.
     vars(ours).update(__version__=VERSION, __doc__=f"{WHAT_IT_IS}\n\n{_documentation()}")
 
@@ -109,8 +111,9 @@ def uninstall() -> None:
     """Gives the name `tensorflow` back."""
     if _redirect in sys.meta_path:
         sys.meta_path.remove(_redirect)
-    vars(importlib.import_module("tapeflow")).update(
-        __version__=__version__, __doc__=_documentation()
-    )
+    ours = vars(importlib.import_module("tapeflow"))
+    ours.update(__version__=__version__, __doc__=_documentation())
+    ours["__getattr__"].elsewhere.pop(INTERNAL, None)
+    ours.pop(INTERNAL, None)  # where Python has put it, if it was asked for
     for name in [n for n in sys.modules if n.partition(".")[0] == "tensorflow"]:
         del sys.modules[name]
