@@ -15,6 +15,7 @@ from tests.proofs.samples import (
     cplx,
     everywhere,
     ints,
+    pairs,
     real,
     refused,
     strings,
@@ -33,6 +34,7 @@ SINGLE = np.array([[0.5, 2.0, 1.0], [3.0, 1.0, np.nan], [1.0, 1.0, 0.5]], np.flo
 
 SAMPLES: dict[str, list[Sample]] = {
     **{name: everywhere(real, low=-3.0, high=3.0) for name in ["elu", "selu", "silu", "gelu_tanh"]},
+    "gelu_tanh_gradient": pairs(real, low=-3.0, high=3.0),
     "relu6": [*everywhere(real, low=-3.0, high=9.0), Sample((ints(3, low=-2, high=12),))],
     "leaky_relu": [
         Sample((real(*shape),), {"alpha": alpha})
@@ -158,6 +160,7 @@ REFERENCES: dict[str, Reference] = {
     "selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * (np.exp(x) - 1)),
     "silu": lambda x: x / (1 + np.exp(-x)),
     "gelu_tanh": _gelu_tanh,
+    "gelu_tanh_gradient": lambda u, x: u * _gelu_tanh(x + 1e-30j).imag / 1e-30,
     "relu6": lambda x: np.clip(x, 0, 6),
     "leaky_relu": lambda x, alpha: np.maximum(x, alpha * x),
     "l2_loss": lambda x: np.sum(x**2) / 2,

@@ -51,6 +51,7 @@ NO_MISTAKES = {
     **dict.fromkeys(("segment_pick", "counted"), _OUR_OWN),
     "sparse_softmax_cross_entropy_gradient": _OUR_OWN,
     "softmax_cross_entropy_gradient": _OUR_OWN,
+    "gelu_tanh_gradient": _OUR_OWN,
     "attention_gradient": _OUR_OWN,
     "biased_attention_gradient": _OUR_OWN,
 }

@@ -17,7 +17,7 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.late import late
 from tapeflow._src.core.placement.devices import devices
-from tapeflow._src.core.placement.remote import placed
+from tapeflow._src.core.placement.remote import RemoteTensor, placed
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.memory import check_room, copied, exhausted
 from tapeflow._src.core.tensor import Tensor
@@ -46,7 +46,7 @@ def convert_to_tensor(
     """
     if dtype is not None:
         dtype = as_dtype(dtype)
-    if type(value) is Tensor:
+    if type(value) is Tensor or type(value) is RemoteTensor:
         return _checked(value, dtype)
     if dtype is None and dtype_hint is not None:
         hint = as_dtype(dtype_hint)

@@ -13,7 +13,12 @@ import cupy  # pyright: ignore[reportMissingImports]
 
 from tapeflow._src.core import settings
 from tapeflow._src.core.context import context
-from tapeflow._src.core.placement.remote import RemoteTensor, of_array, to_device
+from tapeflow._src.core.placement.remote import (
+    RemoteArray,
+    RemoteTensor,
+    of_array,
+    to_device,
+)
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.cuda import arrays
@@ -45,11 +50,26 @@ def quickly(primitive: Primitive, inputs: Inputs, attrs: Attrs) -> Any:
     device = None
     for x in inputs:
         array = x._array
-        if type(array) is CudaArray:
+        kind = type(array)
+        if kind is CudaArray:
+            seen = array.array
+        elif kind is RemoteArray:
+            seen = array.view
+            if (
+                seen is None
+                and not array.ndim
+                and array.is_only_here
+                and array.dtype.char in _SCALARS
+            ):
+                given.append(array.on_host()[()])
+                continue
+        else:
+            seen = None
+        if seen is not None:
             if device is not None and array.device is not device:
                 return NotImplemented
             device = array.device
-            given.append(array.array)
+            given.append(seen)
         elif type(x) is Tensor and not array.ndim and array.dtype.char in _SCALARS:
             given.append(array[()])  # it goes along with the call
         else:

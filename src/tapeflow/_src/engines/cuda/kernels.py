@@ -7,83 +7,92 @@ is not in this table: convolutions and attention, where XLA has cuDNN, and what 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cupy  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.engines.cuda import softmaxes
+from tapeflow._src.engines.cuda import softmaxes, sums, vectors
+from tapeflow._src.insides import cupy_products
 
 Kernel = Callable[..., Any]
 Axes = tuple[int, ...] | None
 
-# As `dtype.char` has them; E is bfloat16. Kernels of several steps leave it to XLA, which rounds once, at the end.
+# As `dtype.char` has them; E is bfloat16.
 _FLOATS = frozenset("efd")
 _ROUNDED_ONCE = _FLOATS | {"E"}
 _NUMBERS = _ROUNDED_ONCE | frozenset("bBhHiIlLqQ")
 
 
-def _for_dtypes(kernel: Kernel, chars: frozenset[str]) -> Kernel:
-    """A kernel of one or two arrays of one dtype."""
+def _for_dtypes(name: str, kernel: Kernel, chars: frozenset[str]) -> Kernel:
+    """A kernel of one or two arrays of one dtype: CuPy's, which starts quickly, or for large arrays ours."""
+    has_own = name in vectors.CODES
 
     def checked(x: Any, *others: Any) -> Any:
-        if x.dtype.char not in chars:
-            return NotImplemented
+        char = x.dtype.char
         for y in others:
             if y.dtype != x.dtype:
                 return NotImplemented
-        return kernel(x, *others)
+        if has_own and char in _ROUNDED_ONCE:
+            large = x.size >= vectors.LARGE or (others and others[0].size >= vectors.LARGE)
+            if large or char not in chars:
+                found = vectors.run(name, (x, *others))
+                if found is not NotImplemented:
+                    return found
+        return kernel(x, *others) if char in chars else NotImplemented
 
     return checked
 
 
+def _of_cupy(names: Sequence[str], chars: frozenset[str]) -> dict[str, Kernel]:
+    return {name: _for_dtypes(name, getattr(cupy, name), chars) for name in names}
+
+
 def _unary(name: str, code: str) -> Kernel:
     kernel = cupy.ElementwiseKernel("T x", "T y", f"y = {code}", f"tapeflow_{name}")
-    return _for_dtypes(kernel, _FLOATS)
+    return _for_dtypes(name, kernel, _FLOATS)  # it would round bfloat16 at each step
 
 
 def _binary(name: str, code: str) -> Kernel:
     kernel = cupy.ElementwiseKernel("T a, T b", "T y", f"y = {code}", f"tapeflow_{name}")
-    return _for_dtypes(kernel, _FLOATS)
+    return _for_dtypes(name, kernel, _FLOATS)
 
 
+def _own(name: str) -> Kernel:
+    """One of ours for arrays of all sizes."""
+
+    def checked(x: Any, *others: Any) -> Any:
+        if x.dtype.char not in _ROUNDED_ONCE or any(y.dtype != x.dtype for y in others):
+            return NotImplemented
+        return vectors.run(name, (x, *others))
+
+    return checked
+
+
+_UNARY = (
+    *("square", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan"),
+    *("sinh", "cosh", "tanh", "negative", "floor", "ceil", "rint", "abs"),
+)
 _ELEMENTWISE: dict[str, Kernel] = {
-    **{
-        name: _for_dtypes(getattr(cupy, name), _ROUNDED_ONCE)
-        for name in (
-            *("square", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan"),
-            *("sinh", "cosh", "tanh", "negative", "floor", "ceil", "rint"),
-        )
-    },
-    "abs": _for_dtypes(cupy.abs, _ROUNDED_ONCE),
+    **_of_cupy(_UNARY, _ROUNDED_ONCE),
     "rsqrt": _unary("rsqrt", "rsqrt(x)"),
     "reciprocal": _unary("reciprocal", "T(1) / x"),
     "sigmoid": _unary("sigmoid", "T(1) / (T(1) + exp(-x))"),
     "silu": _unary("silu", "x / (T(1) + exp(-x))"),
     "relu": _unary("relu", "x != x || x > T(0) ? x : T(0)"),
-    "gelu_tanh": _unary(
-        "gelu_tanh",
-        "T(0.5) * x * (T(1) + tanh(T(0.7978845608028654) * (x + T(0.044715) * x * x * x)))",
-    ),
+    "gelu_tanh": _own("gelu_tanh"),
+    "gelu_tanh_gradient": _own("gelu_tanh_gradient"),
     "erf": _unary("erf", "erf(x)"),
-    **{
-        name: _for_dtypes(getattr(cupy, name), _NUMBERS) for name in ("add", "subtract", "multiply")
-    },
-    "divide": _for_dtypes(cupy.divide, _ROUNDED_ONCE),
-    "maximum": _for_dtypes(cupy.maximum, _NUMBERS),
-    "minimum": _for_dtypes(cupy.minimum, _NUMBERS),
+    **_of_cupy(("add", "subtract", "multiply"), _NUMBERS),
+    "divide": _for_dtypes("divide", cupy.divide, _ROUNDED_ONCE),
+    **_of_cupy(("maximum", "minimum"), _NUMBERS),
     "squared_difference": _binary("squared_difference", "(a - b) * (a - b)"),
     "divide_no_nan": _binary("divide_no_nan", "b == T(0) ? T(0) : a / b"),
     "relu_gradient": _binary("relu_gradient", "a * T(b > T(0))"),
-    **{
-        name: _for_dtypes(getattr(cupy, name), _NUMBERS)
-        for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-    },
-    "logical_and": _for_dtypes(cupy.logical_and, frozenset("?")),
-    "logical_or": _for_dtypes(cupy.logical_or, frozenset("?")),
-    "logical_not": _for_dtypes(cupy.logical_not, frozenset("?")),
+    **_of_cupy(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _NUMBERS),
+    **_of_cupy(("logical_and", "logical_or", "logical_not"), frozenset("?")),
 }
 
 
@@ -125,12 +134,20 @@ def _cast(x: Any, *, dtype: DType) -> Any:
         return NotImplemented
     if x.dtype.char in _ROUNDED_ONCE and target.kind in "iu":
         return NotImplemented  # what is no integer becomes what XLA makes of it
+    if x.size >= vectors.LARGE and x.dtype != target and target.char in _ROUNDED_ONCE:
+        found = vectors.run("cast", (x,), target)
+        if found is not NotImplemented:
+            return found
     return x.astype(target)
 
 
 def _select(condition: Any, a: Any, b: Any) -> Any:
     if condition.dtype != np.bool_ or a.dtype != b.dtype:
         return NotImplemented
+    if condition.size >= vectors.LARGE:
+        found = vectors.run("select", (condition, a, b), a.dtype)
+        if found is not NotImplemented:
+            return found
     return _where(condition, a, b)
 
 
@@ -140,6 +157,10 @@ _where = cupy.ElementwiseKernel("bool c, T a, T b", "T y", "y = c ? a : b", "tap
 def _dropout(x: Any, keep: Any, *, scale: float) -> Any:
     if x.dtype.char not in _FLOATS or keep.dtype != np.bool_:
         return NotImplemented
+    if x.size >= vectors.LARGE:
+        found = vectors.run("dropout", (x, keep, x.dtype.type(scale)))
+        if found is not NotImplemented:
+            return found
     return _kept(x, keep, x.dtype.type(scale))
 
 
@@ -217,10 +238,16 @@ def _scatter_rows(
 
 
 def _sum(x: Any, *, axis: Axes, keepdims: bool) -> Any:
+    if x.dtype.char not in _ROUNDED_ONCE:
+        return NotImplemented
+    lead = len(axis or ())
+    if axis and lead < x.ndim and sorted(a % x.ndim for a in axis) == [*range(lead)]:
+        found = sums.columns(x, math.prod(x.shape[:lead]))
+        if found is not NotImplemented:
+            shape = (1,) * lead * keepdims + x.shape[lead:]
+            return found.astype(x.dtype, copy=False).reshape(shape)
     if x.dtype.char in "fd":
         return cupy.add.reduce(x, axis=axis, keepdims=keepdims)
-    if x.dtype.char not in "eE":
-        return NotImplemented
     # A thousand terms would already lose what is added.
     return cupy.add.reduce(x, axis=axis, keepdims=keepdims, dtype=np.float32).astype(x.dtype)
 
@@ -285,9 +312,13 @@ def _matmul(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
         return NotImplemented
     if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
         # One product, not one for each matrix.
-        product = cupy.dot(a.reshape(-1, a.shape[-1]), b)
-        return product.reshape(*a.shape[:-1], b.shape[-1])
-    return cupy.dot(a, b) if a.ndim == b.ndim == 2 else cupy.matmul(a, b)
+        return _product(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[-1])
+    return _product(a, b) if a.ndim == b.ndim == 2 else cupy.matmul(a, b)
+
+
+def _product(a: Any, b: Any) -> Any:
+    found = cupy_products.product(a, b)
+    return cupy.dot(a, b) if found is NotImplemented else found
 
 
 def _softmax_gradient(u: Any, p: Any, *, axis: int) -> Any:

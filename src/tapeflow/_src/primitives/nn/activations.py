@@ -12,7 +12,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import binary, unary
-from tapeflow._src.primitives.elementwise.builders import unary as elementwise
+from tapeflow._src.primitives.elementwise.builders import binary as of_two, unary as elementwise
 from tapeflow._src.primitives.nn.softmax import narrow, wide
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import (
@@ -84,18 +84,51 @@ def _gelu_tanh_kernel(x: Any) -> Any:
     return x * t(0.5) * (t(1) + np.tanh(x * t(GELU_SCALE) * (t(1) + t(GELU_CUBIC) * x * x)))
 
 
-def _gelu_tanh_derivative(x: Any) -> Any:
+def _gelu_tanh_gradient_kernel(g: Any, x: Any) -> Any:
+    wide(x)  # refuses what is not a float
+    t = x.dtype.type
+    square = x * x
+    slope = square * t(GELU_CUBIC)
+    slope += t(1)
+    slope *= x
+    slope *= t(GELU_SCALE)
+    slope = np.tanh(slope)
+    bend = slope * slope
+    bend = t(1) - bend
+    square *= t(3 * GELU_CUBIC)
+    square += t(1)
+    square *= x
+    bend *= square
+    bend *= t(GELU_SCALE)
+    slope += t(1)
+    slope += bend
+    slope *= t(0.5)
+    return slope * g
+
+
+def _gelu_tanh_bend(x: Any) -> Any:
+    """The second derivative."""
     square = x * x
     t = unary.tanh(x * (square * GELU_CUBIC + 1) * GELU_SCALE)
     inner = (square * (3 * GELU_CUBIC) + 1) * GELU_SCALE
-    return (t + 1) * 0.5 + x * (1 - t * t) * inner * 0.5
+    outer = square * (6 * GELU_CUBIC * GELU_SCALE)
+    return (1 - t * t) * (inner * (1 - x * t * inner) + outer * 0.5)
 
+
+gelu_tanh_gradient = of_two(
+    "gelu_tanh_gradient",
+    _gelu_tanh_gradient_kernel,
+    accepts=FLOAT,
+    a=lambda g, b: gelu_tanh_gradient(g, b),
+    b=lambda g, a, b: g * a * _gelu_tanh_bend(b),
+)
+"""In one pass over the memory: it is as large as the widest layer of a transformer."""
 
 gelu_tanh = elementwise(
     "gelu_tanh",
     unary.refusing("c", _gelu_tanh_kernel),
     accepts=FLOAT,
-    derivative=_gelu_tanh_derivative,
+    gradient=lambda g, x: gelu_tanh_gradient(g, x),
 )
 
 

@@ -42,8 +42,16 @@ def _silu(x: Any) -> Any:
 
 @lowering("gelu_tanh")
 def _gelu_tanh(x: Any) -> Any:
-    # Written as in the derivative, so that XLA computes the tanh once for both.
+    # Written as in the gradient, so that XLA computes the tanh once for both.
     return x * 0.5 * (1 + jnp.tanh(x * (x * x * GELU_CUBIC + 1) * GELU_SCALE))
+
+
+@lowering("gelu_tanh_gradient")
+def _gelu_tanh_gradient(g: Any, x: Any) -> Any:
+    square = x * x
+    t = jnp.tanh(x * (square * GELU_CUBIC + 1) * GELU_SCALE)
+    inner = (square * (3 * GELU_CUBIC) + 1) * GELU_SCALE
+    return g * ((t + 1) * 0.5 + x * (1 - t * t) * inner * 0.5)
 
 
 @lowering("leaky_relu")
