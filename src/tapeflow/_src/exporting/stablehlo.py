@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow._src.core.errors import InvalidArgumentError, shown
+from tapeflow._src.core.errors import InvalidArgumentError
 from tapeflow._src.core.export import export
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.system.loading import loaded
+from tapeflow._src.exporting.tracing import traced
 from tapeflow._src.function.concrete import ConcreteFunction
-from tapeflow._src.function.function import Function
 from tapeflow._src.graph.passes.dead_code import without_dead_code
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ def to_stablehlo(function: Any, *args: Any, **kwargs: Any) -> Exported:
     their numbers.
 
     Args:
-      function: a `tf.function`, a concrete one, or a Python function.
+      function: a `tf.function`, a concrete one, a Python function, or a Keras model, which knows what it takes.
       *args: what it is traced for: tensors or `tf.TensorSpec`s, and Python values.
       **kwargs: the same by name.
 
     Raises:
       InvalidArgumentError: if it assigns to variables, or does what XLA does not.
     """
-    concrete = _traced(function, args, kwargs)
+    concrete = traced("to_stablehlo", function, args, kwargs)
     graph_function = concrete._graph_function
     graph = without_dead_code(graph_function.graph)
     program = loaded("tapeflow._src.engines.xla.program")
@@ -80,16 +80,6 @@ def to_stablehlo(function: Any, *args: Any, **kwargs: Any) -> Exported:
             raise _refused(
                 concrete, f"{reason} Give the tf.TensorSpecs numbers in the place of None"
             ) from error
-
-
-def _traced(function: Any, args: Any, kwargs: Any) -> ConcreteFunction:
-    if isinstance(function, ConcreteFunction):
-        return function
-    if not callable(function):
-        raise TypeError(f"to_stablehlo: function must be callable, got {shown(function)}")
-    if not isinstance(function, Function):
-        function = Function(function)
-    return function.get_concrete_function(*args, **kwargs)
 
 
 def _refused(concrete: ConcreteFunction, reason: str) -> InvalidArgumentError:

@@ -252,9 +252,42 @@ def _losses(module: Any) -> None:
     module.unscale_loss_for_distribution = unscale_loss_for_distribution
 
 
+def _onnx(module: Any) -> None:
+    """`model.export(path, format="onnx")` writes what `tf.export.to_onnx` gives."""
+
+    def export_onnx(
+        model: Any,
+        filepath: Any,
+        verbose: bool | None = None,
+        input_signature: Any = None,
+        opset_version: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        from tapeflow._src.exporting.onnx.export import OPSET, to_onnx
+
+        if kwargs:
+            raise ValueError(f"The tapeflow backend has no options {sorted(kwargs)} for ONNX.")
+        if opset_version not in (None, OPSET):
+            raise ValueError(
+                f"model.export: the tapeflow backend writes opset {OPSET} of ONNX, and opset_version={opset_version} "
+                "is asked for. Leave it out; onnx.version_converter makes others of it."
+            )
+        if input_signature is None:
+            input_signature = module.get_input_signature(model)
+        archive = module.ExportArchive()
+        name = module.DEFAULT_ENDPOINT_NAME
+        endpoint = archive.track_and_add_endpoint(name, model, input_signature)
+        to_onnx(endpoint.get_concrete_function(), path=filepath)
+        if verbose is not False:
+            module.io_utils.print_msg(f"Saved artifact at '{filepath}'.")
+
+    module.export_onnx = export_onnx
+
+
 _CHANGES: dict[str, Callable[[Any], None]] = {
     "keras.src.callbacks.backup_and_restore": _backups,
     "keras.src.distribution.distribution_lib": _distributions,
+    "keras.src.export.onnx": _onnx,
     "keras.src.legacy.backend": _legacy,
     "keras.src.losses.loss": _losses,
     "keras.src.legacy.saving.legacy_h5_format": _old_models,

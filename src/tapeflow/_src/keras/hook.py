@@ -82,6 +82,7 @@ _WITH_TENSORFLOW = (
 _CHANGED = (
     "keras.src.callbacks.backup_and_restore",
     "keras.src.distribution.distribution_lib",
+    "keras.src.export.onnx",
     "keras.src.losses.loss",
     "keras.src.legacy.backend",
     "keras.src.legacy.saving.legacy_h5_format",

@@ -1,0 +1,1 @@
+"""Functions as graphs of ONNX's operators: `tf.export.to_onnx`."""
