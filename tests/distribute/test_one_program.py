@@ -258,7 +258,7 @@ def test_what_xla_cannot_compile_runs_in_step(strategy, monkeypatch, caplog):
     def fails(*_):
         raise ValueError("no such thing")
 
-    monkeypatch.setattr(ReplicasProgram, "_run", fails)
+    monkeypatch.setattr(ReplicasProgram, "run_all", fails)
     step = tf.function(lambda: strategy.run(lambda: v.assign_add(me().all_reduce("SUM", 2.0))))
     step()
     step()

@@ -1,9 +1,10 @@
 """Tensors of several workers: their sums, and collections of them, eagerly and in traced functions.
 
-XLA moves the numbers (`engines.xla.across`). In a traced function an exchange is a node that the host runs, in the
-order of the program, which is the same in all workers. The first time that values of some kinds and sizes are
-exchanged, the workers compare them, and the programs that have come to it: otherwise one would wait for what the
-others never send.
+XLA moves the numbers (`engines.xla.across`). In a traced function an exchange is a node. If all workers are about to run
+the same function on values of the same shapes, it is part of one program that they run together
+(`engines.xla.replicas`); they ask one another at each call (`agree`). Else the host runs it, in the order of the program,
+which is the same in all workers. The first time that values of some kinds and sizes are exchanged so, the workers compare
+them, and the programs that have come to it: otherwise one would wait for what the others never send.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import itertools
 import threading
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from tapeflow._src.core.system.loading import loaded
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import Node
 from tapeflow._src.distribute.job import Job
+from tapeflow._src.graph.workers import Exchanged
 from tapeflow._src.primitives.specs import ArraySpec
 
 
@@ -33,14 +36,22 @@ class Exchange:
 
     Args:
       job: the job.
+
+    Attributes:
+      number: of this worker.
+      count: how many there are.
+      devices: those of this worker's replicas, by their names.
     """
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self.number, self.count = job.number, job.count
+        self.devices: tuple[str, ...] = ()
         jax_loading.load()
         self._across: Any = loaded("tapeflow._src.engines.xla.across")
         self._seen: set[str] = set()
         self._numbers = itertools.count()
+        self._steps = itertools.count()
         self._one_at_a_time = threading.RLock()
 
     # Tensors.
@@ -54,7 +65,7 @@ class Exchange:
             worker has its own, whose gradients are added up.
         """
         specs = [ArraySpec(x._array.shape, x.dtype) for x in tensors]
-        sums = self._made("all_reduce", self._sums, tensors, specs)
+        sums = self._made("all_reduce", 0, self._sums, tensors, specs)
 
         def pullback(*gradients: Tensor) -> list[Tensor]:
             return list(gradients) if of_one else self.summed(gradients, of_one)
@@ -75,17 +86,17 @@ class Exchange:
         shape[axis] = None
         specs = [ArraySpec(tuple(shape), x.dtype), ArraySpec((), int64)]
         whole, before = self._made(
-            "all_gather", lambda a: self._collection(a, axis), [x], specs, f"along axis {axis}"
+            "all_gather", axis, lambda a: self._collection(a, axis), [x], specs
         )
         return whole, before
 
     def _made(
         self,
         name: str,
+        axis: int,
         function: Callable[..., Sequence[np.ndarray]],
         tensors: Sequence[Tensor],
         specs: Sequence[ArraySpec],
-        *about: Any,
     ) -> list[Tensor]:
         tracer = context.tracer
         if tracer is None:
@@ -99,12 +110,14 @@ class Exchange:
 
         def run(*arrays: np.ndarray) -> list[np.ndarray]:
             with self._one_at_a_time:
-                self._compare(" ".join((name, *about)), arrays, where)
+                about = f" along axis {axis}" if name == "all_gather" else ""
+                self._compare(name + about, arrays, where)
                 with self.job.exchanging():
                     return list(function(*arrays))
 
         if tracer is not None:
-            return list(tracer.python(name, run, tensors, specs, of_users=False))
+            call = Exchanged(name, axis, self, run)
+            return list(tracer.python(name, call, tensors, specs, of_users=False))
         return [Tensor(a) for a in run(*[np.asarray(x._array) for x in tensors])]
 
     def _compare(self, what: str, arrays: Sequence[np.ndarray], where: str) -> None:
@@ -128,6 +141,21 @@ class Exchange:
                     f"{told[0][1]}, and worker {number} has {other} {there}. Each worker must make the same calls, "
                     "with values of the same shapes.",
                 )
+
+    # Programs that all workers run together: see `graph.workers`.
+
+    def turn(self) -> AbstractContextManager[Any]:
+        """Within this context no other thread of this process exchanges anything."""
+        return self._one_at_a_time
+
+    def agree(self, mine: Any, what: str) -> list[Any]:
+        """What all workers have to say before they run a program together, in their order."""
+        self.job.exchanges += 1
+        return self.job.told(f"step {next(self._steps)}", mine, what)
+
+    def exchanging(self) -> AbstractContextManager[Any]:
+        """Within this context numbers travel between the workers."""
+        return self.job.exchanging()
 
     # What is not computed with.
 

@@ -54,6 +54,12 @@ class WorkersExtended(StrategyExtended):
             )
         super().__init__(devices, job.number * len(devices), job.count * len(devices))
         self.exchange = exchange
+        exchange.devices = self._devices
+
+    @property
+    def mesh_devices(self) -> tuple[str, ...]:
+        """The devices of this process: what all processes run together says so by itself (`graph.workers`)."""
+        return self._devices
 
     # Values of all replicas: those of this process first, then those of all.
 

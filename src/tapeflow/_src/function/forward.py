@@ -17,6 +17,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.choice import Executor
 from tapeflow._src.graph.graph import Graph, subgraphs
+from tapeflow._src.graph.workers import Workers, workers_of
 
 
 class Forward:
@@ -26,7 +27,9 @@ class Forward:
         self.graph = graph
         self.executor = Executor(graph, jit_compile)
         self._on_devices: Executor | None = None
-        self._replicas = _Replicas(graph, jit_compile) if graph.replicas else None
+        workers = workers_of(graph)
+        among = graph.replicas or workers is not None
+        self._replicas = _Replicas(graph, jit_compile, workers) if among else None
 
     def run(
         self,
@@ -94,9 +97,11 @@ def _replicas_inside(graph: Graph) -> Iterator[tuple[str, ...]]:
 class _Replicas:
     """What runs all replicas of a graph as one program, if anything does."""
 
-    def __init__(self, graph: Graph, jit_compile: bool | None) -> None:
+    def __init__(self, graph: Graph, jit_compile: bool | None, workers: Workers | None) -> None:
         self._graph = graph
         self._jit_compile = jit_compile
+        self._workers = workers
+        self._names = graph.replicas if workers is None else workers.devices
         self._positions = [i for i, v in enumerate(graph.inputs) if v not in graph.constants]
         self._making = threading.RLock()
         self._program: Any = None
@@ -107,6 +112,8 @@ class _Replicas:
         """The outputs, or None: then replicas run one after another."""
         program = self._ready()
         if program is None:
+            if self._workers is not None:  # the others may have one
+                self._workers.agree(None, f"the others to run the function {self._graph.name!r}")
             return None
         try:
             results = program.run([inputs[i] for i in self._positions], step)
@@ -144,7 +151,7 @@ class _Replicas:
 
     def _make(self) -> None:
         there = {d.name.removeprefix("/device:") for d in devices.logical()}
-        names = [name.rpartition("device:")[2] for name in self._graph.replicas]
+        names = [name.rpartition("device:")[2] for name in self._names]
         absent = [name for name in names if name not in there] if len(names) > 1 else []
         if self._jit_compile is False:
             self._why = "jit_compile=False asks for NumPy"
@@ -161,8 +168,11 @@ class _Replicas:
 
     def report(self) -> list[str]:
         """What runs them, and why."""
-        count = len(self._graph.replicas)
+        count = len(self._names)
         head = f"{self._graph.name}: {count} replicas"
+        if self._workers is not None:
+            count *= self._workers.count
+            head = f"{self._graph.name}: {count} replicas of {self._workers.count} workers"
         if self._why is not None:
             return [f"{head} in step: {self._why}"]
         if self._program is None:

@@ -128,6 +128,10 @@ class Call:
         self._warm.add(kind)
         return (results,)
 
+    def compile(self, arrays: Sequence[Any]) -> None:
+        """Compiles it for such arrays, without a call."""
+        self._program.lower(*map(_description, arrays)).compile()
+
     def _note_needs(self, kind: Any, arrays: Sequence[Any]) -> None:
         """Finds out how many bytes a call takes besides its arguments, if the device counts its memory."""
         device = _counting_device(arrays)

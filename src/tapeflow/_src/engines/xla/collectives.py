@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from tapeflow._src.core.variables.holders import readable
 from tapeflow._src.graph.graph import Node
+from tapeflow._src.graph.workers import exchanged_by
 from tapeflow._src.insides.fallback import lacking
 
 _KINDS = (
@@ -77,7 +78,7 @@ def between_workers(nodes: Iterable[Node]) -> list[str]:
     size = 0
     known = True
     for node in nodes:
-        if node.has_effect and node.primitive.name in ("all_reduce", "all_gather"):
+        if exchanged_by(node) is not None:
             count[node.primitive.name.replace("_", "-")] += 1
             for value in node.inputs:
                 shape = value.shape

@@ -16,6 +16,7 @@ from tapeflow._src.core.system.loading import loaded
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.protocol import NEVER, Engine, Program
 from tapeflow._src.graph.graph import Graph
+from tapeflow._src.graph.workers import workers_of
 from tapeflow._src.primitives.table import Primitive
 
 _IMPORT_SECONDS = 1.0
@@ -66,10 +67,14 @@ class XlaEngine(Engine):
     def replicated(self, graph: Graph, checked: bool = True) -> Any:
         """One program for all replicas in a graph, or in words why there is none."""
         jax_loading.load()
-        replicas = loaded("tapeflow._src.engines.xla.replicas.program")
+        workers = workers_of(graph)
         try:
-            return replicas.ReplicasProgram(graph, checked)
-        except replicas.Unlike as error:
+            if workers is None:
+                one = loaded("tapeflow._src.engines.xla.replicas.program")
+                return one.ReplicasProgram(graph, checked)
+            several = loaded("tapeflow._src.engines.xla.replicas.workers_program")
+            return several.WorkersProgram(graph, checked, workers)
+        except loaded("tapeflow._src.engines.xla.replicas.alike").Unlike as error:
             return str(error)
 
     def execute(

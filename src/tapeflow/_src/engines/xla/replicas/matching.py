@@ -9,6 +9,8 @@ values of its own, the nodes of the first one will do, for every device of a mes
 - What is outside of the replicas is *common*: each device computes it, and all have the same. A sum of all members of
   a family becomes an `all_reduce`, and their concatenation an `all_gather`. Where anything else looks at a member of a
   family, all devices are sent that one.
+- With several processes each has a graph of its own replicas. What is common to these need not be common to all; where
+  workers exchange values (`graph.workers`), it becomes a sum over all devices, or a collection.
 - What XLA cannot run, and needs nothing that it computes (the next state of a random stream, the next element of a
   dataset), comes before the program, on the host.
 
@@ -38,6 +40,7 @@ from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes import optimized
 from tapeflow._src.graph.passes.common_subexpressions import key_of
 from tapeflow._src.graph.sizes import needs
+from tapeflow._src.graph.workers import exchanged_by
 
 
 class Root(NamedTuple):
@@ -83,15 +86,15 @@ class Found(NamedTuple):
     early: list[Node]
 
 
-def found_in(graph: Graph) -> Found:
-    """The program that the replicas in a graph share."""
-    return _Matching(graph).found()
+def found_in(graph: Graph, count: int) -> Found:
+    """The program that the replicas in a graph share. There are `count` of them in this process."""
+    return _Matching(graph, count).found()
 
 
 class _Matching:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, count: int) -> None:
         self._graph = graph
-        self._count = len(graph.replicas)
+        self._count = count
         self._nodes: list[Node] = []
         self._roots: dict[Value, Root] = {}
         self._by_values: dict[tuple[Value, ...], Value] = {}
@@ -109,6 +112,7 @@ class _Matching:
         self._equal = {copies.values: copies.are_equal for copies in graph.copies}
         # Sums of some members of a family, from the first on: how many.
         self._partial: dict[Value, tuple[Value, int, Node]] = {}
+        self._totals: dict[Value, Value] = {}  # sums of all members: of which family
 
     def found(self) -> Found:
         """The program."""
@@ -154,6 +158,8 @@ class _Matching:
             (new,), (old,) = node.outputs, node.inputs
             self._alias[new] = self._alias.get(old, old)
             self._first[new] = self._first.get(old, old)
+        elif exchanged_by(node) is not None:
+            self._exchange(node)
         elif node.has_effect:
             raise Unlike(not_lowered(node))
         elif not self._is_sum(node) and not self._is_gathered(node):
@@ -201,7 +207,23 @@ class _Matching:
         else:
             self._nodes.append(Node(rows.all_reduce, (family,), {}, (total,), node.line))
             self._common[total] = total
+            self._totals[total] = family
         return True
+
+    def _exchange(self, node: Node) -> None:
+        """Adds what all workers exchange. Sums over the replicas of each are left out on the way, if nobody needs them."""
+        exchanged: Any = exchanged_by(node)
+        inputs = [self._for_all(v) for v in node.inputs]
+        if exchanged.kind == "all_gather":
+            row, attrs = rows.all_gather_of_workers, {"axis": exchanged.axis}
+            self._nodes.append(Node(row, inputs, attrs, node.outputs, node.line))
+        else:
+            for v, total in zip(inputs, node.outputs, strict=True):
+                family = self._totals.get(v)
+                row = rows.all_reduce_of_workers if family is None else rows.all_reduce_of_all
+                v = v if family is None else family
+                self._nodes.append(Node(row, (v,), {}, (total,), node.line))
+        self._common.update((v, v) for v in node.outputs)
 
     def _is_gathered(self, node: Node) -> bool:
         """Whether a node puts all members of a family together."""
@@ -356,7 +378,7 @@ def _early_nodes(graph: Graph) -> tuple[list[Node], set[Value]]:
     there = set(graph.inputs)
     early = []
     for node in graph.nodes:
-        if not lowerable(node) and there.issuperset(needs(node)):
+        if not lowerable(node) and exchanged_by(node) is None and there.issuperset(needs(node)):
             early.append(node)
             there.update(node.outputs)
     return early, there
@@ -391,22 +413,22 @@ def not_lowered(node: Node) -> str:
 def _together(nodes: Sequence[Node]) -> list[Node]:
     """The nodes, with sums that do not wait for one another in one message."""
     found: list[Node] = []
-    waiting: list[Node] = []
+    waiting: dict[rows.Row, list[Node]] = {}
     made: set[Value] = set()
 
     def send() -> None:
-        if waiting:
-            inputs = [v for node in waiting for v in node.inputs]
-            outputs = [v for node in waiting for v in node.outputs]
-            found.append(Node(rows.all_reduce, inputs, {}, outputs, waiting[0].line))
+        for row, alike in waiting.items():
+            inputs = [v for node in alike for v in node.inputs]
+            outputs = [v for node in alike for v in node.outputs]
+            found.append(Node(row, inputs, {}, outputs, alike[0].line))
         waiting.clear()
         made.clear()
 
     for node in nodes:
         if not made.isdisjoint(needs(node)):
             send()
-        if node.primitive is rows.all_reduce:
-            waiting.append(node)
+        if node.primitive in rows.SUMS:
+            waiting.setdefault(node.primitive, []).append(node)
             made.update(node.outputs)
         else:
             found.append(node)

@@ -6,19 +6,18 @@ step, so a tensor of one replica remembers which array it is a part of, and look
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding
+from jax.sharding import NamedSharding
 
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.remote import RemoteArray, RemoteTensor, of_array
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.xla.replicas.alike import equal_arrays
-from tapeflow._src.engines.xla.replicas.rows import AXIS
-from tapeflow._src.engines.xla.sharding import divided, everywhere
 
 
 class Whole:
@@ -79,9 +78,9 @@ class Part(RemoteArray):
         return RemoteArray(self.buffer, device=self.device)
 
 
-def part_of(whole: Whole, index: int, mesh: Mesh) -> Tensor:
-    """The tensor of one replica."""
-    return of_array(Part(whole, index, mesh.devices.flat[index]))
+def part_of(whole: Whole, index: int, device: Any) -> Tensor:
+    """The tensor of one replica of this process, which is on a device of jax's."""
+    return of_array(Part(whole, index, device))
 
 
 def shared(tensors: Sequence[Tensor]) -> Whole | None:
@@ -98,29 +97,24 @@ def _is_part(x: Tensor, whole: Whole, index: int) -> bool:
     return type(array) is Part and array.whole is whole and array.index == index
 
 
-def joined(tensors: Sequence[Tensor], mesh: Mesh, along: bool) -> Any:
+def joined(tensors: Sequence[Tensor], devices: Sequence[Any], layout: NamedSharding) -> Any:
     """The tensors of all replicas as one array.
 
     Args:
-      tensors: of one shape.
-      mesh: of their devices.
-      along: whether they are the rows of one value: then it is divided among the devices. Else each has a copy.
+      tensors: of the replicas of this process, of one shape.
+      devices: of these replicas.
+      layout: of the array. If it is divided, the tensors are rows of one value. Else each device has a copy.
     """
     whole = shared(tensors)
-    if whole is not None and bool(whole.array.sharding.spec) == along:
+    if whole is not None and whole.array.sharding == layout:
         return whole.array
-    buffers = [_on(x, device) for x, device in zip(tensors, mesh.devices.flat, strict=True)]
+    buffers = [_on(x, d, len(devices) == 1) for x, d in zip(tensors, devices, strict=True)]
     shape = buffers[0].shape
-    layout = everywhere(mesh)
-    if along:
-        layout = rows_of(mesh)
-        shape = (shape[0] * len(buffers), *shape[1:])
+    if layout.spec:
+        axes = layout.spec[0] if isinstance(layout.spec[0], tuple) else (layout.spec[0],)
+        count = math.prod(layout.mesh.shape[axis] for axis in axes)
+        shape = (shape[0] * count, *shape[1:])
     return jax.make_array_from_single_device_arrays(shape, layout, buffers)
-
-
-def rows_of(mesh: Mesh) -> NamedSharding:
-    """The layout of a batch: each device has the rows of its replica."""
-    return divided(mesh, AXIS)
 
 
 def are_equal(tensors: Sequence[Tensor]) -> bool:
@@ -132,13 +126,17 @@ def are_equal(tensors: Sequence[Tensor]) -> bool:
     return all(equal_arrays(arrays[0], other) for other in arrays[1:])
 
 
-def _on(x: Tensor, device: Any) -> Any:
-    """The memory of a tensor on a device of jax's."""
+def _on(x: Tensor, device: Any, is_alone: bool) -> Any:
+    """The memory of a tensor on a device of jax's, which may be that of the only replica of this process."""
     if type(x) is RemoteTensor and not x._array.is_only_here:
         if x._array.device == device:
             return x._array.buffer_of_jax
         return jax.device_put(x._array.buffer, device)
     if type(x) is DeviceTensor:
+        if is_alone and x._buffer.device == device:
+            return (
+                x._buffer
+            )  # given away only if nobody else has it, as in any program on one device
         # Its memory may be that of another array, too, which must not be given away with this one.
         return jax.device_put(x._buffer, device, may_alias=False)
     return jax.device_put(np.asarray(x._array), device, may_alias=False)

@@ -3,6 +3,9 @@
 What is compiled is the graph that `matching` finds, inside of `jax.shard_map`: each device computes it on the parts of
 its replica, and an `all_reduce` is where the devices meet. Each keeps its own copy of every variable.
 
+With several processes (`graph.workers`) the mesh has the devices of all of them, and each process gives and gets the
+parts of its own. They begin when they have agreed on it (`agreement`).
+
 Where the values at hand do not allow it (an unequal last batch, an index that eager mode refuses), nothing has happened
 yet, or NumPy goes on from there, as in `checked_program`.
 """
@@ -16,13 +19,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import NamedSharding
 
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
-from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import RemoteTensor, to_host
 from tapeflow._src.core.sizes.dims import is_dynamic
-from tapeflow._src.core.system.jax_loading import cpu
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.program import NumpyProgram
@@ -39,32 +40,25 @@ from tapeflow._src.engines.xla.program import (
     keep_compiled_programs,
     options,
 )
-from tapeflow._src.engines.xla.replicas.alike import Unlike
 from tapeflow._src.engines.xla.replicas.matching import Result, Root, found_in
 from tapeflow._src.engines.xla.replicas.parts import (
     Whole,
     are_equal,
     joined,
     part_of,
-    rows_of,
     shared,
 )
-from tapeflow._src.engines.xla.replicas.rows import AXIS, agreed
-from tapeflow._src.engines.xla.sharding import everywhere, mesh_over, put, turn
+from tapeflow._src.engines.xla.replicas.place import Place
+from tapeflow._src.engines.xla.replicas.rows import agreed
+from tapeflow._src.engines.xla.sharding import everywhere, put, turn
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.graph.sizes import needs
 from tapeflow._src.insides.jax_state import x64_enabled
 
+_UNDECIDED = "eager mode has to decide about the values"
+
 Held = dict[Value, Tensor]
 """The tensors of a call, by the inputs of the graph that was traced."""
-
-
-def mesh_of_replicas(names: Sequence[str]) -> Mesh:
-    """The mesh of the devices of replicas, which are there."""
-    if len(names) == 1:
-        raise Unlike("the function runs several strategies")
-    found = [devices.buffers_of(name.rpartition("device:")[2]) or cpu(0) for name in names]
-    return mesh_over(found, (len(found),), (AXIS,))
 
 
 class ReplicasProgram:
@@ -73,14 +67,16 @@ class ReplicasProgram:
     Args:
       graph: as it was traced.
       checked: whether to refuse what eager mode refuses; otherwise values are what XLA makes of them.
+      place: of the replicas; by default that of those in the graph.
     """
 
-    def __init__(self, graph: Graph, checked: bool) -> None:
+    def __init__(self, graph: Graph, checked: bool, place: Place | None = None) -> None:
         self._graph = graph
-        self.mesh = mesh_of_replicas(graph.replicas)
+        self._place = place = place or Place.of(graph)
+        self.mesh = place.mesh
         self._translating = translating_xla_errors(graph.name)
         with x64_enabled():
-            self._found = found_in(graph)
+            self._found = found_in(graph, len(place.devices))
         keep_compiled_programs()
         self.refusals: Counter[str] = Counter()
         self.calls = 0
@@ -143,17 +139,16 @@ class ReplicasProgram:
         function = lower_nodes(
             own.nodes, self._inputs, own.outputs, own.constants, self._watch.inside
         )
-        function = self._watch.flagged(function, self._donated, agreed)
-        rows, copies = PartitionSpec(AXIS), PartitionSpec()
-        results = [rows if by_rows else copies for by_rows in self._by_rows]
+        function = self._watch.flagged(function, self._donated, agreed(mesh.axis_names))
+        rows, copies = self._place.rows, everywhere(mesh)
+        layouts = [rows if by_rows else copies for by_rows in self._by_rows]
+        results = [layout.spec for layout in layouts]
         if self._watch.inside:
-            results.append(copies)
+            results.append(copies.spec)
         spread = jax.shard_map(
             function,
             mesh=mesh,
-            in_specs=tuple(
-                [rows if self._is_by_rows(i) else copies for i in range(len(self._roots))]
-            ),
+            in_specs=tuple([self._layout(i).spec for i in range(len(self._roots))]),
             out_specs=tuple(results),
             check_vma=False,
         )
@@ -162,7 +157,6 @@ class ReplicasProgram:
             return spread(*arrays)
 
         program.__name__ = identifier(self._graph.name)
-        layouts = [rows_of(mesh) if by_rows else everywhere(mesh) for by_rows in self._by_rows]
         return Call(
             program,
             self._inputs,
@@ -175,10 +169,12 @@ class ReplicasProgram:
             layouts=tuple(layouts),
         )
 
-    def _is_by_rows(self, i: int) -> bool:
-        """Whether an input is laid out by rows."""
+    def _layout(self, i: int) -> NamedSharding:
+        """How an input lies on the devices: by rows, or each has a copy."""
         root = self._roots[i]
-        return len(root.values) > 1 and not self._of_variables[i] and bool(root.values[0].shape)
+        if self._of_variables[i] or not root.values[0].shape:
+            return everywhere(self.mesh)
+        return self._place.rows if len(root.values) > 1 else self._place.common
 
     # Running.
 
@@ -191,32 +187,57 @@ class ReplicasProgram:
             return None
         with self._translating, x64_enabled():
             if self._early is not None:
-                taken, given, early = self._early
-                self.has_run = self.has_run or any(node.has_effect for node in self._found.early)
-                found = early([to_host(held[v])._array for v in taken])
-                held.update(zip(given, map(Tensor, found), strict=True))
+                self.run_early(held)
                 why = self._misfit(held)
                 if why is not None:
-                    self.refusals[why] += 1
-                    return self._on_host(held)
+                    return self.in_step(held, why)
+            if not self._allowed(held):
+                return self.in_step(held, _UNDECIDED)
             with turn(everywhere(self.mesh)) as waits:
-                return self._run(held, step, waits)
+                return self.run_all(held, step, waits)
+
+    def run_early(self, held: Held) -> bool:
+        """Runs what comes before the program, if anything does. Gives whether it has."""
+        if self._early is None:
+            return False
+        taken, given, early = self._early
+        self.has_run = self.has_run or any(node.has_effect for node in self._found.early)
+        found = early([to_host(held[v])._array for v in taken])
+        held.update(zip(given, map(Tensor, found), strict=True))
+        return True
 
     def _misfit(self, held: Held) -> str | None:
         """Why replicas cannot run one program on these tensors."""
         for root in self._families:
             if root.values[-1] in held:
                 tensors = [held[v] for v in root.values]
-                if len({tuple(_shape(x)) for x in tensors}) > 1:
+                if len({tuple(shape_of(x)) for x in tensors}) > 1:
                     return "the replicas have parts of different shapes"
                 if root.is_equal and not self._are_kept(root, tensors) and not are_equal(tensors):
                     return "the copies of a variable differ, and it is read outside of the replicas"
         return None
 
-    def _run(self, held: Held, step: Step | None, waits: bool) -> list[Tensor]:
-        for i in range(self.mesh.size):
-            if not self._watch.allows(_Local(held, self._roots, i)):
-                return self._refused(held)
+    def _allowed(self, held: Held) -> bool:
+        """Whether the checks hold that are made before the program is started, for each replica."""
+        count = len(self._place.devices)
+        return all(self._watch.allows(_Local(held, self._roots, i)) for i in range(count))
+
+    def refusal(self, held: Held) -> str | None:
+        """Why the program is not run on these tensors, so far as can be told before."""
+        return self._misfit(held) or (None if self._allowed(held) else _UNDECIDED)
+
+    def compile(self, held: Held) -> None:
+        """Makes the program ready to be run on such tensors."""
+        self._call.compile([self._array(held, i) for i in range(len(self._roots))])
+
+    def run_all(self, held: Held, step: Step | None, waits: bool) -> list[Tensor]:
+        """Runs the program, on tensors that it is not refused for.
+
+        Args:
+          held: the tensors.
+          step: the change of variables that it is.
+          waits: whether to wait for its end.
+        """
         arrays = [self._array(held, i) for i in range(len(self._roots))]
         given = Counter(map(id, arrays))  # two variables may have been assigned one value
         for i in self._donated:
@@ -229,16 +250,21 @@ class ReplicasProgram:
         if self._call.run(values) is REFUSED:
             for i in self._donated:  # they came out as they went in
                 whole = Whole(values[self._inputs[i]], False)
-                held.update(
-                    (v, part_of(whole, n, self.mesh)) for n, v in enumerate(self._roots[i].values)
-                )
-            return self._refused(held)
+                held.update((v, self._part(whole, n)) for n, v in enumerate(self._roots[i].values))
+            return self.in_step(held, _UNDECIDED)
         if waits:
             jax.block_until_ready([values[v] for v in self._outputs])
         self.has_run = True
         self.calls += 1
         wholes: dict[int, Whole] = {}
         return [self._result(k, values, held, wholes) for k in range(len(self._wanted))]
+
+    def _part(self, whole: Whole, index: int) -> Tensor:
+        """The tensor of one of the replicas of this process."""
+        devices = self._place.devices
+        if len(devices) == 1:
+            return as_tensor(whole.array.addressable_data(0))
+        return part_of(whole, index, devices[index])
 
     def _are_kept(self, root: Root, tensors: Sequence[Tensor]) -> bool:
         """Whether an input is what it was in the last calls."""
@@ -251,8 +277,10 @@ class ReplicasProgram:
         tensors = [held[v] for v in root.values]
         if self._are_kept(root, tensors):
             return self._kept[root.values][1]
-        if len(tensors) > 1:
-            found = joined(tensors, self.mesh, self._is_by_rows(i))
+        count = len(self._place.devices)
+        if len(tensors) == count or self._place.is_of_several:
+            given = tensors if len(tensors) == count else tensors * count
+            found = joined(given, self._place.devices, self._layout(i))
         else:
             x = tensors[0]
             source = x._array.buffer if type(x) is RemoteTensor else buffer_of(x)
@@ -287,7 +315,7 @@ class ReplicasProgram:
             if found is None:
                 return None
             whole = wholes.setdefault(place, Whole(found, not self._found.is_family[place]))
-            return part_of(whole, member or 0, self.mesh)
+            return self._part(whole, member or 0)
 
         return made
 
@@ -303,14 +331,11 @@ class ReplicasProgram:
             return as_tensor(array.addressable_data(0))
         if place not in wholes:
             wholes[place] = Whole(array, not self._found.is_family[place])
-        return part_of(wholes[place], member, self.mesh)
+        return self._part(wholes[place], member)
 
-    def _refused(self, held: Held) -> list[Tensor]:
-        self.refusals["eager mode has to decide about the values"] += 1
-        return self._on_host(held)
-
-    def _on_host(self, held: Held) -> list[Tensor]:
+    def in_step(self, held: Held, why: str) -> list[Tensor]:
         """The same by NumPy: all replicas, one after another."""
+        self.refusals[why] += 1
         graph = self._graph
         early = set(map(id, self._found.early))
         left = [node for node in graph.nodes if id(node) not in early]
@@ -348,7 +373,7 @@ class _Local(Sequence[Any]):
         return len(self._roots)
 
 
-def _shape(x: Tensor) -> Sequence[int]:
+def shape_of(x: Tensor) -> Sequence[int]:
     """The shape of a tensor, without a look at its values."""
     return x._buffer.shape if type(x) is DeviceTensor else x._array.shape
 
