@@ -113,7 +113,9 @@ class _Replicas:
         program = self._ready()
         if program is None:
             if self._workers is not None:  # the others may have one
-                self._workers.agree(None, f"the others to run the function {self._graph.name!r}")
+                with self._workers.turn():
+                    what = f"the others to run the function {self._graph.name!r}"
+                    self._workers.agree(None, what)
             return None
         try:
             results = program.run([inputs[i] for i in self._positions], step)

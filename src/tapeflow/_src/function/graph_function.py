@@ -35,6 +35,7 @@ from tapeflow._src.function.replicas import copies_in
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Value
+from tapeflow._src.graph.workers import workers_of
 from tapeflow._src.primitives.batching import BatchedTensor
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
@@ -76,7 +77,7 @@ class GraphFunction:
         for c in tracer.variables.values():
             graph.notes[c.symbol.value] = c.variable._name
         graph.outputs = [x.value for x in self.symbols]
-        if graph.replicas:
+        if graph.replicas or workers_of(graph) is not None:
             graph.copies = copies_in(tracer)
         self.graph = graph
         self._assigned_at = [

@@ -41,7 +41,7 @@ class Exchanged:
     """A function of arrays that all workers call together.
 
     Attributes:
-      kind: "all_reduce" for the sums of arrays, "all_gather" for one array of all, and where that of this worker begins.
+      kind: "all_reduce" for the sums of arrays, "all_gather" for one array of all and where that of this worker is.
       axis: along which arrays are put together.
       workers: who calls it.
     """

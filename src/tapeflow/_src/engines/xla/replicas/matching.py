@@ -211,7 +211,7 @@ class _Matching:
         return True
 
     def _exchange(self, node: Node) -> None:
-        """Adds what all workers exchange. Sums over the replicas of each are left out on the way, if nobody needs them."""
+        """Adds what all workers exchange: sums over all replicas at once, where each brings the sum of its own."""
         exchanged: Any = exchanged_by(node)
         inputs = [self._for_all(v) for v in node.inputs]
         if exchanged.kind == "all_gather":
