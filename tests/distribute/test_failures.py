@@ -63,7 +63,7 @@ def wait_until(happened, seconds):
 SAID = {
     "raise": "ValueError: this worker has had enough",
     "stop": f"it was not heard of for {HEARTBEAT} s",
-    "loop": f"has waited for {LIMIT} s for exchange",
+    "loop": f"has waited for {LIMIT} s for the others to run the function",
     "leave": "its program is over",
 }
 

@@ -63,6 +63,7 @@ def evidence(strategy):
     step = tf.function(lambda x: strategy.run(replica, args=(x,)), jit_compile=True)
     data = tf.data.Dataset.from_tensors(np.ones([ROWS, 3], np.float32)).repeat(3)
     calls: list[Any] = []
+    parts: Any = ()
     for i, x in enumerate(strategy.experimental_distribute_dataset(data)):
         if i == 2 and program(step) is not None:
             calls = noted(program(step))
