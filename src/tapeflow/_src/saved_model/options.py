@@ -127,6 +127,7 @@ PREDICT_OUTPUTS = "outputs"
 REGRESS_INPUTS = "inputs"
 REGRESS_METHOD_NAME = "tensorflow/serving/regress"
 REGRESS_OUTPUTS = "outputs"
+FILE = "saved_model.safetensors"  # tapeflow's own
 SAVED_MODEL_FILENAME_PB = "saved_model.pb"
 SAVED_MODEL_FILENAME_PBTXT = "saved_model.pbtxt"
 SAVED_MODEL_SCHEMA_VERSION = 1

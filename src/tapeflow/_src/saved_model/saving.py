@@ -17,13 +17,13 @@ from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
 from tapeflow._src.saved_model.encoding import Arrays
 from tapeflow._src.saved_model.functions import Functions
+from tapeflow._src.saved_model.options import FILE
 from tapeflow._src.saved_model.restored import RestoredFunction
 from tapeflow._src.train import tensor_file
 from tapeflow._src.train.formats import SAFETENSORS, TENSORFLOW
 from tapeflow._src.train.object_graph import is_tracked, variable_of, walk
 from tapeflow._src.train.saving import snapshot
 
-FILE = "saved_model.safetensors"
 DEFAULT = "serving_default"
 VERSION = 2
 
@@ -109,7 +109,7 @@ def _save_for_tensorflow(obj: Any, folder: str, signatures: Any) -> None:
     owned = [_functions_of(each.value) for each, _ in walk(obj)]
     signed = _served(obj, signatures, owned[0])
     tensorflow_saving.save(obj, folder, owned, signed, strict=signatures is not None)
-    # A model of the same name in the other format would be read in the place of this one.
+    # Where the folder was written to as it is: a model in the other format would be read in the place of this one.
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(folder, FILE))
 

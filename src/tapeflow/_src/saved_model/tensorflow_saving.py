@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.spec import TensorSpec
-from tapeflow._src.core.system.files import remove_leftovers, replacing
+from tapeflow._src.core.system.files import replacing
+from tapeflow._src.core.system.folders import replacing_folder
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.io.tensor_proto import tensor_proto
 from tapeflow._src.saved_model.options import (
+    FILE,
     PREDICT_METHOD_NAME,
     SAVED_MODEL_FILENAME_PB,
     SERVING,
@@ -38,6 +40,7 @@ from tapeflow._src.tensorflow_files.graph_writing import (
 from tapeflow._src.train.object_graph import VARIABLE, key_of, variable_of, walk
 from tapeflow._src.train.saving import snapshot
 
+_PARTS = (SAVED_MODEL_FILENAME_PB, VARIABLES_DIRECTORY, "fingerprint.pb", "assets", FILE)
 _VERSION = {"producer": 1, "min_consumer": 1}
 _PRODUCER = 1395  # the version of graphs of TensorFlow 2.11, which later ones read
 _CONTAINERS = {
@@ -194,11 +197,10 @@ def save(
         "object_graph_def": {"nodes": found.nodes, "concrete_functions": functions.concrete},
     }
     data = SAVED_MODEL.encoded({"saved_model_schema_version": 1, "meta_graphs": [meta_graph]})
-    found.write_values(os.path.join(folder, VARIABLES_DIRECTORY, VARIABLES_FILENAME))
-    path = os.path.join(folder, SAVED_MODEL_FILENAME_PB)
-    remove_leftovers(path)
-    with replacing(path) as file:
-        file.write(data)
+    with replacing_folder(folder, _PARTS, SAVED_MODEL_FILENAME_PB) as new:
+        found.write_values(os.path.join(new, VARIABLES_DIRECTORY, VARIABLES_FILENAME))
+        with replacing(os.path.join(new, SAVED_MODEL_FILENAME_PB)) as file:
+            file.write(data)
 
 
 class _Graph:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType, as_dtype, string
-from tapeflow._src.core.errors import DataLossError, NotFoundError, UnimplementedError
-from tapeflow._src.core.system.files import checked_path, translating_os_errors
+from tapeflow._src.core.errors import NotFoundError, UnimplementedError
+from tapeflow._src.core.system.files import Refusable, checked_path, translating_os_errors
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.io import wire
 from tapeflow._src.io.crc32c import crc32c, mask
@@ -67,7 +67,7 @@ class _Shard:
         return content
 
 
-class Bundle:
+class Bundle(Refusable):
     """The tensors of a checkpoint that TensorFlow wrote, open for reading.
 
     The index is checked when it is opened, a tensor when it is read.
@@ -81,6 +81,7 @@ class Bundle:
     """
 
     instead = "an earlier one"
+    copied = "Copy its files again if they were copied"
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
@@ -256,18 +257,6 @@ class Bundle:
         """What the files are like: the same as long as nobody has written to them."""
         paths = [self.path, *(shard.path for shard in self._shards.values())]
         return tuple((s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, paths))
-
-    def refuse(self, reason: str) -> NoReturn:
-        """Says why the checkpoint cannot be used, and what to do."""
-        raise self.refused(reason)
-
-    def refused(self, reason: str) -> DataLossError:
-        """What says so."""
-        return DataLossError(
-            None,
-            None,
-            f"{self.path} cannot be used: {reason}. Copy its files again if they were copied, or use {self.instead}.",
-        )
 
 
 class _Unread(NamedTuple):

@@ -13,13 +13,18 @@ import os
 import threading
 import zlib
 from collections.abc import Mapping
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy, int64, string
-from tapeflow._src.core.errors import DataLossError, NotFoundError
-from tapeflow._src.core.system.files import checked_path, replacing, translating_os_errors
+from tapeflow._src.core.errors import NotFoundError
+from tapeflow._src.core.system.files import (
+    Refusable,
+    checked_path,
+    replacing,
+    translating_os_errors,
+)
 
 SUFFIX = ".safetensors"
 _FORMAT = "tapeflow"
@@ -134,7 +139,7 @@ def _checksum(notes: Mapping[str, str]) -> int:
 # Reading.
 
 
-class TensorFile:
+class TensorFile(Refusable):
     """A file that `write` has written, open for reading.
 
     What is read is checked when it is read, so that nothing is given out that was altered in the meantime. The file can
@@ -218,18 +223,6 @@ class TensorFile:
                 f"the {entry.end - entry.begin} bytes of the tensor {name!r} are not those that were written "
                 f"(checksum {found:08x}, and {entry.checksum:08x} was noted): the file was altered or damaged"
             )
-
-    def refuse(self, reason: str) -> NoReturn:
-        """Says why the file cannot be used, and what to do."""
-        raise self.refused(reason)
-
-    def refused(self, reason: str) -> DataLossError:
-        """What says so."""
-        return DataLossError(
-            None,
-            None,
-            f"{self.path} cannot be used: {reason}. Copy the file again if it was copied, or use {self.instead}.",
-        )
 
     def _header(self) -> tuple[dict[str, str], dict[str, Any]]:
         if self._size < 8:

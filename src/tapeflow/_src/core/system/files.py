@@ -14,10 +14,11 @@ import functools
 import itertools
 import os
 import re
+import shutil
 import stat
 import time
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from tapeflow._src.core import errors
 
@@ -107,6 +108,32 @@ def checked_path(path: Any) -> str:
     return text
 
 
+# Files that are damaged.
+
+
+class Refusable:
+    """A file that is open for reading, and says why it cannot be used.
+
+    Attributes:
+      path: of the file.
+      instead: what can be used in its place.
+      copied: what helps if copying has damaged it.
+    """
+
+    path: str
+    instead: str
+    copied = "Copy the file again if it was copied"
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Says why the file cannot be used, and what to do."""
+        raise self.refused(reason)
+
+    def refused(self, reason: str) -> errors.DataLossError:
+        """What says so."""
+        text = f"{self.path} cannot be used: {reason}. {self.copied}, or use {self.instead}."
+        return errors.DataLossError(None, None, text)
+
+
 # Files that are whole or not there at all.
 
 _numbers = itertools.count()
@@ -139,19 +166,16 @@ class Replacement:
             folder, name = os.path.split(self._goal)
             self._folder = folder or "."
             if folders:
-                _make_folder(self._folder)
+                make_folder(self._folder)
             mode = self._mode_of_old()
             self.temporary: str | None = None
             if mode is not None and not stat.S_ISREG(mode):
                 self.file: BinaryIO = open(self._goal, "wb")  # noqa: SIM115
                 return
             _tidy(self._folder)
-            ending = f".{_HOST}.{os.getpid()}.{next(_numbers)}.tapeflow.tmp{suffix}"
             if suffix:  # who looks for files that end so must not find it
                 name = f".{name}"
-            begin = os.fsencode(name)[: _LONGEST - len(ending)].decode(errors="ignore")
-            self.temporary = os.path.join(folder, begin + ending)
-            _ours.add(self.temporary)
+            self.temporary = for_the_time_being(folder, name, suffix)
             try:
                 self.file = open(self.temporary, "xb")  # noqa: SIM115
                 if not suffix:  # HDF5 holds its files itself
@@ -181,7 +205,7 @@ class Replacement:
             if self.temporary is not None:
                 os.replace(self.temporary, self._goal)
                 _ours.discard(self.temporary)
-                _bring_to_disk(self._folder)
+                bring_to_disk(self._folder)
         except BaseException as error:
             self.discard()
             if isinstance(error, OSError):
@@ -211,6 +235,20 @@ class Replacement:
         return os_error(error, self.path, note)
 
 
+def for_the_time_being(folder: str, name: str, suffix: str = "") -> str:
+    """The path under which something is written that will have another name. `forget` it then."""
+    ending = f".{_HOST}.{os.getpid()}.{next(_numbers)}.tapeflow.tmp{suffix}"
+    begin = os.fsencode(name)[: _LONGEST - len(ending)].decode(errors="ignore")
+    path = os.path.join(folder, begin + ending)
+    _ours.add(path)
+    return path
+
+
+def forget(path: str) -> None:
+    """Says that nothing is written under such a path any more."""
+    _ours.discard(path)
+
+
 @contextlib.contextmanager
 def replacing(path: Any, folders: bool = True) -> Iterator[BinaryIO]:
     """A file to write to, which takes the place of `path` when the block ends without an exception."""
@@ -225,14 +263,15 @@ def replacing(path: Any, folders: bool = True) -> Iterator[BinaryIO]:
     new.commit()
 
 
-def _make_folder(folder: str) -> None:
+def make_folder(folder: str) -> None:
+    """Makes a folder, if it is not there."""
     try:
         os.makedirs(folder, exist_ok=True)
     except FileExistsError:  # a file has this name
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
 
 
-def _bring_to_disk(folder: str) -> None:
+def bring_to_disk(folder: str) -> None:
     """Makes the new name last, too, where the system lets a folder be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -243,6 +282,15 @@ def _bring_to_disk(folder: str) -> None:
 
 
 # What killed processes leave behind.
+
+
+def removed(path: str) -> None:
+    """Removes a file, or a folder with what is in it."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def remove_leftovers(prefix: str) -> None:
@@ -257,7 +305,7 @@ def remove_leftovers(prefix: str) -> None:
             path = os.path.join(folder, name)
             if path not in _ours and _is_forgotten(path):
                 with contextlib.suppress(OSError):
-                    os.unlink(path)
+                    removed(path)
 
 
 def _tidy(folder: str) -> None:
