@@ -16,13 +16,14 @@ from tapeflow._src.core.system.loading import loaded
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.protocol import NEVER, Engine, Program
 from tapeflow._src.graph.graph import Graph
+from tapeflow._src.graph.repeats.rolling import length
 from tapeflow._src.graph.workers import workers_of
 from tapeflow._src.primitives.table import Primitive
 
 _IMPORT_SECONDS = 1.0
 _COMPILE_SECONDS = 0.3
 _COMPILE_SECONDS_A_NODE = 0.002
-_TOO_LONG = 2500  # nodes: compile time grows faster than the program, and an unrolled loop is long
+_TOO_LONG = 2500  # nodes that are compiled: a loop that was found in the graph counts once
 
 
 class XlaEngine(Engine):
@@ -54,10 +55,17 @@ class XlaEngine(Engine):
 
     def price(self, graph: Graph) -> float:
         """What it takes to load jax and to compile."""
-        if self.missing() is not None or len(graph.nodes) > _TOO_LONG:
+        if self.missing() is not None:
+            return NEVER
+        count = self.length(graph)
+        if count > _TOO_LONG:
             return NEVER
         loading = 0.0 if "jax" in sys.modules else _IMPORT_SECONDS
-        return loading + _COMPILE_SECONDS + _COMPILE_SECONDS_A_NODE * len(graph.nodes)
+        return loading + _COMPILE_SECONDS + _COMPILE_SECONDS_A_NODE * count
+
+    def length(self, graph: Graph) -> int:
+        """How many nodes are compiled: of a long program, those of a loop once."""
+        return len(graph.nodes) if len(graph.nodes) <= _TOO_LONG else length(graph)
 
     def program(self, graph: Graph, checked: bool = True) -> Program:
         """A compiled program."""

@@ -14,11 +14,16 @@ from tapeflow._src.engines.xla.checks import doubtful, holds, is_noting, note, o
 from tapeflow._src.engines.xla.failures import checked
 from tapeflow._src.engines.xla.lowerings import LOWERINGS
 from tapeflow._src.engines.xla.nn.attention import remembering
+from tapeflow._src.engines.xla.rolling import Arrays, run_by_rows, run_loop
 from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.graph.repeats.loops import Loop
+from tapeflow._src.graph.repeats.rolling import Rolling
 from tapeflow._src.graph.sizes import atoms_in, is_sized, mapped, mistake, origin
 
+_LONG = 500  # nodes from which it is worth while to look for loops
 
-class Arrays(Protocol):
+
+class Known(Protocol):
     """Arrays by the value that they are."""
 
     def get(self, value: Value, /) -> Any:
@@ -38,24 +43,40 @@ def lower_nodes(
     Whether the checks of `watched` nodes hold is noted, where somebody listens: see `checking`.
     """
     looked = {id(node) for node in watched if own_check(node) is not None}
+    items: Sequence[Any] = nodes
+    if len(nodes) >= _LONG:
+        rolling = Rolling(nodes, outputs, looked, constants)
+        items, looked = rolling.items, rolling.watched
+
+    def run(items: Sequence[Any], values: Arrays) -> None:
+        for item in items:
+            if type(item) is Loop:
+                run_loop(item, values, run)
+            elif not run_by_rows(item, values):
+                run_node(item, values, id(item) in looked)
 
     def function(*arrays: Any) -> tuple[Any, ...]:
-        values = {value: jnp.asarray(array) for value, array in constants.items()}
+        values = Arrays()
+        values.update((value, jnp.asarray(array)) for value, array in constants.items())
         values.update(zip(inputs, arrays, strict=True))
         with remembering():
-            for node in nodes:
-                attrs = with_sizes(node, values)
-                if is_sized(node):
-                    check_sizes(node, [values[v].shape for v in node.inputs], attrs)
-                if id(node) in looked and is_noting():
-                    note(holds(node, values, attrs))
-                found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
-                checked(node.primitive.name, found)
-                several = node.primitive.outputs != 1
-                values.update(zip(node.outputs, found if several else (found,), strict=True))
+            run(items, values)
         return tuple([values[v] for v in outputs])
 
     return function
+
+
+def run_node(node: Node, values: Arrays, looked: bool) -> None:
+    """Adds what a node computes to the values, and notes what its check says, if it is looked at."""
+    attrs = with_sizes(node, values)
+    if is_sized(node):
+        check_sizes(node, [values[v].shape for v in node.inputs], attrs)
+    if looked and is_noting():
+        note(holds(node, values, attrs))
+    found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
+    checked(node.primitive.name, found)
+    several = node.primitive.outputs != 1
+    values.update(zip(node.outputs, found if several else (found,), strict=True))
 
 
 def lower_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:
@@ -95,7 +116,7 @@ def check_sizes(node: Node, shapes: Sequence[Any], attrs: dict[str, Any]) -> Non
         raise with_user_line(wrong, node)
 
 
-def with_sizes(node: Node, arrays: Arrays) -> dict[str, Any]:
+def with_sizes(node: Node, arrays: Known) -> dict[str, Any]:
     """The attributes of a node, with the sizes that its function was called with."""
     if not is_dynamic(node.attrs):
         return node.attrs
@@ -103,7 +124,7 @@ def with_sizes(node: Node, arrays: Arrays) -> dict[str, Any]:
     return {k: mapped(v, lambda size: evaluated(size, number)) for k, v in node.attrs.items()}
 
 
-def size_in(arrays: Arrays) -> Callable[[Any], int | None]:
+def size_in(arrays: Known) -> Callable[[Any], int | None]:
     """For an unknown size the number that it is where values have these arrays; None if they do not tell."""
 
     def number(atom: Any) -> int | None:

@@ -7,7 +7,7 @@ Where `scatter_update` writes to one place twice, any of the updates may stay.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tapeflow._src.core.errors import invalid
 from tapeflow._src.engines.xla.checks import within
 from tapeflow._src.engines.xla.lowerings import check, lowering
+from tapeflow._src.primitives.indexing.spans import Span, backwards, spans
 
 Shape = tuple[int, ...]
 
@@ -26,63 +26,40 @@ _LAST = np.iinfo(np.int32).max  # XLA looks at 32 bits of a row number
 # x[1:, ..., None, 2] is known while jax traces, so it is a strided slice, and its adjoint a pad with gaps.
 
 
-def _spans(shape: Shape, index: Any) -> list[tuple[int, int, int, bool]]:
-    """For each dimension: where its slice starts, how many it takes, by which stride, and whether backwards."""
-    items = index if isinstance(index, tuple) else (index,)
-    used = sum(item is not None and item is not Ellipsis for item in items)
-    rest = [slice(None)] * (len(shape) - used)
-    spans = []
-    for item in _spelled_out(items, rest):
-        size = shape[len(spans)]
-        if not isinstance(item, slice):
-            if not -size <= item < size:
-                raise invalid(
-                    f"getitem: index {item} of dimension {len(spans)} is out of bounds for shape {list(shape)}"
-                )
-            spans.append((item % size, 1, 1, False))
-            continue
-        start, stop, step = item.indices(size)
-        count = len(range(start, stop, step))
-        if not count:
-            spans.append((0, 0, 1, False))
-        elif step > 0:
-            spans.append((start, count, step, False))
-        else:
-            spans.append((start + (count - 1) * step, count, -step, True))
-    return spans
-
-
-def _spelled_out(items: tuple[Any, ...], rest: list[slice]) -> list[Any]:
-    """The items of an index, one for each dimension of what is indexed."""
-    if Ellipsis not in items:
-        items = (*items, Ellipsis)
-    at = items.index(Ellipsis)
-    return [item for item in (*items[:at], *rest, *items[at + 1 :]) if item is not None]
+def taken(x: Any, starts: Sequence[Any], spans: Sequence[Span]) -> Any:
+    """What spans take of an array, if they start elsewhere: at these positions, which jax may know only later."""
+    if all(isinstance(start, int) for start in starts):
+        limits = [start + span.extent for start, span in zip(starts, spans, strict=True)]
+        part = lax.slice(x, starts, limits, [span.step for span in spans])
+    else:
+        part = lax.dynamic_slice(x, starts, [span.extent for span in spans])
+        part = lax.slice(part, [0] * part.ndim, part.shape, [span.step for span in spans])
+    return lax.rev(part, backwards(spans))
 
 
 @lowering("getitem")
 def _getitem(x: Any, *, index: Any) -> Any:
-    spans = _spans(x.shape, index)
+    found = spans(x.shape, index)
     shape = np.broadcast_to(np.empty((), np.bool_), x.shape)[index].shape
-    starts = [start for start, _, _, _ in spans]
-    limits = [start + (count - 1) * step + 1 if count else 0 for start, count, step, _ in spans]
-    part = lax.slice(x, starts, limits, [step for _, _, step, _ in spans])
-    return lax.rev(part, _backwards(spans)).reshape(shape)
+    return taken(x, [span.start for span in found], found).reshape(shape)
 
 
 @lowering("put")
 def _put(x: Any, *, shape: Shape, index: Any) -> Any:
-    spans = _spans(shape, index)
-    part = lax.rev(x.reshape([count for _, count, _, _ in spans]), _backwards(spans))
+    found = spans(shape, index)
+    part = lax.rev(x.reshape([span.taken for span in found]), backwards(found))
     gaps = [
-        (start, size - start - ((count - 1) * step + 1 if count else 0), step - 1)
-        for size, (start, count, step, _) in zip(shape, spans, strict=True)
+        (span.start, size - span.start - span.extent, span.step - 1)
+        for size, span in zip(shape, found, strict=True)
     ]
     return lax.pad(part, jnp.zeros((), x.dtype), gaps)
 
 
-def _backwards(spans: list[tuple[int, int, int, bool]]) -> list[int]:
-    return [axis for axis, (_, _, _, backwards) in enumerate(spans) if backwards]
+def put_at(x: Any, shape: Shape, starts: Sequence[Any], found: Sequence[Span]) -> Any:
+    """Zeros, but for what spans would take if they started at these positions, which jax may know only later."""
+    part = lax.rev(x.reshape([span.taken for span in found]), backwards(found))
+    part = lax.pad(part, jnp.zeros((), x.dtype), [(0, 0, span.step - 1) for span in found])
+    return lax.dynamic_update_slice(jnp.zeros(shape, x.dtype), part, starts)
 
 
 # Rows and elements by numbers that are tensors.
