@@ -239,9 +239,10 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
         )
     managed = _opened(dlcapsule)
     array = managed.array
+    dtype = _dtype_of(array)
     if array.device.kind not in _OF_THE_HOST:
         return RemoteTensor(devices.engine.take(_Foreign(dlcapsule, array.device)))
-    tensor = Tensor(_copy_of(array))
+    tensor = Tensor(_copy_of(array, dtype))
     name = _capsules.name(dlcapsule)
     _capsules.rename(dlcapsule, ctypes.addressof(_USED[name]))
     if managed.deleter:
@@ -249,8 +250,7 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
     return tensor
 
 
-def _copy_of(array: Any) -> np.ndarray:
-    """The values of a DLPack array in this computer's memory."""
+def _dtype_of(array: Any) -> np.dtype:
     code, bits = array.dtype.code, array.dtype.bits
     dtype = _TYPES.get((code, bits))
     if dtype is None or array.dtype.lanes != 1:
@@ -258,6 +258,11 @@ def _copy_of(array: Any) -> np.ndarray:
             f"from_dlpack: there is no dtype for DLPack's type code {code} with {bits} bits and {array.dtype.lanes} "
             "lanes"
         )
+    return dtype
+
+
+def _copy_of(array: Any, dtype: np.dtype) -> np.ndarray:
+    """The values of a DLPack array in this computer's memory."""
     shape = tuple(array.shape[: array.ndim])
     if not math.prod(shape):
         return np.empty(shape, dtype)
