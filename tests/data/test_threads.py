@@ -309,7 +309,7 @@ def test_prefetch_of_nothing():
         Dataset.range(3).map(lambda x: x, num_parallel_calls=0)
 
 
-@pytest.mark.parametrize("calls", [2**62, 10**6])
+@pytest.mark.parametrize("calls", [2**62, 10**5])
 def test_more_calls_at_once_than_there_can_be_threads(calls):
     data = tf.data.Dataset.range(5).map(lambda x: x + 1, num_parallel_calls=calls)
     assert [int(x) for x in data] == [1, 2, 3, 4, 5]

@@ -146,7 +146,8 @@ class TestMemory:
         assert [a[:1] + a[2:] for a in data["arrays"]] == [[0, 4000], [2, 4000]]
         assert peak_of(data) == 8000
 
-    @pytest.mark.parametrize("kind", ["dense", "convolution", "attention"])
+    @pytest.mark.sample(3)
+    @pytest.mark.parametrize("kind", ["attention", "dense", "convolution"])
     def test_the_peak_is_that_of_the_process(self, kind):
         step, arguments = STEPS[kind]()
         data = tapeflow.inspect(step, *arguments).data
@@ -381,6 +382,7 @@ class TestAdvice:
         assert "around first would lower the peak" in texts[0]
         assert not any("around last" in text for text in texts)  # it is computed again at once
 
+    @pytest.mark.sample(2)
     @pytest.mark.parametrize("number", [0, 1])
     def test_what_recomputing_saves_is_what_was_said(self, number):
         rng = np.random.default_rng(0)

@@ -86,6 +86,7 @@ def test_a_grey_image_of_a_coloured_file_takes_little_more_memory_than_its_pixel
 
 
 @NEEDS_LIMITS
+@pytest.mark.exhaustive
 def test_the_frames_of_an_animation_are_there_once():
     # The result has 103 MiB.
     found = limited(gif_of(400, 300), 160, "tf.io.decode_gif(contents)")

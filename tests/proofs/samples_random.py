@@ -73,8 +73,8 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample((STATE, real(0, 2))),
     ],
     "random_index_shuffle": [
-        Sample((np.arange(7, dtype=np.int32), np.array([5, -8]), np.array(9, np.int32))),
-        Sample((np.array(3), np.array([1, 2], np.int32), np.array([5, 2**20, 2**40]))),
+        Sample((np.arange(7, dtype=np.int32), np.array([5, -8]), np.array(900, np.int32))),
+        Sample((np.array(3), np.array([1, 2], np.int32), np.array([50_000, 2**20, 2**40]))),
         Sample((np.array(0), np.array([1, 2]), np.array(0))),
     ],
     "random_categorical": [

@@ -78,7 +78,7 @@ def check_values(name: str, rows: list[Sample]) -> None:
             assert_same(name, sample, found, known)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", list(TABLE))
 def test_values(name: str):
     check_values(name, SAMPLES[name][:1])
@@ -165,7 +165,7 @@ for case in CASES:
         DIFFERENTIABLE.setdefault(case.values[0].name, case.values[1])
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", list(DIFFERENTIABLE))
 def test_derivatives(name: str):
     primitive, sample = TABLE[name], DIFFERENTIABLE[name]

@@ -29,6 +29,7 @@ def places_of(variables):
     return {place(v.value) for v in variables}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("name", ["SGD", "AdamW"])
 def test_a_loop_of_ones_own_copies_nothing(name, compiled):
