@@ -13,6 +13,7 @@ import ast
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,40 +36,26 @@ class Namespace(NamedTuple):
 
 MADE_BY = "# Written by scripts/exports.py, from the lines in _src that export these names."
 
-# Modules and folders whose names are imported when one of them is first asked for, wherever they are public: what few
-# programs use costs the others nothing.
-LATE = (
-    "autodiff.registered",
-    "core.conversions",
-    "core.placement.spec",
-    "core.variables.creators",
-    "data.example_datasets",
-    "data.keyed",
-    "data.optional",
-    "data.rarer_names",
-    "data.specs",
-    "data.sql_dataset",
-    "extension",
-    "inspector",
-    "io.graph_messages",
-    "io.jpeg",
-    "io.tensor_messages",
-    "linear_operators",
-    "lookup",
-    "ops.control.tensor_array_spec",
-    "ops.image.boxes",
-    "ops.image.suppression",
-    "ops.nn.approximate",
-    "ops.nn.backprops",
-    "ops.nn.fractional",
-    "ops.nn.isotonic",
-    "ops.nn.labels",
-    "ops.random.sobol",
-    "ops.root",
-    "ragged",
-    "sparse",
-    "strings",
-    "train.trackable_view",
+# Modules whose names are there from the beginning: what every program uses, and what that needs anyway. All other names
+# are imported when they are first asked for, so that a program pays for what it uses.
+EARLY = (
+    "autodiff.tape",
+    "core.context",
+    "core.convert",
+    "core.dtypes",
+    "core.errors",
+    "core.indexed_slices",
+    "core.placement.devices",
+    "core.shapes",
+    "core.spec",
+    "core.tensor",
+    "core.variables.variable",
+    "core.versions",
+    "function.decorator",
+    "ops.array.shaping",
+    "ops.indexing.gathering",
+    "ops.indexing.scattering",
+    "ops.indexing.slicing",
 )
 
 KERAS = ("initializers", "losses", "metrics", "optimizers")
@@ -84,27 +71,33 @@ NAMESPACES = {
 >>> tape.gradient(y, x)
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """,
-        inside=(
-            *("autodiff", "config", "debugging", "dtypes", "errors", "linalg", "math"),
-            *("nest", "nn", "random"),
-        ),
         later=(
             "audio",
+            "autodiff",
             "autograph",
             "bitwise",
             "compat",
+            "config",
             "data",
+            "debugging",
             "distribute",
+            "dtypes",
+            "errors",
             "experimental",
             "export",
             "feature_column",
             "image",
             "io",
+            "linalg",
             "lookup",
+            "math",
+            "nest",
+            "nn",
             "profiler",
             "quantization",
             "queue",
             "ragged",
+            "random",
             "raw_ops",
             "saved_model",
             "sets",
@@ -298,7 +291,7 @@ class Export(NamedTuple):
     @property
     def is_late(self) -> bool:
         """Whether it is imported when it is first asked for."""
-        return f"{self.module}.".startswith(tuple(f"tapeflow._src.{place}." for place in LATE))
+        return self.module.removeprefix("tapeflow._src.") not in EARLY
 
 
 def main() -> int:
@@ -335,7 +328,12 @@ def public_files() -> Iterator[Path]:
 def written() -> dict[Path, str]:
     """The public files as they should be."""
     by_place: dict[str, list[Export]] = defaultdict(list)
+    homes: dict[str, str] = {}
     for each in exports():
+        if homes.setdefault(each.public, each.module) != each.module:
+            raise SystemExit(
+                f"tf.{each.public} is exported by two modules: {homes[each.public]}, {each.module}"
+            )
         by_place[each.public.rpartition(".")[0]].append(each)
     unknown = by_place.keys() - NAMESPACES.keys()
     if unknown:
@@ -407,12 +405,19 @@ def text_of(place: str, names: list[Export]) -> str:
         lines += [
             "",
             "# For editors and type checkers: these are imported when they are first asked for.",
+            "# isort: off",
+            "# fmt: off",
             "if _typing.TYPE_CHECKING:",
         ]
+        by_module: dict[str, list[str]] = defaultdict(list)
+        by_module["keras"] = [f"{n} as {n}" for n, _ in elsewhere if n != "keras"]
+        by_module[here] = [f"{name} as {name}" for name in later]
+        for public, module, name in late:
+            by_module[module].append(f"{name} as {public.rpartition('.')[2]}")
         lines += ["    import keras as keras"] if elsewhere else []
-        lines += [f"    from keras import {n} as {n}" for n, _ in elsewhere if n != "keras"]
-        lines += [f"    from {here} import {name} as {name}" for name in later]
-        lines += [f"    from {m} import {n} as {p.rpartition('.')[2]}" for p, m, n in late]
+        for module, words in by_module.items():
+            lines += imports(module, words) if words else []
+        lines += ["# fmt: on", "# isort: on"]
     arguments: list[Any] = [repr(f"tf.{place}".rstrip("."))]
     arguments += [f"later={' '.join(later)!r}"] if later else []
     arguments += [f"elsewhere={dict(elsewhere)!r}"] if elsewhere else []
@@ -422,6 +427,19 @@ def text_of(place: str, names: list[Export]) -> str:
     if late:
         lines += ["def __dir__() -> list[str]:", "    return __getattr__.offered(globals())", ""]
     return "\n".join(lines)
+
+
+def imports(module: str, words: list[str]) -> list[str]:
+    """The indented lines that import names from a module: as few as there can be, because many names would be many."""
+    line = f"    from {module} import {', '.join(words)}"
+    if len(line) <= 100:
+        return [line]
+    kept_together = ", ".join(words).replace(" as ", "~as~")
+    inside = [
+        f"        {line}".replace("~", " ")
+        for line in textwrap.wrap(kept_together, 92, break_long_words=False)
+    ]
+    return [f"    from {module} import (", *inside, "    )"]
 
 
 def formatted(files: dict[Path, str]) -> dict[Path, str]:

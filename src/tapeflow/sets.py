@@ -7,13 +7,14 @@ import typing as _typing
 from tapeflow._src.core.missing import Missing as _Missing
 
 # For editors and type checkers: these are imported when they are first asked for.
+# isort: off
+# fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow._src.sparse.sets import (
-        difference as difference,
-        intersection as intersection,
-        size as size,
-        union as union,
+        intersection as intersection, union as union, difference as difference, size as size
     )
+# fmt: on
+# isort: on
 
 __getattr__ = _Missing("tf.sets", names={"sparse.sets": "intersection union difference size"})
 

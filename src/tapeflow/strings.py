@@ -7,46 +7,38 @@ import typing as _typing
 from tapeflow._src.core.missing import Missing as _Missing
 
 # For editors and type checkers: these are imported when they are first asked for.
+# isort: off
+# fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow._src.strings.buckets import (
-        to_hash_bucket as to_hash_bucket,
-        to_hash_bucket_fast as to_hash_bucket_fast,
-        to_hash_bucket_strong as to_hash_bucket_strong,
+        to_hash_bucket as to_hash_bucket, to_hash_bucket_fast as to_hash_bucket_fast,
+        to_hash_bucket_strong as to_hash_bucket_strong
     )
     from tapeflow._src.strings.joining import (
-        format as format,
-        join as join,
-        reduce_join as reduce_join,
-        unsorted_segment_join as unsorted_segment_join,
+        join as join, reduce_join as reduce_join, unsorted_segment_join as unsorted_segment_join,
+        format as format
     )
     from tapeflow._src.strings.letters import (
         unicode_decode as unicode_decode,
-        unicode_decode_with_offsets as unicode_decode_with_offsets,
-        unicode_split as unicode_split,
-        unicode_split_with_offsets as unicode_split_with_offsets,
+        unicode_decode_with_offsets as unicode_decode_with_offsets, unicode_split as unicode_split,
+        unicode_split_with_offsets as unicode_split_with_offsets
     )
-    from tapeflow._src.strings.numbers import as_string as as_string, to_number as to_number
+    from tapeflow._src.strings.numbers import to_number as to_number, as_string as as_string
     from tapeflow._src.strings.parts import (
-        length as length,
-        lower as lower,
-        strip as strip,
-        substr as substr,
-        upper as upper,
+        lower as lower, upper as upper, strip as strip, length as length, substr as substr
     )
     from tapeflow._src.strings.regex import (
-        regex_full_match as regex_full_match,
-        regex_replace as regex_replace,
+        regex_full_match as regex_full_match, regex_replace as regex_replace
     )
     from tapeflow._src.strings.splitting import (
-        bytes_split as bytes_split,
-        ngrams as ngrams,
-        split as split,
+        split as split, bytes_split as bytes_split, ngrams as ngrams
     )
     from tapeflow._src.strings.unicode import (
-        unicode_encode as unicode_encode,
-        unicode_script as unicode_script,
-        unicode_transcode as unicode_transcode,
+        unicode_transcode as unicode_transcode, unicode_encode as unicode_encode,
+        unicode_script as unicode_script
     )
+# fmt: on
+# isort: on
 
 __getattr__ = _Missing(
     "tf.strings",

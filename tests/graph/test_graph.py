@@ -14,7 +14,7 @@ from tests.graph.passes.tracing import body, traced
 
 import tapeflow as tf
 from tapeflow._src.graph.graph import Graph, Node, Value
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 
 def test_a_training_step():

@@ -11,8 +11,9 @@ from tests.proofs.samples import Sample
 from tests.proofs.test_table import CASES, run, sources, tensors
 
 import tapeflow as tf
+from tapeflow._src.primitives.all_rows import TABLE
 from tapeflow._src.primitives.batching import RULES, Batch
-from tapeflow._src.primitives.table import TABLE, UNLISTED, Primitive
+from tapeflow._src.primitives.table import UNLISTED, Primitive
 
 EXAMPLES = 3
 # They have another result every time: see tests/ops/control/test_vectorized_map.py.

@@ -15,7 +15,8 @@ from tapeflow._src.core.interpreter import Interpreter
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives import dispatch
-from tapeflow._src.primitives.table import TABLE, Primitive
+from tapeflow._src.primitives.all_rows import TABLE
+from tapeflow._src.primitives.table import Primitive
 
 UNLIKE = {"random_next_state": "gives another state every time"}
 

@@ -21,7 +21,8 @@ from tests.proofs.test_table import (
 
 import tapeflow as tf
 from tapeflow._src.autodiff import tangents
-from tapeflow._src.primitives.table import TABLE, Primitive
+from tapeflow._src.primitives.all_rows import TABLE
+from tapeflow._src.primitives.table import Primitive
 
 WITH_SOURCES = [c for c in CASES if sources(*c.values)]
 

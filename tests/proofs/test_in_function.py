@@ -18,7 +18,7 @@ from tests.proofs.samples import Sample
 from tests.proofs.test_table import CASES, gradients, run, sources, tensors, weights_of
 
 import tapeflow as tf
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 EXECUTORS = [
     pytest.param(False, id="numpy"),

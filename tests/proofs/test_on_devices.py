@@ -25,7 +25,8 @@ from tests.proofs.test_table import (
 )
 
 import tapeflow as tf
-from tapeflow._src.primitives.table import TABLE, Primitive
+from tapeflow._src.primitives.all_rows import TABLE
+from tapeflow._src.primitives.table import Primitive
 
 pytest.importorskip("jax")
 

@@ -8,6 +8,7 @@ numbers where the shape rule takes them; the gradient of a real L by z = x + iy 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from tests.proofs.rows import for_each_row
 from tests.proofs.samples import Mistake, Reference, Sample
 
 import tapeflow as tf
+from tapeflow._src import ops, primitives
 from tapeflow._src.core import dtypes
+from tapeflow._src.primitives.all_rows import TABLE, UNLISTED
 from tapeflow._src.primitives.specs import ArraySpec
-from tapeflow._src.primitives.table import TABLE, Primitive
+from tapeflow._src.primitives.table import Primitive
 
 SAMPLES: dict[str, list[Sample]] = {}
 REFERENCES: dict[str, Reference] = {}
@@ -55,6 +58,14 @@ NO_MISTAKES = {
     "attention_gradient": _OUR_OWN,
     "biased_attention_gradient": _OUR_OWN,
 }
+
+
+def test_all_rows_are_all_there_are():
+    before = {*TABLE, *UNLISTED}
+    for folder in (primitives, ops):
+        for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+            importlib.import_module(module.name)
+    assert {*TABLE, *UNLISTED} == before
 
 
 def test_every_primitive_has_samples():

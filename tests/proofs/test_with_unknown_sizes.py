@@ -18,7 +18,8 @@ from tests.proofs.test_in_function import NEVER_THE_SAME, ROWS, assert_near
 from tests.proofs.test_table import run, sources, tensors, weights_of
 
 import tapeflow as tf
-from tapeflow._src.primitives.table import TABLE, Primitive
+from tapeflow._src.primitives.all_rows import TABLE
+from tapeflow._src.primitives.table import Primitive
 
 EXPECTED_RETRACES: dict[str, str] = {
     "lu": "its gradient has another formula for tall, for square and for wide matrices",

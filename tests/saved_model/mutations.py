@@ -22,7 +22,7 @@ import numpy as np
 import tapeflow as tf
 import tapeflow.saved_model
 from tapeflow._src.core import nest
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 from tapeflow._src.saved_model.functions import LoadedFunction
 from tapeflow._src.saved_model.saving import FILE
 from tapeflow._src.train import tensor_file

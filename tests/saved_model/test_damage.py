@@ -21,7 +21,7 @@ import tapeflow.saved_model
 from tapeflow._src.core.dtypes import float32
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.graph.graph import Graph, Node, Value
-from tapeflow._src.primitives.table import TABLE, UNLISTED
+from tapeflow._src.primitives.all_rows import TABLE, UNLISTED
 from tapeflow._src.saved_model import attributes, encoding
 from tapeflow._src.saved_model.damage import Damage
 from tapeflow._src.saved_model.saving import FILE

@@ -2,13 +2,30 @@
 
 # Written by scripts/exports.py, from the lines in _src that export these names.
 
-from tapeflow._src.core.missing import Missing as _Missing
-from tapeflow._src.distribute.cluster_resolver import (
-    ClusterResolver as ClusterResolver,
-    SimpleClusterResolver as SimpleClusterResolver,
-    TFConfigClusterResolver as TFConfigClusterResolver,
-    UnionResolver as UnionResolver,
-)
-from tapeflow._src.distribute.slurm import SlurmClusterResolver as SlurmClusterResolver
+import typing as _typing
 
-__getattr__ = _Missing("tf.distribute.cluster_resolver")
+from tapeflow._src.core.missing import Missing as _Missing
+
+# For editors and type checkers: these are imported when they are first asked for.
+# isort: off
+# fmt: off
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.distribute.cluster_resolver import (
+        ClusterResolver as ClusterResolver, SimpleClusterResolver as SimpleClusterResolver,
+        TFConfigClusterResolver as TFConfigClusterResolver, UnionResolver as UnionResolver
+    )
+    from tapeflow._src.distribute.slurm import SlurmClusterResolver as SlurmClusterResolver
+# fmt: on
+# isort: on
+
+__getattr__ = _Missing(
+    "tf.distribute.cluster_resolver",
+    names={
+        "distribute.cluster_resolver": "ClusterResolver SimpleClusterResolver TFConfigClusterResolver UnionResolver",
+        "distribute.slurm": "SlurmClusterResolver",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

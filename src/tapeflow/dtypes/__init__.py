@@ -37,15 +37,26 @@ from tapeflow._src.core.dtypes import (
 )
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.ops.array.shaping import cast as cast
-from tapeflow._src.ops.elementwise.arithmetic import complex as complex
-from tapeflow._src.ops.elementwise.saturation import saturate_cast as saturate_cast
 from tapeflow.dtypes import experimental as experimental
 
 # For editors and type checkers: these are imported when they are first asked for.
+# isort: off
+# fmt: off
 if _typing.TYPE_CHECKING:
+    from tapeflow._src.ops.elementwise.arithmetic import complex as complex
+    from tapeflow._src.ops.elementwise.saturation import saturate_cast as saturate_cast
     from tapeflow._src.strings.numbers import as_string as as_string
+# fmt: on
+# isort: on
 
-__getattr__ = _Missing("tf.dtypes", names={"strings.numbers": "as_string"})
+__getattr__ = _Missing(
+    "tf.dtypes",
+    names={
+        "ops.elementwise.arithmetic": "complex",
+        "ops.elementwise.saturation": "saturate_cast",
+        "strings.numbers": "as_string",
+    },
+)
 
 
 def __dir__() -> list[str]:

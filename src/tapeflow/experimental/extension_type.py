@@ -7,8 +7,12 @@ import typing as _typing
 from tapeflow._src.core.missing import Missing as _Missing
 
 # For editors and type checkers: these are imported when they are first asked for.
+# isort: off
+# fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow._src.extension.extension_type import as_dict as as_dict
+# fmt: on
+# isort: on
 
 __getattr__ = _Missing(
     "tf.experimental.extension_type", names={"extension.extension_type": "as_dict"}

@@ -7,11 +7,14 @@ import typing as _typing
 from tapeflow._src.core.missing import Missing as _Missing
 
 # For editors and type checkers: these are imported when they are first asked for.
+# isort: off
+# fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow._src.lookup.mutable import (
-        DenseHashTable as DenseHashTable,
-        MutableHashTable as MutableHashTable,
+        MutableHashTable as MutableHashTable, DenseHashTable as DenseHashTable
     )
+# fmt: on
+# isort: on
 
 __getattr__ = _Missing(
     "tf.lookup.experimental", names={"lookup.mutable": "MutableHashTable DenseHashTable"}

@@ -15,7 +15,7 @@ from tapeflow._src.core.system import memory
 from tapeflow._src.core.variables import holders
 from tapeflow._src.engines.xla import call, eager
 from tapeflow._src.primitives import dispatch
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 HUGE = [2**24, 2**24]  # 1 PiB of float32, for which no processor has addresses
 ERROR = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 123456789 bytes.")

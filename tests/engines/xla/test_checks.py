@@ -19,7 +19,7 @@ from tests.proofs.test_table import SAMPLES, run, takes, tensors
 import tapeflow as tf
 from tapeflow._src.core import dtypes
 from tapeflow._src.graph.graph import Node, Value
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 jax = pytest.importorskip("jax")
 

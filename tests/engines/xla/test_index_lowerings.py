@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 jax = pytest.importorskip("jax")
 

@@ -26,7 +26,7 @@ from tests.proofs.test_table import (
 )
 
 import tapeflow as tf
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 jax = pytest.importorskip("jax")
 

@@ -13,8 +13,8 @@ from tapeflow._src.core.sizes.dims import Atom, Dim
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes.common_subexpressions import key_of, without_repetitions
 from tapeflow._src.graph.passes.dead_code import without_dead_code
+from tapeflow._src.primitives.all_rows import TABLE
 from tapeflow._src.primitives.array import moving
-from tapeflow._src.primitives.table import TABLE
 
 
 def test_equal_nodes_are_merged_and_so_is_what_depends_on_them():

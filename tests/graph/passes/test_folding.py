@@ -9,7 +9,7 @@ import tapeflow as tf
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes.dead_code import without_dead_code
 from tapeflow._src.graph.passes.folding import with_folded_constants
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 
 def _on_constant(name: str, constant: np.ndarray, **attrs: object) -> Graph:

@@ -12,7 +12,7 @@ import tapeflow as tf
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.graph.passes import optimized
 from tapeflow._src.graph.sizes import needs
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 
 def _peak(graph: Graph) -> int:

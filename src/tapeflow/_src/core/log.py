@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import logging
+from typing import TYPE_CHECKING
 
 from tapeflow._src.core.export import export
 
-logger = logging.getLogger("tapeflow")
+if TYPE_CHECKING:
+    import logging
 
 _counts: dict[str, int] = {}
 
@@ -18,7 +19,9 @@ def get_logger() -> logging.Logger:
     >>> tf.get_logger().name
     'tapeflow'
     """
-    return logger
+    import logging  # takes longer than most of what is imported with tapeflow, and most programs are never warned
+
+    return logging.getLogger("tapeflow")
 
 
 def warn_once(message: str, times: int = 5) -> None:
@@ -26,7 +29,7 @@ def warn_once(message: str, times: int = 5) -> None:
     count = _counts.get(message, 0)
     if count < times:
         _counts[message] = count + 1
-        logger.warning(message)
+        get_logger().warning(message)
 
 
 def forget_warnings() -> None:

@@ -6,12 +6,9 @@ import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import (
-    DataLossError,
     FailedPreconditionError,
     OutOfRangeError,
     UnimplementedError,
@@ -28,11 +25,6 @@ from tapeflow._src.data.specs import box, common, for_pipeline, spec_of
 from tapeflow._src.io.records import TFRecordWriter as FileWriter
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.array.creation import zeros
-from tapeflow._src.ops.effects.host import on_host
-from tapeflow._src.primitives.specs import ArraySpec
-from tapeflow._src.ragged.tensor import RaggedTensor
-from tapeflow._src.sparse.conversion import reset_shape
-from tapeflow._src.sparse.tensor import SparseTensor
 
 Applied = Callable[[Dataset], Dataset]
 
@@ -260,64 +252,6 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Applied:
         return Dataset.from_tensors(reducer.finalize_func(*given))
 
     return lambda dataset: dataset.group_by_window(key_func, reduced, 2**63 - 1)
-
-
-@export("data.experimental.dense_to_sparse_batch")
-def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Applied:
-    """Batches of elements of different shapes, as sparse tensors, for `Dataset.apply`.
-
-    >>> data = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
-    >>> (batch,) = data.apply(tf.data.experimental.dense_to_sparse_batch(2, row_shape=[3]))
-    >>> tf.sparse.to_dense(batch).numpy()
-    array([[1, 0, 0],
-           [2, 2, 0]])
-
-    Args:
-      batch_size: see `Dataset.batch`.
-      row_shape: the shape of each element, at most; None for the largest in a batch.
-    """
-    op = "dense_to_sparse_batch"
-    sizes = [-1 if n is None else int(n) for n in row_shape]
-
-    def check(shape: np.ndarray) -> list[np.ndarray]:
-        if len(shape) != len(sizes) + 1:
-            raise invalid(
-                f"{op}: an element of {len(shape) - 1} dimensions does not fit the row_shape {sizes}"
-            )
-        found = [int(n) if most < 0 else most for n, most in zip(shape[1:], sizes, strict=True)]
-        if any(n > most for n, most in zip(shape[1:], found, strict=True)):
-            raise DataLossError(
-                None, None, f"{op}: an element is larger than the row_shape {sizes}"
-            )
-        return [np.array([shape[0], *found], np.int64)]
-
-    def widened(batch: Any) -> SparseTensor:
-        if not isinstance(batch, RaggedTensor):
-            raise invalid(f"{op}: scalars do not fit the row_shape {sizes}")
-        x = batch.to_sparse()
-        spec = ArraySpec((len(sizes) + 1,), dtypes.int64)
-        (shape,) = on_host(op, check, [x.dense_shape], [spec])
-        found = reset_shape(x, shape)
-        found.set_shape([None, *(None if n < 0 else n for n in sizes)])
-        return found
-
-    def apply(dataset: Dataset) -> Dataset:
-        spec = dataset.element_spec
-        if isinstance(spec, TensorSpec) and spec.shape.rank is not None:
-            # Rows of one length are ragged, too, so that all batches are alike.
-            unknown = [None] * spec.shape.rank
-            if unknown and spec.shape[0] is not None:
-                dataset = dataset.map(lambda x: _forgotten(x, unknown))
-        return dataset.ragged_batch(batch_size).map(widened)
-
-    return apply
-
-
-def _forgotten(x: Tensor, shape: Sequence[Any]) -> Tensor:
-    """The same tensor, with nothing known of its sizes before the pipeline runs."""
-    return on_host("dense_to_sparse_batch", lambda a: [a], [x], [ArraySpec(tuple(shape), x.dtype)])[
-        0
-    ]
 
 
 @export("data.experimental.pad_to_cardinality")

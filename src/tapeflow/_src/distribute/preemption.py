@@ -22,7 +22,7 @@ from typing import Any
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.distribute.job import Job
@@ -192,7 +192,7 @@ class PreemptionCheckpointHandler:
         asks = self._config.termination_watcher_fn
         while not (self._told.wait(1.0) or (asks is not None and asks())):
             pass
-        logger.info("This worker is told to end. A checkpoint is saved before.")
+        get_logger().info("This worker is told to end. A checkpoint is saved before.")
         self._agreement.begin()
         if self._config.grace_period:
             noticed = time.monotonic()

@@ -20,7 +20,7 @@ from typing import Any
 
 from tapeflow._src.core import settings
 from tapeflow._src.core.errors import OpError
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.system import jax_loading
 from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
@@ -217,7 +217,7 @@ class Executor:
     def _give_up(self, candidate: Candidate, error: Exception) -> None:
         """Does without a program that cannot run the graph."""
         candidate.failed = f"{type(error).__name__}: {error}".split("\n")[0][:200]
-        logger.warning(
+        get_logger().warning(
             "%s: %s cannot run this function, which goes on without it (%s)",
             self.traced.name,
             candidate.name,

@@ -9,7 +9,7 @@ from typing import Any
 from tapeflow._src.core.context import context
 from tapeflow._src.core.errors import OpError
 from tapeflow._src.core.interpreter import innermost
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import beside_variables, to_host
 from tapeflow._src.core.system import jax_loading
@@ -136,7 +136,7 @@ class _Replicas:
         """Does without a program that XLA cannot compile."""
         self._why = f"{type(error).__name__}: {error}".split("\n")[0][:200]
         self._program = None
-        logger.warning(
+        get_logger().warning(
             "%s: replicas run one after another, because XLA cannot run them together (%s)",
             self._graph.name,
             self._why,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.function.signature import ObjectKey, TensorKey, VariableKey
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class RetracingWatch:
         self._traces.append((now, function.number, key))
         if len(self._traces) >= _TOO_MANY and self._warnings < _WARNINGS:
             self._warnings += 1
-            logger.warning(
+            get_logger().warning(
                 f"{len(self._traces)} of the last {min(now, _CALLS)} calls of {function.name} traced it again, which "
                 f"is slow. {self.why(function)}"
             )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from tapeflow._src.core.log import logger, warn_once
+from tapeflow._src.core.log import get_logger, warn_once
 
 
 @functools.cache
 def slower(missing: str, instead: str) -> None:
     """Notes in the log, once, that something takes longer."""
-    logger.info("%s: %s", missing, instead)
+    get_logger().info("%s: %s", missing, instead)
 
 
 def lacking(missing: str, instead: str) -> None:

@@ -18,8 +18,10 @@ from tapeflow._src.ops.indexing import gathering, scattering, slicing, variable_
 from tapeflow._src.primitives.array import moving, packing, sizes
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.builders import coerce
+from tapeflow._src.primitives.elementwise.strings import ADD_STRINGS
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.linalg import products
+from tapeflow._src.primitives.table import TABLE
 
 QUOTIENT: dict[DType, DType] = {
     dtypes.int8: dtypes.float32,
@@ -129,6 +131,7 @@ setattr(Tensor, "__dlpack_device__", exchange.dlpack_device)  # noqa: B010
 setattr(Tensor, "__cuda_array_interface__", property(exchange.cuda_array_interface))  # noqa: B010
 setattr(Variable, "_apart", staticmethod(moving.identity))  # noqa: B010
 
+TABLE["add"].for_strings = ADD_STRINGS
 late.packed = packing.packed
 late.dense = picking.dense_from_slices
 late.size = sizes.tensor_of

@@ -21,7 +21,7 @@ from tapeflow._src.core.system.package import FOLDER
 from tapeflow._src.core.system.timeline import now, timeline
 from tapeflow._src.engines.numpy.watched import is_program, watched
 from tapeflow._src.graph.graph import Node
-from tapeflow._src.primitives.table import TABLE, UNLISTED
+from tapeflow._src.primitives.all_rows import TABLE, UNLISTED
 from tapeflow._src.profiler.memory import Memory
 
 FORWARD, BACKWARD = "forward", "backward"

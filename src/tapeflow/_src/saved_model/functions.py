@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
@@ -78,7 +78,7 @@ class Functions:
         try:
             taken = encoded(concrete.structured_input_signature, self.arrays)
         except CannotEncode as error:
-            logger.warning(
+            get_logger().warning(
                 "A trace of %s is left out of the saved model: among its arguments is %s. Arguments have to be "
                 "tensors, numbers, texts, and structures of them.",
                 name,

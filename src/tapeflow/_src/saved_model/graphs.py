@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.function.python_calls import PythonCall
@@ -43,7 +43,7 @@ def _node(node: Node, arrays: Arrays, number: Any) -> list[Any]:
     name = node.primitive.name
     if isinstance(node.primitive, PythonCall):
         if not node.outputs and any(word in name for word in _DISPENSABLE):
-            logger.warning(
+            get_logger().warning(
                 "%s%s is left out of the saved model: it runs Python.", name, _where(node)
             )
             return []

@@ -22,8 +22,8 @@ from tapeflow._src.function.control_flow.primitives import spec_from
 from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.tracing.symbols import UnknownRank
+from tapeflow._src.primitives.all_rows import TABLE, UNLISTED
 from tapeflow._src.primitives.array.sizes import size_check
-from tapeflow._src.primitives.table import TABLE, UNLISTED
 from tapeflow._src.saved_model import blocks
 from tapeflow._src.saved_model.attributes import checked
 from tapeflow._src.saved_model.damage import Damage

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
@@ -61,7 +61,7 @@ class FunctionsOfTensorFlow:
         try:
             takes = structures.encoded(concrete.structured_input_signature)
         except TypeError as error:
-            logger.warning("A trace of %s is left out of the SavedModel: %s.", name, error)
+            get_logger().warning("A trace of %s is left out of the SavedModel: %s.", name, error)
             return None
         structure, order = _outputs(concrete)
         specs = _specs(concrete.inputs, [f"args_{i}" for i in range(len(concrete.inputs))])

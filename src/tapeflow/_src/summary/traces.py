@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow._src.core.context import context, pop_recorder, push_recorder
 from tapeflow._src.core.export import export
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.graph.graph import Graph
@@ -80,10 +80,10 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
       profiler_outdir: the folder of its file, if there is one. `trace_export` may name it, too.
     """
     if context.tracer is not None:
-        logger.warning("Cannot enable trace inside a tf.function.")
+        get_logger().warning("Cannot enable trace inside a tf.function.")
         return
     if _open:
-        logger.warning("Trace already enabled")
+        get_logger().warning("Trace already enabled")
         return
     if profiler:
         session.start("" if profiler_outdir is None else profiler_outdir)
@@ -109,7 +109,7 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
       profiler_outdir: the folder of the profile, if `trace_on` did not name one.
     """
     if context.tracer is not None:
-        logger.warning("Cannot export trace inside a tf.function.")
+        get_logger().warning("Cannot export trace inside a tf.function.")
         return
     if not _open:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy, int32
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.sizes.dims import Compound, is_dynamic
 from tapeflow._src.function.python_calls import PythonCall
 from tapeflow._src.graph.graph import Graph, Node, Value
@@ -199,7 +199,7 @@ class FunctionWriter:
         name = node.primitive.name
         where = "" if node.line is None else f" (at {node.line})"
         if isinstance(node.primitive, PythonCall) and not node.outputs:
-            logger.warning("%s%s is left out of the SavedModel: it runs Python.", name, where)
+            get_logger().warning("%s%s is left out of the SavedModel: it runs Python.", name, where)
             return
         if name not in ROWS:
             raise CannotWrite(

@@ -18,7 +18,7 @@ from typing import Any
 
 from tapeflow._src.core.context import context
 from tapeflow._src.core.errors import InvalidArgumentError
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.core.variables.variable import Variable
@@ -109,7 +109,7 @@ class Restoration:
 
     def _restore(self, kind: str, key: str, value: Any, number: int) -> None:
         if self._is_tensorflows and kind != VARIABLE:
-            logger.warning(
+            get_logger().warning(
                 "The checkpoint %s was written by TensorFlow: the %s at %s is left as it is.",
                 *(self.prefix, _WORDS.get(kind, kind), self.nodes[number].text),
             )
@@ -145,7 +145,7 @@ class Restoration:
         return False
 
     def _warn_of_two(self, number: int, here: Any, value: Any) -> None:
-        logger.warning(
+        get_logger().warning(
             "Inconsistent references when loading the checkpoint %s into this object graph: the object at %s in the "
             "checkpoint is one, and the program has two in its place. Only the first was restored: %r, and not %r.",
             self.prefix,
@@ -207,7 +207,7 @@ class Restoration:
         if left:
             self.partial_expected = True
             names = ", ".join(node.text for node in left[:5])
-            logger.warning(
+            get_logger().warning(
                 "Restoring the checkpoint %s left %d of its values unused, because the objects were never made: %s%s. "
                 "If that is intended, call status.expect_partial() on what restore() returned.",
                 self.prefix,

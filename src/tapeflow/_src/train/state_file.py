@@ -12,7 +12,7 @@ from typing import Any
 
 from tapeflow._src.core.errors import DataLossError
 from tapeflow._src.core.export import export
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.system.files import checked_path, remove_leftovers, replacing
 from tapeflow._src.train.formats import exists, flaw, prefixes_in
 
@@ -107,18 +107,18 @@ def get_checkpoint_state(
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
-        logger.warning("%s cannot be read (%s).", path, error)
+        get_logger().warning("%s cannot be read (%s).", path, error)
         return None
     values: dict[str, list[Any]] = {}
     for name, value in re.findall(r"^(\w+): (.+)$", said, re.MULTILINE):
         try:
             found = _FIELDS[name](json.loads(value)) if name in _FIELDS else None
         except (ValueError, TypeError, RecursionError):
-            logger.warning("%s: the line of %s cannot be read, and is left out.", path, name)
+            get_logger().warning("%s: the line of %s cannot be read, and is left out.", path, name)
         else:
             values.setdefault(name, []).append(found)
     if not values.get("model_checkpoint_path"):
-        logger.warning("%s does not say which checkpoint is the newest.", path)
+        get_logger().warning("%s does not say which checkpoint is the newest.", path)
         return None
     state = CheckpointState(
         values["model_checkpoint_path"][0],
@@ -140,7 +140,9 @@ def state_or_files(
         return state
     paths = [prefix for prefix in prefixes_in(folder) if re.search(r"-\d+$", prefix)]
     if paths:
-        logger.warning("The newest of the %d checkpoints beside it is looked for.", len(paths))
+        get_logger().warning(
+            "The newest of the %d checkpoints beside it is looked for.", len(paths)
+        )
     return CheckpointState(paths[-1], paths) if paths else None
 
 
@@ -177,7 +179,7 @@ def newest_whole(paths: list[str]) -> str | None:
         return newest
     for path in dict.fromkeys([*reversed(paths[:-1]), *_older(newest)]):
         if path != newest and flaw(path) is None:
-            logger.warning(
+            get_logger().warning(
                 "The newest checkpoint is passed over. %s Taken instead: %s", reason, path
             )
             return path
@@ -188,7 +190,7 @@ def newest_whole(paths: list[str]) -> str | None:
             f"None of the checkpoints in {os.path.dirname(newest) or '.'} is whole. {reason} To begin from scratch, "
             "remove the folder or use another one.",
         )
-    logger.warning(
+    get_logger().warning(
         "The newest checkpoint is not there any more, and neither is an older one. %s", reason
     )
     return None

@@ -5,16 +5,27 @@
 import typing as _typing
 
 from tapeflow._src.core.missing import Missing as _Missing
-from tapeflow._src.function.types import (
-    Callable as Callable,
-    ConcreteFunction as ConcreteFunction,
-    GenericFunction as GenericFunction,
-    PolymorphicFunction as PolymorphicFunction,
-    TensorLike as TensorLike,
-)
 
 # For editors and type checkers: these are imported when they are first asked for.
+# isort: off
+# fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow.types.experimental import distributed as distributed
+    from tapeflow._src.function.types import (
+        Callable as Callable, TensorLike as TensorLike, PolymorphicFunction as PolymorphicFunction,
+        GenericFunction as GenericFunction, ConcreteFunction as ConcreteFunction
+    )
+# fmt: on
+# isort: on
 
-__getattr__ = _Missing("tf.types.experimental", later="distributed")
+__getattr__ = _Missing(
+    "tf.types.experimental",
+    later="distributed",
+    names={
+        "function.types": "Callable TensorLike PolymorphicFunction GenericFunction ConcreteFunction"
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())

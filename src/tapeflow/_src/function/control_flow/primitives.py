@@ -21,6 +21,7 @@ from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.passes import optimized
 from tapeflow._src.graph.sizes import mapped
+from tapeflow._src.primitives.array import stacks  # noqa: F401  # gradients of loops add them
 from tapeflow._src.primitives.array.stack import Stack, StackShape
 from tapeflow._src.primitives.specs import ArraySpec
 

@@ -15,7 +15,7 @@ from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.placement.remote import moved_beside
 from tapeflow._src.core.shapes import TensorShape, broadcast_shapes
 from tapeflow._src.core.sizes.dims import is_dynamic
@@ -411,7 +411,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 def warn_of_lost_part(source: DType, dtype: DType) -> None:
     """Says that complex numbers are made real."""
-    logger.warning(
+    get_logger().warning(
         f"You are casting an input of type {source.name} to an incompatible dtype {dtype.name}: the imaginary part is "
         "lost. Use tf.math.real to say that it is meant."
     )

@@ -22,11 +22,12 @@ from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.all_rows import TABLE
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.specs import ArraySpec
-from tapeflow._src.primitives.table import TABLE, Primitive
+from tapeflow._src.primitives.table import Primitive
 
 Rule = Callable[..., Any]
 """Called as the primitive is, with the batch first: `rule(batch, *inputs, **attributes)`. It gives the full output, or

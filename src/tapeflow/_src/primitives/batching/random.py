@@ -13,13 +13,13 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.all_rows import TABLE
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.batching.batch import Batch, Rule, Shared, rule
 from tapeflow._src.primitives.batching.moving import to_front
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.random import numbers
 from tapeflow._src.primitives.random.streams import Seeds
-from tapeflow._src.primitives.table import TABLE
 
 Shape = tuple[int, ...]
 

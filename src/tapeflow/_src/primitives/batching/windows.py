@@ -12,11 +12,11 @@ from typing import Any
 
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.all_rows import TABLE
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.batching.batch import Batch, Rule, each, rule
 from tapeflow._src.primitives.nn import conv, morphology, pooling
 from tapeflow._src.primitives.specs import ArraySpec
-from tapeflow._src.primitives.table import TABLE
 
 Sizes = tuple[int, ...]
 

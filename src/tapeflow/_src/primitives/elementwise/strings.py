@@ -1,4 +1,7 @@
-"""The sum of strings: one after the other. It takes the place of `add`, which is for numbers."""
+"""The sum of strings: one after the other.
+
+It takes the place of `add`, which is for numbers: `ops/methods.py` says so.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from tapeflow._src.core.dtypes import string
 from tapeflow._src.primitives import rules
 from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.specs import ArraySpec
-from tapeflow._src.primitives.table import TABLE, UNLISTED, unlisted
+from tapeflow._src.primitives.table import UNLISTED, unlisted
 
 
 def _kernel(a: Any, b: Any) -> np.ndarray:
@@ -23,7 +26,7 @@ def _result(a: ArraySpec, b: ArraySpec) -> ArraySpec:
     return ArraySpec(rules.broadcast_or_raise("add", a, b), string)
 
 
-add_strings = unlisted("add_strings", "a b", _kernel, result=_result)
-UNLISTED["add_strings"].convert = coerce
-UNLISTED["add_strings"].elementwise = True
-TABLE["add"].for_strings = UNLISTED["add_strings"]
+unlisted("add_strings", "a b", _kernel, result=_result)
+ADD_STRINGS = UNLISTED["add_strings"]
+ADD_STRINGS.convert = coerce
+ADD_STRINGS.elementwise = True

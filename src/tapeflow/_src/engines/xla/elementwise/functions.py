@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST, check, lowering
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.primitives.all_rows import TABLE
 
 ON_HOST.update(
     check_numerics="raises an error where it finds a NaN, and XLA cannot raise",
