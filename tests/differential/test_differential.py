@@ -33,7 +33,8 @@ def public_functions():
             continue
         for name in public_names(module):
             value = getattr(module, name)
-            if callable(value) and not inspect.isclass(value):
+            ours = getattr(value, "__module__", "").startswith("tapeflow.")  # not a type of `typing`'s
+            if callable(value) and ours and not inspect.isclass(value):
                 yield f"{place}.{name}", value
 
 

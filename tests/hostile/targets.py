@@ -75,7 +75,8 @@ def public() -> Iterator[tuple[str, Any]]:
         for name in public_names(module):
             value = getattr(module, name)
             is_kind = inspect.isclass(value) and issubclass(value, (enum.Enum, Exception))
-            if callable(value) and not is_kind:
+            ours = getattr(value, "__module__", "").startswith("tapeflow.")
+            if callable(value) and ours and not is_kind:
                 yield f"{place}.{name}", value
 
 
