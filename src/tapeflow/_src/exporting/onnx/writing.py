@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType, bool_, from_numpy, int64
-from tapeflow._src.core.log import logger
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.sizes.dims import Compound, is_dynamic
 from tapeflow._src.function.python_calls import PythonCall
 from tapeflow._src.graph.graph import Graph, Node, Value
@@ -270,7 +270,7 @@ class GraphWriter:
         name = node.primitive.name
         where = "" if node.line is None else f" (at {node.line})"
         if isinstance(node.primitive, PythonCall) and not node.outputs:
-            logger.warning("%s%s is left out of the ONNX model: it runs Python.", name, where)
+            get_logger().warning("%s%s is left out of the ONNX model: it runs Python.", name, where)
             return
         if name not in ROWS:
             raise CannotWrite(f"{name}{where} {_why_not(node)}")
