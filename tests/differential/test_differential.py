@@ -33,7 +33,7 @@ def public_functions():
             continue
         for name in public_names(module):
             value = getattr(module, name)
-            ours = getattr(value, "__module__", "").startswith("tapeflow.")  # not a type of `typing`'s
+            ours = getattr(value, "__module__", "").startswith("tapeflow.")  # not `typing`'s
             if callable(value) and ours and not inspect.isclass(value):
                 yield f"{place}.{name}", value
 
