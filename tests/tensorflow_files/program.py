@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 
-def module(tf: Any, table: bool = True) -> Any:
-    """The module, with a lookup table or without."""
+def module(tf: Any) -> Any:
+    """The module."""
 
     class Part(tf.Module):
         def __init__(self, value):
@@ -29,18 +29,15 @@ def module(tf: Any, table: bool = True) -> Any:
                 "two": (tf.Variable(5), tf.Variable(True)),
             }
             self.counter = tf.Variable(0, trainable=False, name="counter")
-            if table:
-                pairs = tf.lookup.KeyValueTensorInitializer(
-                    ["a", "b"], tf.constant([10, 20], tf.int64)
-                )
-                self.table = tf.lookup.StaticHashTable(pairs, -1)
-                path = Path(tempfile.mkdtemp()) / "words.txt"
-                path.write_text("x\ny\nz\n")
-                index = tf.lookup.TextFileIndex
-                lines = tf.lookup.TextFileInitializer(
-                    str(path), tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER
-                )
-                self.lines = tf.lookup.StaticHashTable(lines, -7)
+            pairs = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([10, 20], tf.int64))
+            self.table = tf.lookup.StaticHashTable(pairs, -1)
+            path = Path(tempfile.mkdtemp()) / "words.txt"
+            path.write_text("x\ny\nz\n")
+            index = tf.lookup.TextFileIndex
+            lines = tf.lookup.TextFileInitializer(
+                str(path), tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER
+            )
+            self.lines = tf.lookup.StaticHashTable(lines, -7)
             self.constant = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 
         @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
@@ -76,7 +73,7 @@ def module(tf: Any, table: bool = True) -> Any:
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
         def words(self, x):
-            return [self.table.lookup(x), self.lines.lookup(x)] if table else tf.size(x)
+            return [self.table.lookup(x), self.lines.lookup(x)]
 
         @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32)])
         def shapes(self, x):

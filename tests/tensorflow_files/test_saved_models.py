@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.tensorflow_files import models, program
+from tests.tensorflow_files import models, program, texts
 
 import tapeflow as tf
 from tapeflow._src.tensorflow_files import running, special_ops
@@ -42,7 +42,7 @@ def test_a_model_that_is_written_for_tensorflow_is_read_as_its_own(tmp_path, nam
 
 
 def test_a_module_that_is_written_for_tensorflow_answers_as_before(tmp_path):
-    made = program.module(tf, table=False)
+    made = program.module(tf)
     tf.saved_model.save(made, tmp_path / "ours", signatures=made.shapes)
     tf.saved_model.save(made, tmp_path / "theirs", signatures=made.shapes, options=FORMAT)
     ours, theirs = (tf.saved_model.load(tmp_path / name) for name in ("ours", "theirs"))
@@ -53,6 +53,14 @@ def test_ops_are_written_for_tensorflow(tmp_path):
     made = program.ops(tf)
     tf.saved_model.save(made, tmp_path, options=FORMAT)
     program.same(program.computed(tf, tf.saved_model.load(tmp_path)), program.computed(tf, made))
+
+
+def test_strings_tables_and_random_numbers_are_written_for_tensorflow(tmp_path):
+    made = texts.module(tf)
+    tf.saved_model.save(made, tmp_path, options=FORMAT)
+    found = texts.computed(tf, tf.saved_model.load(tmp_path))
+    for name, expected in texts.computed(tf, made).items():
+        program.same(found[name], expected)
 
 
 def test_what_cannot_be_written_for_tensorflow_is_named(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.tensorflow_files import models, program
+from tests.tensorflow_files import models, program, texts
 from tests.tensorflow_files.test_saved_models import exported
 
 import tapeflow as tf
@@ -58,7 +58,7 @@ def test_an_exported_model_is_loaded_there(tmp_path, name):
 
 
 def test_functions_of_every_kind_are_called_there(tmp_path):
-    made = program.module(tf, table=False)
+    made = program.module(tf)
     tf.saved_model.save(made, tmp_path, signatures=made.shapes, options=SAVED)
     answers = program.told(tf, tf.saved_model.load(tmp_path))
     program.same(told("program", str(tmp_path)), json.loads(json.dumps(answers)))
@@ -68,3 +68,11 @@ def test_ops_are_computed_there(tmp_path):
     made = program.ops(tf)
     tf.saved_model.save(made, tmp_path, options=SAVED)
     program.same(told("ops", str(tmp_path)), program.computed(tf, made))
+
+
+def test_strings_tables_and_random_numbers_are_computed_there(tmp_path):
+    made = texts.module(tf)
+    tf.saved_model.save(made, tmp_path, options=SAVED)
+    found = told("texts", str(tmp_path))
+    for name, expected in texts.computed(tf, made).items():
+        program.same(found[name], expected)

@@ -4,6 +4,7 @@ python -m tests.tensorflow_files.there checkpoint NAME PREFIX
 python -m tests.tensorflow_files.there saved_model NAME FOLDER
 python -m tests.tensorflow_files.there program FOLDER
 python -m tests.tensorflow_files.there ops FOLDER
+python -m tests.tensorflow_files.there texts FOLDER
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import sys
 from typing import Any
 
-from tests.tensorflow_files import models, program
+from tests.tensorflow_files import models, program, texts
 
 
 def restored(tf: Any, name: str, prefix: str) -> dict[str, Any]:
@@ -49,7 +50,18 @@ def computed(tf: Any, folder: str) -> dict[str, Any]:
     return program.computed(tf, tf.saved_model.load(folder))
 
 
-CHECKS = {"checkpoint": restored, "saved_model": loaded, "program": answered, "ops": computed}
+def texts_computed(tf: Any, folder: str) -> dict[str, Any]:
+    """What the functions of a module of strings compute."""
+    return texts.computed(tf, tf.saved_model.load(folder))
+
+
+CHECKS = {
+    "checkpoint": restored,
+    "saved_model": loaded,
+    "program": answered,
+    "ops": computed,
+    "texts": texts_computed,
+}
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from tapeflow._src.core.errors import UnimplementedError
 from tapeflow._src.core.export import export_value
 from tapeflow._src.ragged.tensor import RaggedTensor
 from tapeflow._src.raw_ops.raw_op import RawOp
-from tapeflow._src.strings import buckets, joining, numbers, parts, regex, splitting
+from tapeflow._src.strings import buckets, joining, numbers, parts, regex, splitting, unicode
 
 
 def _split(*, input: Any, sep: Any, maxsplit: int = -1) -> tuple[Any, Any, Any]:
@@ -36,6 +36,20 @@ def _to_tensor(
             None, None, f"RaggedTensorToTensor: rows that are told by {kinds} are not there."
         )
     return rows.to_tensor(default_value, shape=shape)
+
+
+def _transcode(
+    *,
+    input: Any,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+) -> Any:
+    return unicode.unicode_transcode(
+        input, input_encoding, output_encoding, errors, replacement_char, replace_control_characters
+    )
 
 
 StringLower = RawOp("StringLower", lambda *, input, encoding="": parts.lower(input, encoding))
@@ -70,6 +84,31 @@ RegexFullMatch = RawOp(
 StaticRegexFullMatch = RawOp(
     "StaticRegexFullMatch", lambda *, input, pattern: regex.regex_full_match(input, pattern)
 )
+Substr = RawOp(
+    "Substr", lambda *, input, pos, len, unit="BYTE": parts.substr(input, pos, len, unit)
+)
+ReduceJoin = RawOp(
+    "ReduceJoin",
+    lambda *, inputs, reduction_indices, keep_dims=False, separator="": joining.reduce_join(
+        inputs, reduction_indices, keep_dims, separator
+    ),
+)
+StringToHashBucket = RawOp(
+    "StringToHashBucket",
+    lambda *, string_tensor, num_buckets: buckets.to_hash_bucket(string_tensor, num_buckets),
+)
+StringToHashBucketStrong = RawOp(
+    "StringToHashBucketStrong",
+    lambda *, input, num_buckets, key: buckets.to_hash_bucket_strong(input, num_buckets, key),
+)
+AsString = RawOp(
+    "AsString",
+    lambda *, input, precision=-1, scientific=False, shortest=False, width=-1, fill="": (
+        numbers.as_string(input, precision, scientific, shortest, width, fill)
+    ),
+)
+UnicodeScript = RawOp("UnicodeScript", lambda *, input: unicode.unicode_script(input))
+UnicodeTranscode = RawOp("UnicodeTranscode", _transcode)
 RaggedTensorToTensor = RawOp("RaggedTensorToTensor", _to_tensor)
 
 export_value("StringLower", "raw_ops.StringLower")
@@ -84,4 +123,11 @@ export_value("RegexReplace", "raw_ops.RegexReplace")
 export_value("StaticRegexReplace", "raw_ops.StaticRegexReplace")
 export_value("RegexFullMatch", "raw_ops.RegexFullMatch")
 export_value("StaticRegexFullMatch", "raw_ops.StaticRegexFullMatch")
+export_value("Substr", "raw_ops.Substr")
+export_value("ReduceJoin", "raw_ops.ReduceJoin")
+export_value("StringToHashBucket", "raw_ops.StringToHashBucket")
+export_value("StringToHashBucketStrong", "raw_ops.StringToHashBucketStrong")
+export_value("AsString", "raw_ops.AsString")
+export_value("UnicodeScript", "raw_ops.UnicodeScript")
+export_value("UnicodeTranscode", "raw_ops.UnicodeTranscode")
 export_value("RaggedTensorToTensor", "raw_ops.RaggedTensorToTensor")

@@ -14,10 +14,16 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
 from tapeflow._src.graph.passes.dead_code import without_dead_code
-from tapeflow._src.tensorflow_files import control_flow_ops, primitive_nn_ops, structures
+from tapeflow._src.tensorflow_files import (
+    control_flow_ops,
+    primitive_nn_ops,
+    random_ops,
+    string_ops,
+    structures,
+)
 from tapeflow._src.tensorflow_files.graph_writing import RESOURCE, CannotWrite, FunctionWriter, Ref
 
-assert control_flow_ops and primitive_nn_ops  # their rows are used
+assert control_flow_ops and primitive_nn_ops and random_ops and string_ops  # their rows are used
 
 
 class Signature(NamedTuple):

@@ -79,10 +79,12 @@ AdjustHue: images:T delta:@float32 > output:T | T=@float32
 AdjustSaturation: images:T scale:@float32 > output:T | T=@float32
 All: input:@bool reduction_indices:Tidx > output:@bool | keep_dims=false Tidx=@int32
 Angle: input:T > output:Tout | T=@complex64 Tout=@float32
+AnonymousHashTable: > table_handle:@resource | key_dtype value_dtype
 Any: input:@bool reduction_indices:Tidx > output:@bool | keep_dims=false Tidx=@int32
 ApproximateEqual: x:T y:T > z:@bool | T tolerance=9.999999747378752e-06
 ArgMax: input:T dimension:Tidx > output:output_type | T Tidx=@int32 output_type=@int64
 ArgMin: input:T dimension:Tidx > output:output_type | T Tidx=@int32 output_type=@int64
+AsString: input:T > output:@string | T precision=-1 scientific=false shortest=false width=-1 fill=""
 Asin: x:T > y:T | T
 Asinh: x:T > y:T | T
 Assert: condition:@bool data*T > | T summarize=3
@@ -229,6 +231,7 @@ MirrorPad: input:T paddings:Tpaddings > output:T | T Tpaddings=@int32 mode
 Mod: x:T y:T > z:T | T
 Mul: x:T y:T > z:T | T
 MulNoNan: x:T y:T > z:T | T
+Multinomial: logits:T num_samples:@int32 > output:output_dtype | seed=0 seed2=0 T output_dtype=@int64
 Ndtri: x:T > y:T | T
 Neg: x:T > y:T | T
 NextAfter: x1:T x2:T > output:T | T=@float32
@@ -248,12 +251,17 @@ Qr: input:T > q:T r:T | full_matrices=false T
 RGBToHSV: images:T > output:T | T=@float32
 RaggedTensorToTensor: shape:Tshape values:T default_value:T row_partition_tensors*num_row_partition_tensors:Tindex > result:T | T Tindex Tshape num_row_partition_tensors row_partition_types
 RandomGammaGrad: alpha:T sample:T > output:T | T
+RandomShuffle: value:T > output:T | seed=0 seed2=0 T
+RandomStandardNormal: shape:T > output:dtype | seed=0 seed2=0 dtype T
+RandomUniform: shape:T > output:dtype | seed=0 seed2=0 dtype T
+RandomUniformInt: shape:T minval:Tout maxval:Tout > output:Tout | seed=0 seed2=0 Tout T
 Range: start:Tidx limit:Tidx delta:Tidx > output:Tidx | Tidx=@int32
 Rank: input:T > output:@int32 | T
 ReadVariableOp: resource:@resource > value:dtype | dtype
 Real: input:T > output:Tout | T=@complex64 Tout=@float32
 RealDiv: x:T y:T > z:T | T
 Reciprocal: x:T > y:T | T
+ReduceJoin: inputs:@string reduction_indices:@int32 > output:@string | keep_dims=false separator=""
 RegexFullMatch: input:@string pattern:@string > output:@bool |
 RegexReplace: input:@string pattern:@string rewrite:@string > output:@string | replace_global=true
 Relu: features:T > activations:T | T
@@ -303,9 +311,14 @@ Squeeze: input:T > output:T | T squeeze_dims=[]
 StatefulPartitionedCall: args*Tin > output*Tout | Tin Tout f config="" config_proto="" executor_type=""
 StatelessCase: branch_index:@int32 input*Tin > output*Tout | Tin Tout branches output_shapes=[]
 StatelessIf: cond:Tcond input*Tin > output*Tout | Tcond Tin Tout then_branch else_branch output_shapes=[]
+StatelessRandomGetKeyCounter: seed:Tseed > key:@uint64 counter:@uint64 | Tseed=@int64
 StatelessRandomNormal: shape:T seed:Tseed > output:dtype | dtype=@float32 T=@int32 Tseed=@int64
+StatelessRandomNormalV2: shape:Tshape key:@uint64 counter:@uint64 alg:@int32 > output:dtype | dtype=@float32 Tshape=@int32
 StatelessRandomUniform: shape:T seed:Tseed > output:dtype | dtype=@float32 T=@int32 Tseed=@int64
+StatelessRandomUniformIntV2: shape:Tshape key:@uint64 counter:@uint64 alg:@int32 minval:dtype maxval:dtype > output:dtype | dtype Tshape=@int32
+StatelessRandomUniformV2: shape:Tshape key:@uint64 counter:@uint64 alg:@int32 > output:dtype | dtype=@float32 Tshape=@int32
 StatelessTruncatedNormal: shape:T seed:Tseed > output:dtype | dtype=@float32 T=@int32 Tseed=@int64
+StatelessTruncatedNormalV2: shape:Tshape key:@uint64 counter:@uint64 alg:@int32 > output:dtype | dtype=@float32 Tshape=@int32
 StatelessWhile: input*T > output*T | T cond body output_shapes=[] parallel_iterations=10
 StaticRegexFullMatch: input:@string > output:@bool | pattern
 StaticRegexReplace: input:@string > output:@string | pattern rewrite replace_global=true
@@ -316,10 +329,13 @@ StringLength: input:@string > output:@int32 | unit="BYTE"
 StringLower: input:@string > output:@string | encoding=""
 StringSplitV2: input:@string sep:@string > indices:@int64 values:@string shape:@int64 | maxsplit=-1
 StringStrip: input:@string > output:@string |
+StringToHashBucket: string_tensor:@string > output:@int64 | num_buckets
 StringToHashBucketFast: input:@string > output:@int64 | num_buckets
+StringToHashBucketStrong: input:@string > output:@int64 | num_buckets key
 StringToNumber: string_tensor:@string > output:out_type | out_type=@float32
 StringUpper: input:@string > output:@string | encoding=""
 Sub: x:T y:T > z:T | T
+Substr: input:@string pos:T len:T > output:@string | T unit="BYTE"
 Sum: input:T reduction_indices:Tidx > output:T | keep_dims=false T Tidx=@int32
 Tan: x:T > y:T | T
 Tanh: x:T > y:T | T
@@ -344,6 +360,9 @@ Transpose: x:T perm:Tperm > y:T | T Tperm=@int32
 TridiagonalSolve: diagonals:T rhs:T > output:T | partial_pivoting=true perturb_singular=false T
 TruncateDiv: x:T y:T > z:T | T
 TruncateMod: x:T y:T > z:T | T
+TruncatedNormal: shape:T > output:dtype | seed=0 seed2=0 dtype T
+UnicodeScript: input:@int32 > output:@int32 |
+UnicodeTranscode: input:@string > output:@string | input_encoding output_encoding errors="replace" replacement_char=65533 replace_control_characters=false
 Unique: x:T > y:T idx:out_idx | T out_idx=@int32
 UniqueWithCounts: x:T > y:T idx:out_idx count:out_idx | T out_idx=@int32
 Unpack: value:T > output*num:T | num T axis=0

@@ -66,6 +66,7 @@ class FunctionWriter:
         self._inputs: list[dict[str, Any]] = []
         self._names: dict[str, int] = {}
         self._constants: dict[Any, Ref] = {}
+        self._arrays: dict[str, np.ndarray] = {}
         self._shapes: dict[str, Ref] = {}
         self.values: dict[Value, Ref] = {}
 
@@ -124,8 +125,13 @@ class FunctionWriter:
             name = self._unique("Const")
             attrs = {"dtype": _attribute(kind), "value": {"tensor": tensor_proto(array)}}
             self.nodes.append({"name": name, "op": "Const", "input": [], "attr": attrs})
-            self._constants[key] = Ref(f"{name}:output:0", kind)
+            self._constants[key] = found = Ref(f"{name}:output:0", kind)
+            self._arrays[found.name] = array
         return self._constants[key]
+
+    def known(self, ref: Ref) -> np.ndarray | None:
+        """The array of a value that is a constant."""
+        return self._arrays.get(ref.name)
 
     # Sizes.
 
@@ -255,6 +261,9 @@ _COMPOUNDS = {"//": "FloorDiv", "%": "FloorMod", "min": "Minimum", "max": "Maxim
 _STATEFUL = {
     *("ReadVariableOp", "AssignVariableOp", "Assert"),
     *("StatefulPartitionedCall", "Case", "While"),
+    *("AnonymousHashTable", "LookupTableImportV2", "LookupTableFindV2"),
+    *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"),
+    *("RandomShuffle", "Multinomial"),
 }
 
 
