@@ -37,7 +37,7 @@ ROWS.update(
 
 def _text(w: FunctionWriter, ref: Ref, what: str) -> str:
     """A string that an op has as an attribute."""
-    found = w.known(ref)
+    found: Any = w.known(ref)
     if found is None:
         raise CannotWrite(f"{what} that is not a constant")
     return found[()].decode()
