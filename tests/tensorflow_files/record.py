@@ -91,6 +91,27 @@ def recorded_values(tf: Any) -> bytes:
         return _archive(folder)
 
 
+def recorded_tables(tf: Any) -> bytes:
+    """The archive of a checkpoint with tables that change, and with an iterator."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        module = tf.Module()
+        tables = tf.lookup.experimental
+        module.words = tables.MutableHashTable(tf.string, tf.int64, -1)
+        module.words.insert(["a", "b", "c"], tf.constant([1, 2, 3], tf.int64))
+        module.words.remove(tf.constant(["c"]))
+        module.dense = tables.DenseHashTable(
+            tf.int64, tf.float32, [0.0, 0.0], empty_key=-1, deleted_key=-2, initial_num_buckets=8
+        )
+        module.dense.insert(tf.constant([3, 4, 5], tf.int64), [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        module.dense.erase(tf.constant([5], tf.int64))
+        module.v = tf.Variable(7.0)
+        module.it = iter(tf.data.Dataset.range(5))
+        next(module.it)
+        tf.train.Checkpoint(module=module).write(str(folder / "ckpt"))
+        return _archive(folder)
+
+
 def _archive(folder: Path) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -108,8 +129,12 @@ def main() -> None:
     import tensorflow as tf  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
     FOLDER.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or [*models.MODELS, "values", "program"]:
-        special = {"values": recorded_values, "program": recorded_program}
+    for name in sys.argv[1:] or [*models.MODELS, "values", "program", "tables"]:
+        special = {
+            "values": recorded_values,
+            "program": recorded_program,
+            "tables": recorded_tables,
+        }
         data = special[name](tf) if name in special else recorded(tf, name)
         (FOLDER / f"{name}.zip").write_bytes(data)
         print(f"{name}: {len(data)} bytes")

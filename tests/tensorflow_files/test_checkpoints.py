@@ -142,3 +142,54 @@ def test_an_iterator_is_not_written_for_tensorflow(tmp_path):
         checkpoint.write(tmp_path / "ckpt", FORMAT)
     with pytest.raises(ValueError, match="format must be 'safetensors' or 'tensorflow', got 'h5'"):
         tf.train.CheckpointOptions(format="h5")
+
+
+def tables() -> tf.Module:
+    module = tf.Module()
+    kinds = tf.lookup.experimental
+    module.words = kinds.MutableHashTable(tf.string, tf.int64, -1)
+    module.dense = kinds.DenseHashTable(
+        tf.int64, tf.float32, [0.0, 0.0], empty_key=-1, deleted_key=-2
+    )
+    module.v = tf.Variable(0.0)
+    return module
+
+
+def test_tables_of_tensorflow_are_restored(recorded, caplog):
+    module = tables()
+    module.it = iter(tf.data.Dataset.range(5))
+    module.words.insert(["old"], tf.constant([9], tf.int64))
+    tf.train.Checkpoint(module=module).read(recorded("tables").checkpoint).assert_consumed()
+    assert module.v.numpy() == 7.0
+    assert module.words.lookup(["a", "b", "c", "old"]).numpy().tolist() == [1, 2, -1, -1]
+    assert int(module.words.size()) == int(module.dense.size()) == 2
+    found = module.dense.lookup(tf.constant([3, 4, 5], tf.int64))
+    assert found.numpy().tolist() == [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]
+    assert next(module.it).numpy() == 0
+    assert "the dataset iterator at (root).module.it is left as it is" in caplog.text
+
+
+def test_a_table_of_another_kind_is_refused(recorded):
+    module = tables()
+    module.words = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
+    with pytest.raises(tf.errors.DataLossError, match="is no table of this kind"):
+        tf.train.Checkpoint(module=module).read(recorded("tables").checkpoint)
+
+
+def test_tables_are_written_for_tensorflow(tmp_path):
+    module = tf.Module()
+    kinds = tf.lookup.experimental
+    module.words = kinds.MutableHashTable(tf.string, tf.float32, [0.0, 0.0])
+    module.words.insert(["x", "y"], [[1.0, 2.0], [3.0, 4.0]])
+    module.not_saved = kinds.MutableHashTable(tf.string, tf.int64, -1, checkpoint=False)
+    path = tf.train.Checkpoint(module=module).write(tmp_path / "ck", FORMAT)
+    keys = [key for key, _ in tf.train.list_variables(path) if "GRAPH" not in key]
+    table = "module/words/.ATTRIBUTES/table"
+    assert keys == [f"{table}-keys", f"{table}-values"]
+    new = tf.Module()
+    new.words = kinds.MutableHashTable(tf.string, tf.float32, [0.0, 0.0])
+    tf.train.Checkpoint(module=new).read(path).assert_consumed()
+    assert new.words.lookup(["y", "z"]).numpy().tolist() == [[3.0, 4.0], [0.0, 0.0]]
+    module.dense = tables().dense
+    with pytest.raises(ValueError, match=r"DenseHashTable at \(root\)\.module\.dense"):
+        tf.train.Checkpoint(module=module).write(tmp_path / "other", FORMAT)

@@ -76,3 +76,11 @@ def test_strings_tables_and_random_numbers_are_computed_there(tmp_path):
     found = told("texts", str(tmp_path))
     for name, expected in texts.computed(tf, made).items():
         program.same(found[name], expected)
+
+
+def test_a_table_is_restored_there(tmp_path):
+    module = tf.Module()
+    module.words = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, [0.0, 0.0])
+    module.words.insert(["x", "y"], [[1.0, 2.0], [3.0, 4.0]])
+    path = tf.train.Checkpoint(module=module).write(tmp_path / "ck", FORMAT)
+    assert told("table", path) == [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]

@@ -5,6 +5,7 @@ python -m tests.tensorflow_files.there saved_model NAME FOLDER
 python -m tests.tensorflow_files.there program FOLDER
 python -m tests.tensorflow_files.there ops FOLDER
 python -m tests.tensorflow_files.there texts FOLDER
+python -m tests.tensorflow_files.there table PREFIX
 """
 
 from __future__ import annotations
@@ -55,12 +56,21 @@ def texts_computed(tf: Any, folder: str) -> dict[str, Any]:
     return texts.computed(tf, tf.saved_model.load(folder))
 
 
+def looked_up(tf: Any, prefix: str) -> list[Any]:
+    """What is in a table after it was restored."""
+    module = tf.Module()
+    module.words = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, [0.0, 0.0])
+    tf.train.Checkpoint(module=module).read(prefix).assert_consumed()
+    return module.words.lookup(tf.constant(["y", "z", "x"])).numpy().tolist()
+
+
 CHECKS = {
     "checkpoint": restored,
     "saved_model": loaded,
     "program": answered,
     "ops": computed,
     "texts": texts_computed,
+    "table": looked_up,
 }
 
 

@@ -158,9 +158,22 @@ class ChangingTable(Table):
     def _restore_state(self, state: Any) -> None:
         if state is not None:
             keys, values = (np.asarray(part) for part in state)
-            with self._lock:
-                self._restart()
-            self._put(keys, values)
+            self._refill(keys, values)
+
+    def _refill(self, keys: np.ndarray, values: np.ndarray) -> None:
+        with self._lock:
+            self._restart()
+        self._put(keys, values)
+
+    # In TensorFlow's checkpoints.
+
+    def _exported_for_tensorflow(self, where: str) -> list[np.ndarray] | None:
+        return self._all() if self._saved else None
+
+    def _import_from_tensorflow(self, keys: np.ndarray, values: np.ndarray) -> None:
+        if keys.dtype != self._key_dtype.np_dtype or values.dtype != self._value_dtype.np_dtype:
+            raise ValueError(f"it has {keys.dtype} for {values.dtype}")
+        self._refill(keys.reshape(-1), values)
 
 
 @export("lookup.experimental.MutableHashTable")
@@ -259,6 +272,19 @@ class DenseHashTable(ChangingTable):
         for key in self._reserved:
             if key in keys:
                 raise invalid(f"DenseHashTable: the key {key!r} is reserved, and cannot be used")
+
+    def _exported_for_tensorflow(self, where: str) -> list[np.ndarray] | None:
+        if not self._saved:
+            return None
+        raise ValueError(
+            f"A checkpoint in TensorFlow's format cannot hold the DenseHashTable at {where}, which TensorFlow reads in "
+            "the order of its hashes: use a MutableHashTable, or make it with checkpoint=False."
+        )
+
+    def _import_from_tensorflow(self, keys: np.ndarray, values: np.ndarray) -> None:
+        flat = keys.reshape(-1)
+        used = np.array([key not in self._reserved for key in flat.tolist()], bool)
+        super()._import_from_tensorflow(flat[used], values[used])
 
     def _find(self, keys: Any, default: Any) -> list[np.ndarray]:
         self._check_keys(np.asarray(keys).ravel().tolist())

@@ -17,6 +17,8 @@ from tapeflow._src.core.variables.variable import Variable
 
 VARIABLE = "VARIABLE_VALUE"
 ITERATOR = "ITERATOR_STATE"
+TABLE = "table"  # as TensorFlow calls it, which has the two tensors of these endings
+TABLE_PARTS = ("-keys", "-values")
 
 # What Keras keeps besides the attributes that a user sets: the same objects once more, in an order that changes when a
 # model is built. A model's `layers` is in their place.

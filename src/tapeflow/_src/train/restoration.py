@@ -26,6 +26,8 @@ from tapeflow._src.tensorflow_files.bundle import Bundle
 from tapeflow._src.train.iterator_state import state_of
 from tapeflow._src.train.object_graph import (
     ITERATOR,
+    TABLE,
+    TABLE_PARTS,
     VARIABLE,
     children,
     identity,
@@ -108,6 +110,13 @@ class Restoration:
         return True
 
     def _restore(self, kind: str, key: str, value: Any, number: int) -> None:
+        if self._is_tensorflows and kind == TABLE and hasattr(value, "_import_from_tensorflow"):
+            try:
+                arrays = [self.file.read(key + ending) for ending in TABLE_PARTS]
+                value._import_from_tensorflow(*arrays)
+            except (KeyError, ValueError, TypeError) as error:
+                raise self.file.refused(f"{key!r} is no table of this kind ({error!r})") from error
+            return
         if self._is_tensorflows and kind != VARIABLE:
             get_logger().warning(
                 "The checkpoint %s was written by TensorFlow: the %s at %s is left as it is.",
@@ -222,7 +231,12 @@ class Restoration:
 
 
 _NONSENSE = (LookupError, TypeError, AttributeError, RecursionError)
-_WORDS = {VARIABLE: "variable", ITERATOR: "dataset iterator"}
+_WORDS = {
+    VARIABLE: "variable",
+    ITERATOR: "dataset iterator",
+    "ITERATOR": "dataset iterator",  # as TensorFlow calls it
+    TABLE: "table",
+}
 
 
 def _assign(variable: Variable, file: Any, key: str, prefix: str) -> None:

@@ -22,7 +22,10 @@ from tapeflow._src.train.formats import SAFETENSORS, TENSORFLOW
 from tapeflow._src.train.iterator_state import arrays_of
 from tapeflow._src.train.object_graph import (
     ITERATOR,
+    TABLE,
+    TABLE_PARTS,
     VARIABLE,
+    Found,
     children,
     is_iterator,
     key_of,
@@ -77,12 +80,14 @@ def write(
                 tensors[values[VARIABLE]] = array.astype(np.int64) if counts else array
         elif is_iterator(found.value):
             if for_tensorflow:
-                raise ValueError(
-                    f"A checkpoint in TensorFlow's format cannot hold the dataset iterator at {path_text(found.path)}: "
-                    "save it in a checkpoint of its own, without format='tensorflow'."
-                )
-            values[ITERATOR] = key_of(found.path, ITERATOR)
-            tensors |= arrays_of(values[ITERATOR], found.value._checkpoint_state())
+                key = key_of(found.path, TABLE)
+                parts = _parts_for_tensorflow(found)
+                tensors |= {key + ending: part for ending, part in parts.items()}
+                if parts:
+                    values[TABLE] = key
+            else:
+                values[ITERATOR] = key_of(found.path, ITERATOR)
+                tensors |= arrays_of(values[ITERATOR], found.value._checkpoint_state())
         nodes.append(Node(named, values, found.path))
         names.append("" if variable is None else variable.name.removesuffix(":0"))
     if for_tensorflow:
@@ -103,6 +108,18 @@ def write(
     texts = {"objects": graph, **together.write_parts()}
     together.commit(lambda: tensor_file.write(prefix + SUFFIX, tensors, texts))
     return together
+
+
+def _parts_for_tensorflow(found: Found) -> dict[str, np.ndarray]:
+    """The arrays of a table that TensorFlow reads; none if it is not to be saved."""
+    exported = getattr(found.value, "_exported_for_tensorflow", None)
+    if exported is None:
+        raise ValueError(
+            f"A checkpoint in TensorFlow's format cannot hold the dataset iterator at {path_text(found.path)}: "
+            "save it in a checkpoint of its own, without format='tensorflow'."
+        )
+    arrays = exported(path_text(found.path))
+    return {} if arrays is None else dict(zip(TABLE_PARTS, arrays, strict=True))
 
 
 # What Keras's optimizers count steps with has another dtype in TensorFlow.
@@ -213,10 +230,17 @@ def _is_sound(nodes: list[Node], file: formats.File) -> bool:
             isinstance(number, int) and 0 <= number < len(nodes)
             for number in node.children.values()
         )
-        and all(key in file.entries for key in node.values.values())
+        and all(_is_there(key, file) for key in node.values.values())
         and all(isinstance(name, str) for name in (*node.children, *node.path))
         for node in nodes
     )
+
+
+def _is_there(key: str, file: formats.File) -> bool:
+    """Whether there is a tensor of this name. TensorFlow has several that begin with it for tables and iterators."""
+    if key in file.entries:
+        return True
+    return isinstance(file, Bundle) and any(name.startswith(key) for name in file.entries)
 
 
 def _advice(prefix: str) -> str:
