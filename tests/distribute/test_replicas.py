@@ -228,3 +228,28 @@ def test_strategies_that_are_left_out_say_what_to_use(name):
     assert not isinstance(STRATEGY, kind)
     with pytest.raises(tf.errors.UnimplementedError, match="MirroredStrategy"):
         kind()
+
+
+def test_a_function_that_replicas_call_has_the_variables_of_each():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        v = tf.Variable(0.0)
+        generator = tf.random.Generator.from_seed(0)
+
+    @tf.function
+    def inner(x):
+        v.assign_add(x)
+        number = tf.distribute.get_replica_context().replica_id_in_sync_group
+        return number, generator.uniform_full_int([], tf.uint64)
+
+    def replica():
+        return inner(tf.constant(1.0))
+
+    inner(tf.constant(1.0))  # outside of replicas, where it is the first copy
+    drawn = []
+    for run in (lambda: strategy.run(replica), tf.function(lambda: strategy.run(replica))):
+        numbers, values = run()
+        assert [int(x) for x in strategy.experimental_local_results(numbers)] == [0, 1]
+        drawn += [int(x) for x in strategy.experimental_local_results(values)]
+    assert [float(x) for x in strategy.experimental_local_results(v)] == [3.0, 3.0]
+    assert len(set(drawn)) == 4

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from tapeflow._src.core import settings
-from tapeflow._src.core.context import new_id
+from tapeflow._src.core.context import context, new_id
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.scopes import setting
@@ -136,13 +136,14 @@ class Function:
                 kinds.append(array.dtype)
             else:
                 concrete = self._seen.get(tuple(kinds))
-                if concrete is not None and not settings.eagerly:
+                if concrete is not None and not settings.eagerly and context.replica is None:
                     return concrete.call_tensors(args)
         if settings.eagerly:
             return self._python_function(*args, **kwargs)
         concrete, leaves = self._found(args, kwargs)
         if concrete.is_plain and not kwargs and len(leaves) == len(args):
-            self._remember(args, leaves, concrete)
+            if context.replica is None:
+                self._remember(args, leaves, concrete)
         return concrete.call_leaves(leaves)
 
     def _remember(
@@ -165,7 +166,7 @@ class Function:
             args = self.signature.cast(args, kwargs)
         structure = (args, kwargs)
         leaves = flattened(structure)
-        key = (form_of(structure), *keys_of(leaves))
+        key = (_in_replica(form_of(structure)), *keys_of(leaves))
         concrete = self._traces.find(key, leaves)
         if concrete is None:
             with tracing_lock:  # while one thread traces, others wait for what it finds
@@ -191,7 +192,8 @@ class Function:
         self._traces.add(concrete, key, wide, reduced)
         self._seen.clear()  # so that traces that are in use are found again, which tells them from old ones
         self._last_names = concrete.leaf_names
-        self._watch.traced(self, key)
+        if context.replica is None or not context.replica.index:  # each replica traces for itself
+            self._watch.traced(self, key)
         return concrete
 
     def _widened(self, key: Any) -> Any:
@@ -323,6 +325,12 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<tapeflow._src.function {self.name}{self.signature.parameters}>"
+
+
+def _in_replica(form: Any) -> Any:
+    """The form of arguments, with the replica that is running, if one is: a trace has its copies of variables."""
+    replica = context.replica
+    return form if replica is None else (form, replica.strategy, replica.index, replica.leads)
 
 
 def _ranked(signed: Any, given: Any) -> Any:
