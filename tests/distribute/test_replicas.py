@@ -253,3 +253,30 @@ def test_a_function_that_replicas_call_has_the_variables_of_each():
         drawn += [int(x) for x in strategy.experimental_local_results(values)]
     assert [float(x) for x in strategy.experimental_local_results(v)] == [3.0, 3.0]
     assert len(set(drawn)) == 4
+
+
+def test_a_loaded_function_is_called_by_replicas(tmp_path):
+    class Scale(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.by = tf.Variable(3.0)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def __call__(self, x):
+            return x * self.by
+
+    tf.saved_model.save(Scale(), str(tmp_path))
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        loaded = tf.saved_model.load(str(tmp_path))
+
+    def replica(x):
+        loaded.by.assign(tf.reduce_sum(x))  # its own copy
+        return loaded(x)
+
+    parts = strategy.experimental_distribute_values_from_function(
+        lambda c: tf.constant([c.replica_id_in_sync_group + 1.0])
+    )
+    for run in (strategy.run, tf.function(strategy.run)):
+        found = run(replica, args=(parts,))
+        assert [float(x[0]) for x in strategy.experimental_local_results(found)] == [1.0, 4.0]

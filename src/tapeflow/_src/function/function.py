@@ -7,7 +7,7 @@ import inspect
 import weakref
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tapeflow._src.core import settings
 from tapeflow._src.core.context import context, new_id
@@ -327,10 +327,20 @@ class Function:
         return f"<tapeflow._src.function {self.name}{self.signature.parameters}>"
 
 
+class InReplica(NamedTuple):
+    """The form of arguments, where a replica of `tf.distribute` is running: a trace has its copies of variables."""
+
+    form: Any
+    strategy: Any
+    number: int
+    leads: bool
+
+
 def _in_replica(form: Any) -> Any:
-    """The form of arguments, with the replica that is running, if one is: a trace has its copies of variables."""
     replica = context.replica
-    return form if replica is None else (form, replica.strategy, replica.index, replica.leads)
+    if replica is None:
+        return form
+    return InReplica(form, replica.strategy, replica.index, replica.leads)
 
 
 def _ranked(signed: Any, given: Any) -> Any:

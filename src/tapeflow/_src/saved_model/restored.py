@@ -16,7 +16,7 @@ from tapeflow._src.core.sizes.guards import Guard, assume
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.concrete import ConcreteFunction
-from tapeflow._src.function.function import Function
+from tapeflow._src.function.function import Function, InReplica
 from tapeflow._src.function.retracing import RetracingWatch
 from tapeflow._src.function.signature import (
     SpecKey,
@@ -167,7 +167,8 @@ class RestoredFunction(Function):
         )
 
     def _widened(self, key: Any) -> Any:
-        return self._traces_for(key)[0].key
+        form = key[0].form if isinstance(key[0], InReplica) else key[0]
+        return (key[0], *self._traces_for((form, *key[1:]))[0].key[1:])
 
     def _fitting(self, key: Any, leaves: Sequence[Any]) -> SavedTrace:
         """The trace for such arguments whose guards hold for their sizes."""
