@@ -141,9 +141,9 @@ class Function:
         if settings.eagerly:
             return self._python_function(*args, **kwargs)
         concrete, leaves = self._found(args, kwargs)
-        if concrete.is_plain and not kwargs and len(leaves) == len(args):
-            if context.replica is None:
-                self._remember(args, leaves, concrete)
+        short = concrete.is_plain and not kwargs and len(leaves) == len(args)
+        if short and context.replica is None:
+            self._remember(args, leaves, concrete)
         return concrete.call_leaves(leaves)
 
     def _remember(

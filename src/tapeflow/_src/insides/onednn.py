@@ -213,9 +213,11 @@ class _Shape:
         self.w = onednn.layout(sizes, steps)
         self.any_w = onednn.layout(sizes)
 
-    def __del__(self) -> None:
+    def __del__(
+        self, pointer: type = c_void_p
+    ) -> None:  # at the end of the program the name is gone
         for each in vars(self).values():
-            if isinstance(each, c_void_p):
+            if isinstance(each, pointer):
                 self._destroy(each)
 
 
