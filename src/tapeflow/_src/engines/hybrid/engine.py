@@ -23,10 +23,6 @@ class HybridEngine(XlaEngine):
         """As for XLA, if there is a large product."""
         return super().price(graph) if any(map(is_large, graph.nodes)) else NEVER
 
-    def length(self, graph: Graph) -> int:
-        """All nodes: a loop that leaves XLA in every turn is none of XLA's."""
-        return len(graph.nodes)
-
     def program(self, graph: Graph, checked: bool = True) -> Program:
         """A program of stages."""
         jax_loading.load()

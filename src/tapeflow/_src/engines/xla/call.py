@@ -9,6 +9,7 @@ runs no Python on the way. The first time it gets copies of what is to be given 
 
 from __future__ import annotations
 
+import copy
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, starmap
@@ -79,6 +80,16 @@ class Call:
         self._compiling: set[int] = set()  # the threads that are at it
         # On a mesh: what it was called with.
         self._described: dict[Any, list[Any]] = {}
+
+    def on(
+        self, inputs: Sequence[Value], outputs: Sequence[Value], watch: Watch | Unwatched
+    ) -> Call:
+        """The same program from other values to others, with checks of their own."""
+        other = copy.copy(self)  # what it knows of compiling is theirs together
+        other._inputs = inputs
+        other._outputs = [*outputs, _OK] if watch.inside else outputs
+        other._watch = watch
+        return other
 
     def run(self, values: dict[Value, Any]) -> Any:
         """Adds the outputs to the values; or gives `REFUSED`, and the inputs are there as they were."""

@@ -23,7 +23,8 @@ from tapeflow._src.primitives.table import Primitive
 _IMPORT_SECONDS = 1.0
 _COMPILE_SECONDS = 0.3
 _COMPILE_SECONDS_A_NODE = 0.002
-_TOO_LONG = 2500  # nodes that are compiled: a loop that was found in the graph counts once
+TOO_LONG = 2500
+"""Nodes that are not compiled any more. What is found several times in a graph counts once."""
 
 
 class XlaEngine(Engine):
@@ -58,14 +59,14 @@ class XlaEngine(Engine):
         if self.missing() is not None:
             return NEVER
         count = self.length(graph)
-        if count > _TOO_LONG:
+        if count > TOO_LONG:
             return NEVER
         loading = 0.0 if "jax" in sys.modules else _IMPORT_SECONDS
         return loading + _COMPILE_SECONDS + _COMPILE_SECONDS_A_NODE * count
 
     def length(self, graph: Graph) -> int:
-        """How many nodes are compiled: of a long program, those of a loop once."""
-        return len(graph.nodes) if len(graph.nodes) <= _TOO_LONG else length(graph)
+        """How many nodes are compiled: of a long program, those that repeat themselves once."""
+        return len(graph.nodes) if len(graph.nodes) <= TOO_LONG else length(graph)
 
     def program(self, graph: Graph, checked: bool = True) -> Program:
         """A compiled program."""

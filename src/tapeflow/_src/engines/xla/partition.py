@@ -39,6 +39,7 @@ def stages(
     on_host: Callable[[Node], bool],
     updates: Sequence[Node] = (),
     doubtful: Sequence[Node] = (),
+    divide: Callable[[list[Node], set[Value]], list[list[Node]]] | None = None,
 ) -> list[Stage]:
     """The stages of a graph, in the order in which they run.
 
@@ -47,6 +48,7 @@ def stages(
       on_host: which nodes run on the host.
       updates: nodes for XLA that nothing else needs.
       doubtful: nodes that may refuse values. What has an effect waits for those that were written before it.
+      divide: makes several stages of one for XLA, from its nodes and what is needed of them.
     """
     # Of the stage that computes a value; XLA's are even, the host's odd.
     level: dict[Value, int] = {}
@@ -79,17 +81,26 @@ def stages(
     result: list[Stage] = []
     for number in sorted(groups, reverse=True):
         nodes = groups[number]
-        made = [v for node in nodes for v in node.outputs]
-        inside = set(made)
-        outputs = [v for v in made if v in wanted]
-        inputs: dict[Value, None] = {}
-        for node in nodes:
-            for value in needs(node):
-                if value not in inside and value not in graph.constants:
-                    inputs[value] = None
-        last_use = [i for i, v in enumerate(inputs) if v not in wanted]
-        wanted.update(inputs)
         one_pass = id(nodes[0]) in aside
         host = bool(number % 2) and not one_pass
-        result.append(Stage(host, nodes, list(inputs), outputs, last_use, one_pass))
+        several = [nodes] if host or divide is None else divide(nodes, wanted)
+        for part in reversed(several):
+            result.append(_stage(part, host, one_pass, wanted, graph))
     return result[::-1]
+
+
+def _stage(
+    nodes: list[Node], host: bool, one_pass: bool, wanted: set[Value], graph: Graph
+) -> Stage:
+    """The stage of some nodes. What it takes is added to what is wanted."""
+    made = [v for node in nodes for v in node.outputs]
+    inside = set(made)
+    outputs = [v for v in made if v in wanted]
+    inputs: dict[Value, None] = {}
+    for node in nodes:
+        for value in needs(node):
+            if value not in inside and value not in graph.constants:
+                inputs[value] = None
+    last_use = [i for i, v in enumerate(inputs) if v not in wanted]
+    wanted.update(inputs)
+    return Stage(host, nodes, list(inputs), outputs, last_use, one_pass)

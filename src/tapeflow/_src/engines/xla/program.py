@@ -31,12 +31,15 @@ from tapeflow._src.engines.xla.eager import (
     is_in_this_computer,
     placed,
 )
+from tapeflow._src.engines.xla.engine import TOO_LONG
 from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
 from tapeflow._src.engines.xla.partition import Stage, stages
 from tapeflow._src.engines.xla.sharding import turn, whole
 from tapeflow._src.graph.graph import Graph, Node, Value
+from tapeflow._src.graph.repeats.forms import form
+from tapeflow._src.graph.repeats.rolling import parts
 from tapeflow._src.insides.jax_state import x64_enabled
 from tapeflow._src.insides.multi_output_fusion import with_multi_output_fusion
 from tapeflow._src.insides.xla_options import exact_options
@@ -85,6 +88,7 @@ class XlaProgram:
             host,
             updates(graph, divided=on_host is not None),
             doubtful(graph.nodes, graph.constants) if checked else (),
+            self._parts if len(graph.nodes) > TOO_LONG and not self._leads else None,
         )
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
@@ -92,7 +96,11 @@ class XlaProgram:
         # What runs the stages, by how the variables lie that they assign; off a mesh, None.
         self._steps: dict[Any, list[StageRun]] = {}
         self._calls: list[Call] = []
+        self._alike: dict[Any, Call] = {}
         self._steps_for(None)
+
+    def _parts(self, nodes: list[Node], wanted: set[Value]) -> list[list[Node]]:
+        return parts(nodes, wanted, self._graph.constants)
 
     def _find_donated(self) -> list[tuple[int, int]]:
         """The variables that give their memory to their new values: places among inputs and among assigned ones."""
@@ -262,6 +270,10 @@ class XlaProgram:
             if v in overwritten and assigned[v] in outputs
         }
         watch = Watch(stage.nodes, inputs, constants) if self._checked else Unwatched()
+        kind = self._kind(stage, inputs, outputs, constants, donated, watch, layouts)
+        alike = self._alike.get(kind)
+        if alike is not None:
+            return alike.on(inputs, outputs, watch)
         function = lower(stage.nodes, inputs, outputs, constants, watch.inside)
         function = watch.flagged(function, donated)
         function.__name__ = identifier(self._graph.name) + (f"_{number}" if number else "")
@@ -277,7 +289,31 @@ class XlaProgram:
             layouts=None if layouts is None else tuple([layouts.get(v) for v in outputs]),
         )
         self._calls.append(call)
+        if kind is not None:
+            self._alike[kind] = call
         return call
+
+    def _kind(
+        self,
+        stage: Stage,
+        inputs: list[Value],
+        outputs: list[Value],
+        constants: dict[Value, Any],
+        donated: dict[int, int],
+        watch: Watch | Unwatched,
+        layouts: dict[Value, Any] | None,
+    ) -> Any:
+        """What is the same for stages that one program serves; None where each has its own."""
+        if layouts is not None or len(self._stages) == 1:
+            return None
+        watched = set(map(id, watch.inside))
+        looked_at = [i for i, node in enumerate(stage.nodes) if id(node) in watched]
+        return (
+            form(stage.nodes, inputs, outputs, constants),
+            tuple(donated.items()),
+            tuple(looked_at),
+            stage.in_one_pass,
+        )
 
     def _host_step(self, stage: Stage) -> StageRun:
         part = Graph(self._graph.name)

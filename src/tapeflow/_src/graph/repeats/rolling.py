@@ -14,6 +14,7 @@ stays as it was written (`pays`).
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ from tapeflow._src.graph.sizes import needs
 _LEAST = 24  # nodes that a loop has to save
 _MOST_COPIED = 2**15  # bytes in a turn
 _COPY = 4  # nodes that a compiler takes as long for as for one array that is copied
+_PART = 16  # nodes that are worth a program of their own
 _TRIES = 16  # stretches that are looked at before it is believed that there is no loop
 
 
@@ -41,6 +43,7 @@ class Rolling:
 
     Attributes:
       items: nodes, and loops.
+      given_up: loops that would copy too much, those that save most first.
       watched: with those of bodies.
     """
 
@@ -60,26 +63,25 @@ class Rolling:
         for i, node in enumerate(nodes):
             for value in needs(_node(node)):
                 self._users.setdefault(value, []).append(i)
-        self.items: list[Any] = []
-        self._roll(0, len(nodes))
+        self.given_up: list[Loop] = []
+        self.items = self._rolled(0, len(nodes), len(nodes))
         self._unroll_what_copies()
 
-    def _roll(self, start: int, stop: int) -> None:
-        """Adds the items for a part of the nodes."""
-        found = self._best(start, stop) if stop - start > _LEAST else None
+    def _rolled(self, start: int, stop: int, longest: int) -> list[Any]:
+        """The items for a part of the nodes, with loops that have no more than so many nodes in a turn."""
+        found = self._best(start, stop, longest) if stop - start > _LEAST else None
         if found is None:
-            self.items += self._nodes[start:stop]
-            return
+            return list(self._nodes[start:stop])
         first, last, loop = found
-        self._roll(start, first)
-        self.items.append(loop)
-        self._roll(last, stop)
+        before, after = self._rolled(start, first, longest), self._rolled(last, stop, longest)
+        return [*before, loop, *after]
 
-    def _best(self, start: int, stop: int) -> tuple[int, int, Loop] | None:
+    def _best(self, start: int, stop: int, longest: int) -> tuple[int, int, Loop] | None:
         """The loop that saves most in a part of the nodes, and where it begins and ends."""
         best: tuple[int, int, int] | None = None
         saved = _LEAST - 1
-        for run in runs(self._numbers[start:stop])[:_TRIES]:
+        found = [run for run in runs(self._numbers[start:stop]) if run.period <= longest]
+        for run in found[:_TRIES]:
             if run.saved <= saved:
                 break
             period, spare = run.period, run.length % run.period
@@ -114,13 +116,17 @@ class Rolling:
         return first, last, loop._replace(body=nested.items)
 
     def _unroll_what_copies(self) -> None:
-        """Puts the nodes of loops in their place that would copy too much."""
+        """Puts other items in the place of loops that would copy too much: loops with less in a turn, or nodes."""
+        places = {id(node): i for i, node in enumerate(self._nodes)}
         while True:
             rows, alone = self._known | _rows(self.items), self._wanted | _taken_alone(self.items)
             kept: list[Any] = []
             for item in self.items:
                 if type(item) is Loop and not pays(item, rows, alone):
-                    kept += item.nodes
+                    self.given_up.append(item)
+                    first = places[id(item.nodes[0])]
+                    shorter = len(item.nodes) // item.turns - 1
+                    kept += self._rolled(first, first + len(item.nodes), shorter)
                 else:
                     kept.append(item)
             if len(kept) == len(self.items):
@@ -175,14 +181,47 @@ def count(items: Sequence[Any]) -> int:
     return sum(count(item.body) if type(item) is Loop else 1 for item in items)
 
 
+def parts(
+    nodes: Sequence[Node], wanted: Iterable[Value], known: Iterable[Value]
+) -> list[list[Node]]:
+    """Nodes in parts, many of which are alike, so that one program serves them: turns of loops that copy too much.
+
+    Args:
+      nodes: in the order in which they run.
+      wanted: what is needed of them in the end.
+      known: values that are known already.
+    """
+    part_of = _parts_of(Rolling(nodes, wanted, known=known))
+    found = itertools.groupby(nodes, key=lambda node: part_of.get(id(node)))
+    return [list(part) for _, part in found]
+
+
+def _parts_of(rolling: Rolling) -> dict[int, tuple[int, int]]:
+    """For nodes in loops that were given up, by their identities: which loop, and which part of it."""
+    found: dict[int, tuple[int, int]] = {}
+    for number, loop in enumerate(rolling.given_up):
+        if any(id(node) in found for node in loop.nodes):
+            continue  # another loop was given up here, which saves more
+        size = len(loop.nodes) // loop.turns
+        together = size * -(-_PART // size)
+        found.update((id(node), (number, i // together)) for i, node in enumerate(loop.nodes))
+    return found
+
+
 _lengths: weakref.WeakKeyDictionary[Graph, int] = weakref.WeakKeyDictionary()
 
 
 def length(graph: Graph) -> int:
-    """The number of nodes of a graph, those of a loop's body counted once."""
+    """About how many nodes of a graph are compiled: of loops one turn, and of parts that are alike one."""
     found = _lengths.get(graph)
     if found is None:
         wanted = [*graph.outputs, *graph.assigned.values()]
-        found = count(Rolling(graph.nodes, wanted, known=graph.constants).items)
+        rolling = Rolling(graph.nodes, wanted, known=graph.constants)
+        part_of = _parts_of(rolling)
+        found = 0
+        for item in rolling.items:
+            first = item.nodes[0] if type(item) is Loop else item
+            _, part = part_of.get(id(first), (0, 0))
+            found += 0 if part else count([item])
         _lengths[graph] = found
     return found

@@ -20,13 +20,13 @@ def numbered(nodes: Sequence[Any]) -> np.ndarray[Any, Any]:
     return np.array([numbers.setdefault(token(n), len(numbers)) for n in nodes], np.int64)
 
 
-def token(node: Any) -> Any:
-    """Equal for nodes that do the same to values of the same shapes and dtypes, but for where windows start."""
+def token(node: Any, exact: bool = False) -> Any:
+    """Equal for nodes that do the same to values of the same shapes and dtypes; unless exact, but for where windows start."""
     if type(node) is not Node:
         return id(node)
     try:
         values = tuple([_spec(v) for v in (*node.inputs, *node.outputs)])
-        attrs = _without_starts(node)
+        attrs = node.attrs if exact else _without_starts(node)
         return id(node.primitive), len(node.inputs), values, key_of(attrs) if attrs else None
     except TypeError:
         return id(node)
