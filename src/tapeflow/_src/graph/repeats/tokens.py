@@ -21,7 +21,7 @@ def numbered(nodes: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 
 def token(node: Any, exact: bool = False) -> Any:
-    """Equal for nodes that do the same to values of the same shapes and dtypes; unless exact, but for where windows start."""
+    """Equal for nodes that do the same to values of the same kinds; unless exact, but for where windows start."""
     if type(node) is not Node:
         return id(node)
     try:
