@@ -1,4 +1,4 @@
-"""Convolutions by oneDNN are those of our own kernels."""
+"""Convolutions and pooling by oneDNN are those of our own kernels."""
 
 import os
 import subprocess
@@ -8,22 +8,25 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow._src.insides import onednn
-from tapeflow._src.primitives.nn import conv_kernels
+from tapeflow._src.insides.onednn import convolutions, library, pooling
+from tapeflow._src.primitives.nn import conv_kernels, pooling as pools
 
 pytestmark = pytest.mark.skipif(
-    onednn._onednn() is None,
+    library.onednn() is None,
     reason="oneDNN is not installed: pip install tapeflow[onednn], on x86-64",
 )
 
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
-    """Every convolution is worth it; what is known from before is forgotten, before and after."""
-    onednn.convolution.cache_clear()
-    monkeypatch.setattr(onednn, "WORTH_IT", 1)
+    """Everything is worth it; what is known from before is forgotten, before and after."""
+    convolutions.convolution.cache_clear()
+    pooling.max_pool.cache_clear()
+    monkeypatch.setattr(convolutions, "WORTH_IT", 1)
+    monkeypatch.setattr(pooling, "WORTH_IT", 1)
     yield
-    onednn.convolution.cache_clear()
+    convolutions.convolution.cache_clear()
+    pooling.max_pool.cache_clear()
 
 
 def values(*shape):
@@ -61,10 +64,38 @@ def test_each_is_what_numpy_computes(name, monkeypatch):
         )
 
     found = all_three()
-    assert onednn.convolution.cache_info().currsize == 1  # the three are of one shape
+    assert convolutions.convolution.cache_info().currsize == 1  # the three are of one shape
     monkeypatch.setattr(conv_kernels, "convolution", lambda *shape: None)
     for ours, theirs in zip(all_three(), found, strict=True):
         np.testing.assert_array_equal(theirs, ours)
+
+
+# Input, window, strides, dilations, padding.
+POOLED = {
+    "halved": ((2, 8, 6, 32), (2, 2), (2, 2), (1, 1), ((0, 0), (0, 0))),
+    "few channels": ((3, 9, 7, 3), (3, 2), (2, 2), (1, 1), ((1, 0), (0, 1))),
+    "overlapping": ((2, 9, 9, 16), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1))),
+    "overlapping by steps": ((2, 11, 9, 5), (3, 3), (2, 2), (1, 1), ((0, 1), (1, 1))),
+    "dilated": ((2, 9, 9, 4), (2, 2), (1, 2), (2, 3), ((0, 0), (1, 0))),
+    "line": ((2, 17, 8), (3,), (2,), (1,), ((1, 1),)),
+    "volume": ((2, 5, 6, 7, 3), (2, 2, 2), (2, 1, 2), (1, 1, 1), ((0, 1), (0, 0), (1, 0))),
+}
+
+
+@pytest.mark.parametrize("odd", [None, np.nan, -np.inf, np.inf])
+@pytest.mark.parametrize("name", POOLED)
+def test_gradients_of_pooling_are_what_numpy_computes(name, odd, monkeypatch):
+    shape, window, strides, dilations, padding = POOLED[name]
+    where = {"window": window, "strides": strides, "dilations": dilations, "padding": padding}
+    x = values(*shape)  # in which many are equal
+    if odd is not None:
+        x[:, :3, :3] = odd
+    y = pools._max_pool_kernel(x, **where)
+    g = values(*y.shape)
+    found = pools._max_spread_kernel(g, x, y, **where)
+    assert pooling.max_pool.cache_info().currsize == 1
+    monkeypatch.setattr(pools, "onednn_max_pool", lambda *shapes, **where: None)
+    np.testing.assert_array_equal(found, pools._max_spread_kernel(g, x, y, **where))
 
 
 def test_arrays_in_another_order():
@@ -92,12 +123,12 @@ def test_second_derivatives():
 
 def test_what_it_cannot_do_is_done_by_numpy(monkeypatch):
     def refused(self, name, *args):
-        raise onednn._Failed(None, None, "no")
+        raise library.Failed(None, None, "no")
 
     x, w = values(2, 9, 8, 3), values(3, 3, 3, 4)
     expected = tf.nn.conv2d(x, w, 1, "SAME")
-    onednn.convolution.cache_clear()
-    monkeypatch.setattr(onednn._OneDnn, "made", refused)
+    convolutions.convolution.cache_clear()
+    monkeypatch.setattr(library.OneDnn, "made", refused)
     np.testing.assert_array_equal(tf.nn.conv2d(x, w, 1, "SAME"), expected)
 
 
@@ -111,13 +142,13 @@ def test_other_dtypes():
 
 
 def test_the_number_of_threads():
-    before = onednn._onednn().threads
+    before = library.onednn().threads
     try:
         tf.config.threading.set_intra_op_parallelism_threads(1)
-        assert onednn._onednn().threads == 1
+        assert library.onednn().threads == 1
     finally:
         tf.config.threading.set_intra_op_parallelism_threads(0)
-    assert onednn._onednn().threads == before or os.environ.get("OMP_NUM_THREADS")
+    assert library.onednn().threads == before or os.environ.get("OMP_NUM_THREADS")
 
 
 _WHERE = {"strides": (1, 1), "dilations": (1, 1), "padding": ((1, 1), (1, 1)), "groups": 1}

@@ -6,9 +6,9 @@ from typing import Any
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.system.processors import processors
-from tapeflow._src.insides import onednn
 from tapeflow._src.insides.blas_threads import use_threads
 from tapeflow._src.insides.fallback import lacking
+from tapeflow._src.insides.onednn import library as onednn
 
 _chosen = {"inter": 0, "intra": 0}
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from tapeflow._src.core.system.processors import processors
 from tapeflow._src.core.versions import VERSION, __version__
-from tapeflow._src.insides import onednn
 from tapeflow._src.insides.blas_threads import allowed_threads
+from tapeflow._src.insides.onednn import library as onednn
 
 _EXTRAS = {
     "jax": "XLA: tf.function compiles",

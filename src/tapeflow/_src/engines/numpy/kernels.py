@@ -12,6 +12,7 @@ from tapeflow._src.core.dtypes import bfloat16, float16
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Node
 from tapeflow._src.primitives.linalg.shared_products import product
+from tapeflow._src.primitives.sharing import side_by_side
 
 Special = Callable[[Node], tuple[Callable[..., Any], dict[str, Any]] | None]
 """For a node, a function of its inputs (and of an array to write into, or nothing) and the attributes it takes; or None
@@ -19,6 +20,7 @@ where the kernel of the table is to be called."""
 
 SPECIAL: dict[str, Special] = {}
 _SMALL = 2**16
+_LARGE = 2**19
 
 
 def _special(name: str) -> Callable[[Special], Special]:
@@ -41,8 +43,46 @@ def _relu(node: Node) -> Any:
     if not _known(node) or not x.shape or x.dtype.np_dtype.char not in "fd":
         return None
     # NumPy finds the larger of two arrays faster than that of an array and a scalar.
-    zeros = np.zeros(x.shape if math.prod(x.shape) <= _SMALL else x.shape[-1:], x.dtype.np_dtype)
-    return (lambda x, out=None: np.maximum(x, zeros, out=out)), {}
+    if math.prod(x.shape) <= _SMALL:
+        zeros = np.zeros(x.shape, x.dtype.np_dtype)
+        return (lambda x, out=None: np.maximum(x, zeros, out=out)), {}
+    row = np.zeros(x.shape[1:], x.dtype.np_dtype)
+    return _by_several(1, lambda x, out: np.maximum(x, row, out=out)), {}
+
+
+def _by_several(count: int, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of so many large arrays of one shape that is computed for each element, on several threads."""
+
+    def shared(*given: Any) -> Any:
+        arrays, out = given[:count], given[count:]
+        to = out[0] if out else np.empty(arrays[0].shape, arrays[0].dtype)
+        side_by_side(lambda i, j: compute(*[x[i:j] for x in arrays], to[i:j]), len(to), to.size)
+        return to
+
+    return shared
+
+
+def shared_ufunc(node: Node, ufunc: np.ufunc) -> Callable[..., Any]:
+    """A NumPy function, or what computes it on several threads, for a node whose arrays are large."""
+    (result,) = node.outputs
+    shape = result.shape
+    if not _known(node) or math.prod(shape) < _LARGE or len(shape) < 2:
+        return ufunc
+    if any(v.dtype.np_dtype.char not in "fd" for v in (*node.inputs, result)):
+        return ufunc
+    cut = [len(v.shape) == len(shape) and v.shape[0] == shape[0] for v in node.inputs]
+    dtype = result.dtype.np_dtype
+
+    def shared(*arrays: Any, out: Any = None) -> Any:
+        to = np.empty(shape, dtype) if out is None else out
+
+        def part(i: int, j: int) -> None:
+            ufunc(*[x[i:j] if c else x for x, c in zip(arrays, cut, strict=True)], out=to[i:j])
+
+        side_by_side(part, shape[0], to.size)
+        return to
+
+    return shared
 
 
 @_special("relu_gradient")
@@ -51,7 +91,7 @@ def _relu_gradient(node: Node) -> Any:
     if not _known(node) or g.shape != y.shape or not g.shape or g.dtype.np_dtype.char not in "fd":
         return None
     if math.prod(g.shape) > _SMALL:
-        return (lambda g, y, out=None: np.multiply(g, y > 0, out)), {}
+        return _by_several(2, lambda g, y, out: np.multiply(g, y > 0, out)), {}
     dtype = g.dtype.np_dtype
 
     def product(g: Any, y: Any, out: Any = None) -> Any:

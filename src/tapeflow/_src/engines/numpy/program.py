@@ -31,7 +31,7 @@ from tapeflow._src.core.system.memory import exhausted, keep_freed_memory
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.fusions import fused
-from tapeflow._src.engines.numpy.kernels import SPECIAL, in_float32
+from tapeflow._src.engines.numpy.kernels import SPECIAL, in_float32, shared_ufunc
 from tapeflow._src.engines.numpy.lifetimes import Lifetimes, ufunc_of
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.sizes import atoms_in, is_sized, mapped, mistake, origin
@@ -263,7 +263,8 @@ class _Writer:
         ufunc = ufunc_of(node)
         if ufunc is not None and converted is None:
             arguments += [] if out is None else [f"out={out}"]
-            return f"{self.function(ufunc.__name__, ufunc)}({', '.join(arguments)})"
+            function = self.function(ufunc.__name__, shared_ufunc(node, ufunc))
+            return f"{function}({', '.join(arguments)})"
         arguments += self.keywords(node.attrs)
         function = self.function(node.primitive.name, converted or node.primitive.kernel)
         return f"{function}({', '.join(arguments)})"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.insides.onednn import convolution
+from tapeflow._src.insides.onednn.convolutions import convolution
 from tapeflow._src.primitives.nn.windows import (
     Pairs,
     Sizes,

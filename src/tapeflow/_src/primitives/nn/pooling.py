@@ -17,6 +17,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.insides.onednn.pooling import max_pool as onednn_max_pool
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.nn.windows import Pairs, Sizes, narrowed, output_space, taps
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, invalid
@@ -112,8 +113,15 @@ def _kept(values: Any, mask: Any) -> Any:
 
 
 def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
-    if g.shape != y.shape:
+    if g.shape != y.shape or y.shape != (x.shape[0], *_space(x, **where), x.shape[-1]):
         raise ValueError("shapes do not fit")
+    pool = None
+    if x.dtype == np.float32 == g.dtype and x.flags.c_contiguous and g.flags.c_contiguous:
+        pool = onednn_max_pool(x.shape, y.shape, **where)
+    if pool is not None and (y > -np.inf).all():  # and none is NaN
+        out = np.empty(x.shape, g.dtype)
+        pool.spread(g, x, out)
+        return out
     out = np.zeros(x.shape, g.dtype)
     overlap = any(
         stride < (k - 1) * dilation + 1

@@ -7,6 +7,7 @@ user gave into that form.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -106,10 +107,28 @@ def _sum_of_rows(x: Any) -> Any:
         return ones.dot(x)
 
 
+_MANY = 2**16
+_FIRST_AXES = tuple(range(32))
+_WIDE = 1024
+
+
+def _sum_of_narrow_rows(x: Any, lead: int, keepdims: bool) -> Any:
+    """The sum over the first axes. NumPy is slow with short rows: several are added as one, and then its parts."""
+    rows, rest = math.prod(x.shape[:lead]), x.shape[lead:]
+    width = math.prod(rest)
+    together = math.gcd(rows, 2 ** max((_WIDE // width).bit_length() - 1, 0))
+    shape = (1,) * lead + rest if keepdims else rest
+    sums = np.add.reduce(x.reshape(rows // together, together * width))
+    return np.add.reduce(sums.reshape(together, width)).reshape(shape)
+
+
 def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     if x.dtype.char in "fd":  # nothing to check for float32 and float64
         if axis == _ROWS and x.ndim == 2 and not keepdims and 1 < x.shape[0] <= 1024:
             return _sum_of_rows(x)
+        first = 0 < len(axis) < x.ndim and axis == _FIRST_AXES[: len(axis)]
+        if first and x.size >= _MANY and x.flags.c_contiguous:
+            return _sum_of_narrow_rows(x, len(axis), keepdims)
         return np.add.reduce(x, axis=axis, keepdims=keepdims)
     refuse(x, "bO")
     # float16 is added up in float32: a thousand terms would already lose it.
@@ -121,7 +140,7 @@ def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
 def _mean_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     size = _size(x.shape, axis)
     if x.dtype.char in "fd":  # nothing to check for float32 and float64
-        return np.add.reduce(x, axis=axis, keepdims=keepdims) / size
+        return _sum_kernel(x, axis=axis, keepdims=keepdims) / size
     refuse(x, "bO")
     kind = x.dtype.kind
     if kind in "iu":

@@ -1,0 +1,202 @@
+"""The library, through its C interface: what it computes with, and how arrays are described to it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import os
+import site
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from ctypes import POINTER, byref, c_int, c_int64, c_size_t, c_void_p
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.core.errors import InternalError
+from tapeflow._src.core.system.processors import processors
+from tapeflow._src.insides.fallback import slower
+
+Sizes = tuple[int, ...]
+Array = tuple[Any, np.ndarray]
+"""How an array lies in memory, and the memory."""
+
+_MOST_DIMENSIONS = 12
+Dims = c_int64 * _MOST_DIMENSIONS
+
+# The library's own numbers.
+_CPU, _IN_ORDER, _FLOAT32, _ANY_ORDER, _OURS = 1, 1, 3, 1, 1
+_SCRATCH, _SCRATCH_OF = 80, 136
+
+
+class _Argument(ctypes.Structure):
+    _fields_ = [("what", c_int), ("memory", c_void_p)]
+
+
+class Failed(InternalError):
+    """The library cannot do what it was asked for."""
+
+
+class OneDnn:
+    """The library, its engine and, for each thread, a stream."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+        library.dnnl_primitive_desc_query_md.restype = c_void_p
+        library.dnnl_primitive_desc_query_md.argtypes = [c_void_p, c_int, c_int]
+        library.dnnl_memory_desc_get_size.restype = c_size_t
+        library.dnnl_memory_desc_get_size.argtypes = [c_void_p]
+        library.dnnl_primitive_execute.argtypes = [c_void_p, c_void_p, c_int, POINTER(_Argument)]
+        library.dnnl_memory_create.argtypes = [POINTER(c_void_p), c_void_p, c_void_p, c_void_p]
+        for name in ("memory", "memory_desc", "primitive", "primitive_desc"):
+            getattr(library, f"dnnl_{name}_destroy").argtypes = [c_void_p]
+        self.engine = self.made("engine_create", _CPU, c_size_t(0))
+        self.ours = self.made("primitive_attr_create")
+        self.call("primitive_attr_set_scratchpad_mode", self.ours, _OURS)
+        self._of_thread = threading.local()
+        # The threads are OpenMP's. After a fork there are none, and starting some hangs: one computes then.
+        self._set_threads: Callable[[int], Any] | None = getattr(
+            library, "omp_set_num_threads", None
+        )
+        limit = getattr(library, "omp_get_max_threads", None)
+        self.threads = min(limit() if limit else processors(), processors())
+        self.forget: list[Callable[[], Any]] = []  # what was described for this number of threads
+
+    def call(self, name: str, *args: Any) -> None:
+        """Calls a function whose result is a status."""
+        status = getattr(self.library, f"dnnl_{name}")(*args)
+        if status:
+            raise Failed(None, None, f"oneDNN: {name} ended with status {status}")
+
+    def made(self, name: str, *args: Any) -> c_void_p:
+        """Calls a function that makes something."""
+        handle = c_void_p()
+        self.call(name, byref(handle), *args)
+        return handle
+
+    def one_thread_in_child(self) -> None:
+        """After a fork there are no threads but one."""
+        self.use_threads(1)
+
+    def use_threads(self, count: int) -> None:
+        """From now on, as many compute."""
+        self.threads = count
+        for forget in self.forget:
+            forget()
+
+    def limit_threads(self) -> None:
+        """Lets this thread compute with as many as are allowed: OpenMP knows a number for each thread."""
+        if self._set_threads is not None:
+            self._set_threads(self.threads)
+
+    @property
+    def stream(self) -> c_void_p:
+        """The stream of this thread."""
+        found = getattr(self._of_thread, "stream", None)
+        if found is None:
+            found = self._of_thread.stream = self.made("stream_create", self.engine, _IN_ORDER)
+        return found
+
+    def layout(self, sizes: Sequence[int], steps: Sequence[int] | None = None) -> c_void_p:
+        """A description of an array; without steps, in the order that the library likes best."""
+        if steps is None:
+            return self.made(
+                "memory_desc_create_with_tag", len(sizes), Dims(*sizes), _FLOAT32, _ANY_ORDER
+            )
+        return self.made(
+            "memory_desc_create_with_strides",
+            *(len(sizes), Dims(*sizes), _FLOAT32, Dims(*steps)),
+        )
+
+
+@functools.cache
+def onednn() -> OneDnn | None:
+    """The library, if it is installed (`pip install tapeflow[onednn]`) and of a version that is known."""
+    for folder in (sys.prefix, site.getuserbase()):
+        path = os.path.join(folder, "lib", "libdnnl.so.3")
+        if os.path.exists(path):
+            try:
+                found = OneDnn(ctypes.CDLL(path))
+                if hasattr(os, "register_at_fork"):
+                    os.register_at_fork(after_in_child=found.one_thread_in_child)
+                return found
+            except (OSError, AttributeError, Failed) as error:
+                slower(
+                    f"oneDNN cannot be used ({error})", "NumPy computes convolutions and pooling"
+                )
+                return None
+    slower("oneDNN is not installed", "NumPy computes convolutions and pooling")
+    return None
+
+
+def is_there() -> bool:
+    """Whether the library is installed and can be used."""
+    return onednn() is not None
+
+
+def use_threads(count: int) -> None:
+    """How many threads may compute."""
+    library = onednn()
+    if library is not None:
+        library.use_threads(count)
+
+
+class Primitive:
+    """A computation for one shape. Its machine code is written when it is first used.
+
+    Args:
+      name: of the function that describes it.
+      args: what that function is told.
+    """
+
+    def __init__(self, onednn: OneDnn, name: str, *args: Any) -> None:
+        onednn.limit_threads()  # what is described is for this number of threads
+        self._onednn = onednn
+        self.description = onednn.made(f"{name}_primitive_desc_create", *args)
+
+    @functools.cached_property
+    def _handle(self) -> c_void_p:
+        return self._onednn.made("primitive_create", self.description)
+
+    def layout(self, what: int) -> c_void_p:
+        """How one of its arrays lies in memory."""
+        found = self._onednn.library.dnnl_primitive_desc_query_md(self.description, what, 0)
+        return c_void_p(found)
+
+    def array(self, what: int) -> Array:
+        """Memory for one of its arrays."""
+        layout = self.layout(what)
+        return layout, np.empty(self._onednn.library.dnnl_memory_desc_get_size(layout), np.uint8)
+
+    def run(self, arrays: dict[int, Array]) -> None:
+        """Computes."""
+        onednn = self._onednn
+        onednn.limit_threads()
+        arrays = arrays | {_SCRATCH: self.array(_SCRATCH_OF)}
+        arguments = (_Argument * len(arrays))()
+        try:
+            for argument, (what, (layout, array)) in zip(arguments, arrays.items(), strict=True):
+                argument.what = what
+                memory = onednn.made("memory_create", layout, onednn.engine, array.ctypes.data)
+                argument.memory = memory.value
+            onednn.call("primitive_execute", self._handle, onednn.stream, len(arrays), arguments)
+            onednn.call("stream_wait", onednn.stream)
+        finally:
+            for argument in arguments:
+                if argument.memory:
+                    onednn.library.dnnl_memory_destroy(argument.memory)
+
+    def __del__(self) -> None:
+        if "_handle" in vars(self):
+            self._onednn.library.dnnl_primitive_destroy(self._handle)
+        if "description" in vars(self):
+            self._onednn.library.dnnl_primitive_desc_destroy(self.description)
+
+
+def channels_last(onednn: OneDnn, sizes: Sizes) -> c_void_p:
+    """A description of an array whose last dimension is that of channels."""
+    batch, *space, channels = sizes
+    steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    return onednn.layout([batch, channels, *space], [steps[0], 1, *steps[1:-1]])

@@ -1,0 +1,92 @@
+"""The gradient of max pooling of float32: where NumPy compares and masks each cell of the windows, this goes over once.
+
+The library notes where the maximum of each window is, the first one of equals, row by row. What it gives for NaN and
+for windows of nothing but minus infinity is not what NumPy gives, so its maxima are not used.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.insides.fallback import slower
+from tapeflow._src.insides.onednn.library import (
+    Dims,
+    Failed,
+    OneDnn,
+    Primitive,
+    Sizes,
+    channels_last,
+    onednn,
+)
+
+Pairs = tuple[tuple[int, int], ...]
+
+# The library's own numbers.
+_FORWARD, _MAXIMUM = 64, 0x1FF
+_INPUT, _RESULT, _PLACES, _INPUT_GRADIENT, _RESULT_GRADIENT = 1, 17, 64, 129, 145
+_PLACES_OF = 135
+
+WORTH_IT = 2**16
+"""Elements; with less, NumPy is as fast."""
+
+
+class MaxPool:
+    """Max pooling for one shape, with its gradient. Arrays are in C order."""
+
+    def __init__(self, library: OneDnn, x: Sizes, y: Sizes, where: tuple[Any, ...]) -> None:
+        self._destroy = library.library.dnnl_memory_desc_destroy
+        self._x, self._y = channels_last(library, x), channels_last(library, y)
+        self._forward = Primitive(
+            *(library, "pooling_forward", library.engine, _FORWARD, _MAXIMUM),
+            *(self._x, self._y, *where, library.ours),
+        )
+        self._backward = Primitive(
+            *(library, "pooling_backward", library.engine, _MAXIMUM, self._x, self._y, *where),
+            *(self._forward.description, library.ours),
+        )
+
+    def spread(self, g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+        """Puts each element of `g` where the maximum of its window of `x` is, and adds up what meets."""
+        places = self._forward.array(_PLACES_OF)
+        maxima = np.empty_like(g)
+        self._forward.run({_INPUT: (self._x, x), _RESULT: (self._y, maxima), _PLACES: places})
+        self._backward.run(
+            {_RESULT_GRADIENT: (self._y, g), _PLACES: places, _INPUT_GRADIENT: (self._x, out)}
+        )
+
+    def __del__(self) -> None:
+        for each in ("_x", "_y"):
+            if each in vars(self):
+                self._destroy(vars(self)[each])
+
+
+@functools.lru_cache(maxsize=512)
+def max_pool(
+    x: Sizes, y: Sizes, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs
+) -> MaxPool | None:
+    """The pooling of these shapes, if oneDNN is there, can do it, and it is worth it."""
+    if math.prod(x) < WORTH_IT or not math.prod(y) or len(window) > 3:
+        return None
+    if any(not 0 <= side < k for k, pair in zip(window, padding, strict=True) for side in pair):
+        return None
+    library = onednn()
+    if library is None:
+        return None
+    if max_pool.cache_clear not in library.forget:
+        library.forget.append(max_pool.cache_clear)
+    where = (
+        Dims(*strides),
+        Dims(*window),
+        Dims(*[d - 1 for d in dilations]),
+        Dims(*[before for before, _ in padding]),
+        Dims(*[after for _, after in padding]),
+    )
+    try:
+        return MaxPool(library, x, y, where)
+    except Failed as error:
+        slower(str(error), f"NumPy computes the gradient of pooling {x}")
+        return None
