@@ -35,6 +35,8 @@ class IndexedSlices(CompositeTensor):
            [0., 0.]], dtype=float32)
     """
 
+    _is_tensor = True
+
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values = values
         self._indices = indices

@@ -79,6 +79,10 @@ class Module(Tracked):
         """All modules inside this one."""
         return tuple(self._flatten(predicate=lambda x: isinstance(x, Module)))
 
+    def _no_dependency(self, value: Any) -> Any:
+        """A value that checkpoints need not know of, as it is: they find what they need by looking."""
+        return value
+
     def _flatten(self, predicate: Callable[[Any], bool], recursive: bool = True) -> Iterator[Any]:
         """What satisfies `predicate`: first among the module's own attributes, then inside its modules."""
         return _walk(self, predicate, recursive, {id(self)})

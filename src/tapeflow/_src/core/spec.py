@@ -65,7 +65,7 @@ class TypeSpec:
             if not isinstance(other, self.value_type):
                 return False
             other = spec_of_composite(other)
-        return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
+        return type(self) is type(other) and parts_compatible(self._serialize(), other._serialize())
 
     def is_subtype_of(self, other: Any) -> bool:
         """Whether every value that fits this spec also fits `other`."""
@@ -114,18 +114,21 @@ def spec_of_composite(value: Any) -> Any:
     return value._type_spec
 
 
-def _compatible(a: Any, b: Any) -> bool:
+def parts_compatible(a: Any, b: Any) -> bool:
+    """Whether one value could have both parts of specs."""
     if isinstance(a, (TensorShape, TypeSpec)):
         return type(a) is type(b) and a.is_compatible_with(b)
     if isinstance(a, dict):
         return (
-            isinstance(b, dict) and a.keys() == b.keys() and all(_compatible(a[k], b[k]) for k in a)
+            isinstance(b, dict)
+            and a.keys() == b.keys()
+            and all(parts_compatible(a[k], b[k]) for k in a)
         )
     if isinstance(a, (list, tuple)):
         return (
             type(a) is type(b)
             and len(a) == len(b)
-            and all(_compatible(x, y) for x, y in zip(a, b, strict=True))
+            and all(parts_compatible(x, y) for x, y in zip(a, b, strict=True))
         )
     return type(a) is type(b) and a == b
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow._src.core import dtypes, formatting
-from tapeflow._src.core.context import recorders
+from tapeflow._src.core.context import context, recorders
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
@@ -125,6 +125,13 @@ class Tensor(Operators):
     def name(self) -> str:
         """Eager tensors have no name; asking is an error, as in TensorFlow."""
         raise AttributeError("Tensor.name is undefined when executing eagerly.")
+
+    @property
+    def graph(self) -> Any:
+        """The graph of the function that is being traced, to which a constant belongs as well."""
+        if context.tracer is None:
+            raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+        return context.tracer.graph
 
     def get_shape(self) -> TensorShape:
         """The same as `shape`."""

@@ -30,8 +30,6 @@ class Optional(CompositeTensor):
 
     __slots__ = ("_spec", "_there", "_value")
 
-    _is_tensor = False
-
     def __init__(self, spec: Any, value: Any, there: Any) -> None:
         self._spec, self._value, self._there = spec, value, there
 

@@ -236,7 +236,6 @@ class ExtensionType(_Frozen, CompositeTensor, metaclass=_Maker):
     """
 
     _kind = "ExtensionType"
-    _is_tensor = False
     __hash__ = None  # type: ignore[assignment]
 
     Spec: ClassVar[Any] = ExtensionTypeSpec

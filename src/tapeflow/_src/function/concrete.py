@@ -227,6 +227,16 @@ class ConcreteFunction:
             return None
         return failing(self._guards, sizes_in(self._graph_function.arguments, tensors))
 
+    alternative: Callable[[], None] | None = None
+
+    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+        """Puts it in the place of a function of which it is the implementation for CPUs; else nothing is to be done."""
+        if self.alternative is not None:
+            self.alternative()
+
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Nothing: derivatives are traced when somebody asks for them."""
+
     # What it is.
 
     @property
@@ -410,6 +420,7 @@ def _flat_outputs(result: Any, name: str) -> tuple[Callable[[Sequence[Any]], Any
         if leaf is None:
             slots.append(lambda new: None)
         elif isinstance(leaf, CompositeTensor):
+            leaf = leaf._convert_variables_to_tensors()
             at = [add(convert_to_tensor(x)) for x in nest.flatten(leaf, expand_composites=True)]
             spec = leaf._type_spec
             slots.append(lambda new, at=at, spec=spec: composed(spec, [new[i] for i in at]))

@@ -52,7 +52,8 @@ def function(
       reduce_retracing: whether to trace for unknown sizes when the shapes of arguments vary.
       experimental_implements: accepted for compatibility.
       experimental_autograph_options: accepted for compatibility.
-      experimental_attributes: accepted for compatibility.
+      experimental_attributes: a dict. A function with an `api_preferred_device` can take the place of another that
+        has the same `api_implements`: see `ConcreteFunction.add_to_graph`.
       experimental_relax_shapes: an older name of `reduce_retracing`.
       experimental_compile: an older name of `jit_compile`.
       experimental_follow_type_hints: accepted for compatibility.
@@ -71,6 +72,7 @@ def function(
             autograph=autograph,
             jit_compile=jit_compile,
             reduce_retracing=reduce_retracing,
+            attributes=experimental_attributes,
         )
 
     return decorated if func is None else decorated(func)

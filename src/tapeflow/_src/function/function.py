@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.function import alternatives
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.retracing import RetracingWatch, watch_for
 from tapeflow._src.function.signature import Signature, TensorKey, flattened, form_of, keys_of
@@ -44,6 +45,7 @@ class Function:
         autograph: bool = True,
         jit_compile: bool | None = None,
         reduce_retracing: bool = False,
+        attributes: Mapping[str, Any] | None = None,
         watch: RetracingWatch | None = None,
     ) -> None:
         if not callable(python_function):
@@ -54,6 +56,7 @@ class Function:
             "autograph": autograph,
             "jit_compile": jit_compile,
             "reduce_retracing": reduce_retracing,
+            "attributes": attributes or {},
         }
         self._signature: Signature | None = None
         self._traces = Traces()
@@ -141,10 +144,14 @@ class Function:
         if settings.eagerly:
             return self._python_function(*args, **kwargs)
         concrete, leaves = self._found(args, kwargs)
-        short = concrete.is_plain and not kwargs and len(leaves) == len(args)
+        attributes = self._options["attributes"]
+        short = concrete.is_plain and not kwargs and len(leaves) == len(args) and not attributes
         if short and context.replica is None:
             self._remember(args, leaves, concrete)
-        return concrete.call_leaves(leaves)
+        result = concrete.call_leaves(leaves)
+        if attributes:
+            alternatives.note_call(attributes, result)
+        return result
 
     def _remember(
         self, args: Sequence[Any], leaves: Sequence[Any], concrete: ConcreteFunction
@@ -274,7 +281,12 @@ class Function:
 
     def trace_for(self, args: Any, kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, or specs of them. An UnknownRankError, if it has to wait for a call."""
-        return self._found(args, kwargs)[0]
+        concrete, leaves = self._found(args, kwargs)
+        if self._options["attributes"]:
+            concrete.alternative = functools.partial(
+                alternatives.take_place, self._options["attributes"], concrete, leaves
+            )
+        return concrete
 
     def experimental_get_tracing_count(self) -> int:
         """How many times the Python function was traced."""

@@ -217,11 +217,11 @@ def keys_of(leaves: Sequence[Any]) -> Iterator[Any]:
     components: Iterator[Any] = iter(())
     for leaf in leaves:
         spec = next(components, None)
-        if spec is not None:  # a trace depends on no more of a component than its spec says
-            yield key_of(spec)
-        elif isinstance(leaf, Variable):
+        if isinstance(leaf, Variable):
             number = variables.setdefault(id(leaf), len(variables))
             yield IdentityKey(leaf) if leaf._has_copies else VariableKey(leaf, number)
+        elif spec is not None:  # a trace depends on no more of a component than its spec says
+            yield key_of(spec)
         else:
             key = key_of(leaf)
             if type(key) is SpecKey:
@@ -241,7 +241,8 @@ def flattened(structure: Any) -> list[Any]:
         elif is_expandable(leaf):
             parts = nest.flatten(leaf, expand_composites=True)
             leaves.append(spec_of(leaf))
-            leaves += [p if isinstance(p, TensorSpec) else convert_to_tensor(p) for p in parts]
+            kept = (TypeSpec, Variable)
+            leaves += [p if isinstance(p, kept) else convert_to_tensor(p) for p in parts]
         else:
             leaves.append(leaf)
     return leaves
@@ -254,15 +255,14 @@ def packed(structure: Any, leaves: Sequence[Any]) -> Any:
     for leaf in nest.flatten(structure):
         value = next(rest)
         if is_expandable(leaf):
-            parts = [next(rest) for _ in nest.flatten(value, expand_composites=True)]
-            value = composed(value, parts)
+            value = composed(value, [next(rest) for _ in nest.flatten(value, True)])
         new.append(value)
     return nest.pack_sequence_as(structure, new)
 
 
 def composed(spec: Any, parts: Sequence[Any]) -> Any:
     """A composite tensor of its components; its spec if these are specs, and what stands for it if they are numbers."""
-    if any(isinstance(part, TensorSpec) for part in parts):
+    if any(isinstance(part, (TensorSpec, VariableKey, ObjectKey)) for part in parts):
         return spec
     if any(type(part) is int for part in parts):
         return Composed(spec, parts)

@@ -92,6 +92,15 @@ class GraphInterface:
         """The same as `tf.name_scope`."""
         return name_scope(name)
 
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """The name within the open scopes, with a number behind it if it was given before."""
+        full = "/".join([*context.name_scopes, name])
+        used = vars(self).setdefault("_names_in_use", {})
+        count = used.get(full.lower(), 0)
+        if mark_as_used:
+            used[full.lower()] = count + 1
+        return f"{full}_{count}" if count else full
+
     def get_name_scope(self) -> str:
         """The names of the scopes that are open, with `/` between them."""
         return "/".join(context.name_scopes)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow._src.core import dtypes
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.module import Module
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.linear_operators.spec import (
+    LinearOperatorSpec,
+    spec_of_operator,
+    without_variables,
+)
 
 
-class Description(Module):
+class Description(Module, CompositeTensor):
     """Shapes, dtype and hints of an operator."""
 
     _dtype: DType
@@ -22,6 +28,13 @@ class Description(Module):
     _is_self_adjoint: bool | None
     _is_positive_definite: bool | None
     _is_square: bool | None
+
+    @property
+    def _type_spec(self) -> LinearOperatorSpec:
+        return spec_of_operator(self)
+
+    def _convert_variables_to_tensors(self) -> Any:
+        return without_variables(self)
 
     # What it is.
 

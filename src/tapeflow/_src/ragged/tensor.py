@@ -37,6 +37,8 @@ class RaggedTensor(Constructors, Operators, CompositeTensor):
 
     __slots__ = ("__weakref__", "_partition", "_values")
 
+    _is_tensor = True
+
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, values: Any, row_partition: Any, internal: bool = False) -> None:

@@ -40,6 +40,8 @@ class SparseTensor(CompositeTensor):
 
     __slots__ = ("__weakref__", "_dense_shape", "_indices", "_static", "_values")
 
+    _is_tensor = True
+
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:

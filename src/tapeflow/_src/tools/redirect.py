@@ -76,7 +76,7 @@ def _keras_of_before(fullname: str) -> ModuleType | None:
     _, _, inside = fullname.partition(".")
     if modules.is_of_keras(inside):
         return modules.of_keras(fullname, inside)
-    return importlib.import_module(f"tapeflow.keras.{inside}" if inside else "tapeflow.keras")
+    return importlib.import_module(f"tapeflow.keras.{inside}")
 
 
 _redirect = _Redirect()

@@ -18,13 +18,17 @@ class CompositeTensor:
 
     __slots__ = ()
 
-    _is_tensor = True
+    _is_tensor = False
     """Whether `tf.is_tensor` says so."""
 
     @property
     def _type_spec(self) -> Any:
         """What it is like."""
         raise NotImplementedError(f"{type(self).__name__}._type_spec")
+
+    def _convert_variables_to_tensors(self) -> Any:
+        """The same, in which the values of variables stand in their place: what a function returns."""
+        return self
 
     def _differentiable(self) -> Any:
         """The structure of tensors that gradients are about, where it is a target or a source."""

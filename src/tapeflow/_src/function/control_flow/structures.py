@@ -35,6 +35,7 @@ class Flat:
         self._slots: list[tuple[int, Rebuild]] = []
         for position, leaf in enumerate(nest.flatten(structure)):
             if isinstance(leaf, CompositeTensor):
+                leaf = leaf._convert_variables_to_tensors()
                 self.specs[position] = leaf._type_spec
                 parts = [convert_to_tensor(x) for x in nest.flatten(leaf, expand_composites=True)]
                 rebuild = partial(self._composed, position)

@@ -296,7 +296,8 @@ def is_tensor(x: Any) -> bool:
     """
     if isinstance(x, CompositeTensor):
         return x._is_tensor
-    return isinstance(x, (Tensor, Variable)) or hasattr(x, "__tf_tensor__")
+    # A variable of Keras has one of ours inside. What has to be converted first is no tensor.
+    return isinstance(x, (Tensor, Variable)) or isinstance(getattr(x, "handle", None), Variable)
 
 
 @export("type_spec_from_value")

@@ -33,6 +33,11 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
     return TensorShape([None if n < 0 else int(n) for n in value])
 
 
+def unknown(rank: int | None = None, **_: Any) -> TensorShape:
+    """A shape of which no size is known, and the rank only if it is given."""
+    return TensorShape(None if rank is None else [None] * rank)
+
+
 def smart_constant_value(pred: Any) -> bool | None:
     """The value of a condition, if it is known before the program runs."""
     if isinstance(pred, (bool, int)):
@@ -56,9 +61,13 @@ def smart_cond(
 
 def convert_variables_to_tensors(values: Any) -> Any:
     """The structure with the values of its variables in their place."""
-    return nest.map_structure(
-        lambda x: convert_to_tensor(x) if isinstance(x, Variable) else x, values
-    )
+
+    def converted(x: Any) -> Any:
+        if isinstance(x, CompositeTensor):
+            return x._convert_variables_to_tensors()
+        return convert_to_tensor(x) if isinstance(x, Variable) else x
+
+    return nest.map_structure(converted, values)
 
 
 def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:

@@ -7,17 +7,18 @@ import functools
 import importlib
 import inspect
 import logging
-from collections.abc import Mapping
-from types import ModuleType
+from collections.abc import Callable, Mapping
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 from tapeflow._src.core.composites.composite import CompositeTensor
-from tapeflow._src.core.spec import TypeSpec
+from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Reference
+from tapeflow._src.core.variables.spec import VariableSpec
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.data.iterator import OwnedIterator
 from tapeflow._src.ops.array.shaping import get_static_value, is_tensor
-from tapeflow._src.tools.internals import decorators, eager, framework, structures
+from tapeflow._src.tools.internals import decorators, eager, framework, specs, structures
 
 
 class Internal(NamedTuple):
@@ -34,6 +35,16 @@ class Internal(NamedTuple):
 
 def _also(module: Any, **more: Any) -> dict[str, Any]:
     return {name: each for name, each in vars(module).items() if not name.startswith("__")} | more
+
+
+def _on_first_use(module: str, name: str) -> Callable[..., Any]:
+    """A function of this folder whose file is loaded when it is called."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = importlib.import_module(f"tapeflow._src.tools.internals.{module}")
+        return getattr(found, name)(*args, **kwargs)
+
+    return call
 
 
 _TENSORS = ("", "compat.v1", "raw_ops")
@@ -74,8 +85,10 @@ MODULES: dict[str, Internal] = {
     "framework.tensor": Internal(("",)),
     "framework.tensor_conversion": Internal(("",)),
     "framework.tensor_conversion_registry": Internal(("",)),
-    "framework.tensor_shape": Internal(("", "compat", "compat.v1")),
-    "framework.tensor_spec": Internal(("",)),
+    "framework.tensor_shape": Internal(
+        ("", "compat", "compat.v1"), {"as_shape": TensorShape, "unknown_shape": framework.unknown}
+    ),
+    "framework.tensor_spec": Internal(("",), {"DenseSpec": specs.DenseSpec}),
     "framework.tensor_util": Internal(
         ("",),
         {
@@ -88,7 +101,8 @@ MODULES: dict[str, Internal] = {
     "framework.type_spec": Internal(
         ("",),
         {
-            "BatchableTypeSpec": TypeSpec,
+            "BatchableTypeSpec": specs.BatchableTypeSpec,
+            "type_spec_from_value": specs.type_spec_from_value,
             "register": framework.register,
             "register_type_spec_from_value_converter": lambda *_: None,
         },
@@ -131,7 +145,12 @@ MODULES: dict[str, Internal] = {
     "ops.init_ops_v2": Internal(("",)),
     "ops.linalg.linalg": Internal(("linalg",)),
     "ops.linalg.linalg_impl": Internal(("linalg",)),
-    "ops.linalg.linear_operator": Internal(("linalg",)),
+    "ops.linalg.linear_operator": Internal(
+        ("linalg",), {"make_composite_tensor": lambda cls, module_name=None: cls}
+    ),
+    "ops.linalg.linear_operator_addition": Internal(
+        (), {"add_operators": _on_first_use("operators", "add_operators")}
+    ),
     "ops.linalg.sparse.sparse": Internal(("sparse",)),
     "ops.linalg_ops": Internal(("linalg", "")),
     "ops.logging_ops": Internal(("",)),
@@ -147,7 +166,13 @@ MODULES: dict[str, Internal] = {
         {"parameterized_truncated_normal": framework.parameterized_truncated_normal},
     ),
     "ops.resource_variable_ops": Internal(
-        ("",), {"ResourceVariable": Variable, "BaseResourceVariable": Variable}
+        ("",),
+        {
+            "ResourceVariable": Variable,
+            "BaseResourceVariable": Variable,
+            "VariableSpec": VariableSpec,
+            "is_resource_variable": lambda var: isinstance(var, Variable),
+        },
     ),
     "ops.script_ops": Internal(("",)),
     "ops.sparse_ops": Internal(("sparse",)),
@@ -218,17 +243,27 @@ _OF_KERAS = ("__internal__", "api", "src")
 
 
 def is_of_keras(inside: str) -> bool:
-    """Whether a module of `tf_keras` is one of its insides."""
-    return inside.partition(".")[0] in _OF_KERAS
+    """Whether a module of `tf_keras` is the package itself or one of its insides, and not a public namespace."""
+    return not inside or inside.partition(".")[0] in _OF_KERAS
 
 
 def of_keras(fullname: str, inside: str) -> ModuleType:
     """One of the insides of `tf_keras`: the public names of Keras, below any folder."""
     folders = ("_v1", "_v2", "api", "keras", "legacy", "src", "__internal__")
     public = [part for part in inside.split(".") if part not in folders]
-    found = StandIn(fullname, Internal((".".join(["keras", *public]),)))
+    found = StandIn(fullname, Internal((".".join(["keras", *public]),), _KERAS_OWN.get(inside, {})))
     found.__path__ = []
+    if not inside:  # `from tf_keras import *` takes what is there
+        keras = importlib.import_module("tapeflow.keras")
+        vars(found).update({n: x for n, x in vars(keras).items() if not n.startswith("_")})
+        vars(found)["__internal__"] = of_keras(f"{fullname}.__internal__", "__internal__")
     return found
+
+
+_KERAS_OWN: dict[str, dict[str, Any]] = {
+    # Keras 3 takes any class for what a layer returns, without being told of it.
+    "__internal__": {"utils": SimpleNamespace(register_symbolic_tensor_type=lambda cls: None)},
+}
 
 
 class StandIn(ModuleType):
