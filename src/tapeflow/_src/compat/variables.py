@@ -35,6 +35,12 @@ class VariableScope:
         self.initializer, self.dtype = initializer, dtype
         self.original_name_scope = f"{name}/" if name else ""
 
+    caching_device: Any = None
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Accepted: the value of a variable is where the variable is."""
+        self.caching_device = caching_device
+
     def reuse_variables(self) -> None:
         """From now on, variables are found."""
         self.reuse = True

@@ -294,10 +294,13 @@ def is_tensor(x: Any) -> bool:
     >>> tf.is_tensor(tf.constant(1.0)), tf.is_tensor(1.0)
     (True, False)
     """
-    if isinstance(x, CompositeTensor):
-        return x._is_tensor
-    # A variable of Keras has one of ours inside. What has to be converted first is no tensor.
-    return isinstance(x, (Tensor, Variable)) or isinstance(getattr(x, "handle", None), Variable)
+    # A variable of Keras has one of ours inside; what acts like a tensor may say so. What has to be converted is none.
+    return (
+        isinstance(x, (Tensor, Variable))
+        or (isinstance(x, CompositeTensor) and x._is_tensor)
+        or isinstance(getattr(x, "handle", None), Variable)
+        or bool(getattr(x, "is_tensor_like", False))
+    )
 
 
 @export("type_spec_from_value")

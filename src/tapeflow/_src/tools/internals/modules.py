@@ -18,7 +18,7 @@ from tapeflow._src.core.variables.spec import VariableSpec
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.data.iterator import OwnedIterator
 from tapeflow._src.ops.array.shaping import get_static_value, is_tensor
-from tapeflow._src.tools.internals import decorators, eager, framework, specs, structures
+from tapeflow._src.tools.internals import decorators, eager, framework, keras_two, specs, structures
 
 
 class Internal(NamedTuple):
@@ -239,7 +239,7 @@ def internal_namespace() -> ModuleType:
     return StandIn(name, Internal(("",), own))
 
 
-_OF_KERAS = ("__internal__", "api", "src")
+_OF_KERAS = ("__internal__", "api", "optimizers", "src")
 
 
 def is_of_keras(inside: str) -> bool:
@@ -257,6 +257,9 @@ def of_keras(fullname: str, inside: str) -> ModuleType:
         keras = importlib.import_module("tapeflow.keras")
         vars(found).update({n: x for n, x in vars(keras).items() if not n.startswith("_")})
         vars(found)["__internal__"] = of_keras(f"{fullname}.__internal__", "__internal__")
+        vars(found)["optimizers"] = of_keras(f"{fullname}.optimizers", "optimizers")
+    if inside == "optimizers":
+        vars(found)["Optimizer"] = keras_two.optimizer_class()
     return found
 
 
