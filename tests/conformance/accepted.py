@@ -178,9 +178,6 @@ ACCEPTED: dict[str, Accepted] = {
     "nests/dict_with_mixed_keys": Accepted(
         {"result": {"list": [3, 1]}}, "keys that cannot be sorted keep an order of their own"
     ),
-    "indexed_slices/gather_negative_axis": Accepted(
-        {"result": _rows([[1.0, 1.0]], [0])}, "axis -2 of a matrix is axis 0, so rows are enough"
-    ),
     "tape_sources/output_gradients_with_a_none": Accepted(
         {"result": {"tensor": "float32", "shape": [], "values": 11.0}},
         "None stands for ones, as when output_gradients is left out",

@@ -150,6 +150,57 @@ def _gradients(build, *values):
     return case
 
 
+def _passed(make):
+    """As an argument, a result, and taken apart: an operator is made of its tensors."""
+
+    def case(tf):
+        operator = make(tf.linalg)
+        returned = tf.function(lambda o: o)(operator)
+        parts = tf.nest.flatten(operator, expand_composites=True)
+        again = tf.nest.pack_sequence_as(operator, parts, expand_composites=True)
+        return [
+            type(returned).__name__,
+            [getattr(returned, hint) for hint in HINTS],
+            returned.to_dense(),
+            again.to_dense(),
+            len(parts),
+            tf.is_tensor(operator),
+        ]
+
+    return case
+
+
+def _traces(tf):
+    traced = []
+
+    @tf.function
+    def apply(operator):
+        traced.append(type(operator).__name__)
+        return operator.matvec([1.0, 1.0])
+
+    diagonals = [tf.linalg.LinearOperatorDiag([float(i), 2.0]) for i in range(3)]
+    variable = tf.linalg.LinearOperatorDiag(tf.Variable([5.0, 6.0]))
+    found = [apply(o) for o in [*diagonals, tf.linalg.LinearOperatorIdentity(2), variable]]
+    variable.diag.assign([7.0, 8.0])
+    return [*found, apply(variable), traced]
+
+
+def _argument_gradients(tf):
+    apply = tf.function(lambda o: tf.reduce_sum(o.matvec([1.0, 3.0]) ** 2))
+    variable, constant = tf.Variable([1.0, 2.0]), tf.constant([3.0, 4.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(constant)
+        y = apply(tf.linalg.LinearOperatorDiag(variable))
+        z = apply(tf.linalg.LinearOperatorDiag(constant))
+    return [y, z, tape.gradient(y, variable), tape.gradient(z, constant)]
+
+
+def _returned_with_a_variable(tf):
+    variable = tf.Variable([1.0, 2.0])
+    found = tf.function(lambda: tf.linalg.LinearOperatorDiag(variable))()
+    return [found.diag, isinstance(found.diag, tf.Variable)]
+
+
 def _refused(build):
     return lambda tf: str(build(tf.linalg).shape)
 
@@ -171,12 +222,23 @@ def _quietly(case):
 CASES = {
     **{f"{name}_described": _described(make) for name, make in MAKE.items()},
     **{f"{name}_applied": _applied(make) for name, make in MAKE.items()},
+    **{f"{name}_passed": _passed(make) for name, make in MAKE.items()},
     **{f"{name}_solved": _solved(make) for name, make in MAKE.items()},
     "zeros_described": _described(lambda la: la.LinearOperatorZeros(3, dtype="float64")),
     "zeros_applied": _applied(lambda la: la.LinearOperatorZeros(3, dtype="float64")),
     "zeros_not_square": lambda tf: tf.linalg.LinearOperatorZeros(
         2, 3, is_square=False, is_self_adjoint=False
     ).matmul(tf.ones([3, 1])),
+    "traced_once_for_a_kind": _traces,
+    "gradients_of_arguments": _argument_gradients,
+    "in_a_loop": lambda tf: (
+        tf.while_loop(
+            lambda i, o: i < 3,
+            lambda i, o: (i + 1, tf.linalg.LinearOperatorDiag(o.diag * 2.0)),
+            (0, tf.linalg.LinearOperatorDiag([1.0, 2.0])),
+        )[1].diag
+    ),
+    "of_a_variable_returned": _returned_with_a_variable,
     "diagonal_gradients": _gradients(lambda la, d: la.LinearOperatorDiag(d), DIAGONAL),
     "triangular_gradients": _gradients(lambda la, a: la.LinearOperatorLowerTriangular(a), A),
     "full_gradients": _gradients(lambda la, a: la.LinearOperatorFullMatrix(a), A),

@@ -170,6 +170,25 @@ def texts(tf):
     return [c.as_bytes("a"), c.as_text(b"a"), c.as_str(b"b"), c.as_str_any(3), c.dimension_value(3)]
 
 
+def broadcast_gradient_args(tf):
+    pairs = [([2, 3], [2, 3]), ([1, 3], [2, 3]), ([3], [2, 3]), ([2, 1], [1, 3]), ([], [2])]
+
+    def axes(first, second):
+        return tf.raw_ops.BroadcastGradientArgs(s0=first, s1=second)
+
+    shapes = [[tf.constant(each, tf.int32) for each in pair] for pair in pairs]
+    return [[*axes(*pair), *tf.function(axes)(*pair)] for pair in shapes]
+
+
+def broadcast_gradient_of_unknown_sizes(tf):
+    @tf.function(input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([None])])
+    def summed(x, y):
+        axes, others = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(x), s1=tf.shape(y))
+        return tf.reduce_sum(x + y, axis=axes), tf.reduce_sum(x + y, axis=others)
+
+    return [summed(tf.ones([2, 3]), tf.ones([3])), summed(tf.ones([2, 1]), tf.ones([4]))]
+
+
 CASES = {
     **{f"raw {name}": _raw(name, x=X) for name in UNARY},
     **{f"raw {name}": _raw(name, x=X, y=Y) for name in BINARY},
@@ -189,5 +208,6 @@ CASES = {
     ],
     "v1 default": lambda tf: tf.compat.v1.placeholder_with_default([1.0, 2.0], [None]),
     "v2 same": lambda tf: tf.compat.v2.reduce_sum(X),
+    "v1 caching device": lambda tf: [tf.compat.v1.get_variable_scope().caching_device],
     "as_text of a number": lambda tf: tf.compat.as_text(3),
 }

@@ -251,6 +251,39 @@ def _convert(how, value):
     return case
 
 
+class _Converting:
+    def __tf_tensor__(self, dtype=None, name=None):
+        raise NotImplementedError
+
+
+class _Acting:
+    is_tensor_like = True
+
+
+def what_is_a_tensor(tf):
+    there = [tf.constant(1.0), tf.Variable(1.0), tf.IndexedSlices([1.0], [0]), _Acting()]
+    others = [1.0, tf.TensorShape([1]), _Converting(), tf.linalg.LinearOperatorIdentity(2)]
+    return [[tf.is_tensor(each) for each in each_kind] for each_kind in (there, others)]
+
+
+def unique_names(tf):
+    with tf.Graph().as_default() as graph, tf.name_scope("a"):
+        names = [graph.unique_name("b", mark_as_used=False)]
+        return names + [graph.unique_name("b") for _ in range(3)] + [graph.unique_name("B")]
+
+
+def graph_of_a_constant(tf):
+    same = []
+
+    @tf.function
+    def f(x):
+        same.append(tf.constant(1.0).graph is x.graph)
+        return x
+
+    f(tf.constant(1.0))
+    return same, hasattr(tf.constant(1.0), "graph")
+
+
 CASES = {
     **{f"repr_{name}": (lambda tf, make=make: repr(make(tf))) for name, make in REPRS.items()},
     **{f"str_{name}": (lambda tf, make=make: str(make(tf))) for name, make in REPRS.items()},

@@ -104,9 +104,9 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             record_call(Call(name_of(function), inputs, outputs, pullback))
         return nest.pack_sequence_as(result, outputs)
 
-    found = wrapped_as(decorated, function)
-    found.__original_wrapped__ = function  # what libraries ask for to call it without the tape
-    return found
+    # Libraries ask for the function by this name, to call it without the tape.
+    vars(decorated)["__original_wrapped__"] = function
+    return wrapped_as(decorated, function)
 
 
 @export("grad_pass_through")

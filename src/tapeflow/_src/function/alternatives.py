@@ -1,8 +1,8 @@
 """Two functions for one thing, one of them for CPUs: what `experimental_attributes` are used for.
 
 A library calls the one that runs everywhere, then traces another that has the same `api_implements` and an
-`api_preferred_device`, and adds that to the graph. Where the graph runs on a CPU, its results are taken. So samples of a
-library are the ones that TensorFlow, which decides this when it optimizes the graph, draws on a CPU.
+`api_preferred_device`, and adds that to the graph. Where the graph runs on a CPU, its results are taken: TensorFlow
+decides that when it optimizes the graph. So the samples of a library are those that it draws on a CPU there.
 """
 
 from __future__ import annotations

@@ -6,8 +6,11 @@ import typing
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.export import export_value
+from tapeflow._src.core.sizes.dims import atoms_of
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.ops.array import creation, moving, shaping
 from tapeflow._src.ops.elementwise import logic
 from tapeflow._src.ops.indexing import gathering, scattering, segments, sequences, slicing
@@ -238,6 +241,8 @@ BroadcastArgs = RawOp("BroadcastArgs", lambda *, s0, s1: shaping.broadcast_dynam
 def _broadcast_gradient_args(*, s0: typing.Any, s1: typing.Any) -> list[Tensor]:
     """The axes along which gradients of two broadcast tensors are summed up: those of size 1, if shapes differ."""
     first, second = convert_to_tensor(s0), convert_to_tensor(s1)
+    if _follows_from_shapes(first) and _follows_from_shapes(second):
+        return _axes_for([list(each._elements().ravel()) for each in (first, second)], first.dtype)
     rank = max(first.shape[0], second.shape[0])
     padded = [
         moving.concat([creation.ones([rank - s.shape[0]], s.dtype), s], 0) for s in (first, second)
@@ -247,6 +252,26 @@ def _broadcast_gradient_args(*, s0: typing.Any, s1: typing.Any) -> list[Tensor]:
     axes = creation.range(rank, dtype=first.dtype)
     return [
         gathering.boolean_mask(axes, logic.logical_and(logic.equal(s, 1), apart)) for s in padded
+    ]
+
+
+def _follows_from_shapes(x: Tensor) -> bool:
+    """Whether the elements are numbers, or sizes that are not known yet: a trace is for sizes that compare alike."""
+    if not isinstance(x, SymbolicTensor):
+        return True
+    if x.contents is None:
+        return False
+    atoms = [atom for size in x.contents.ravel() for atom in atoms_of(size)]
+    return all(atom.origin[1] is not None for atom in atoms)
+
+
+def _axes_for(sizes: list[list[typing.Any]], dtype: DType) -> list[Tensor]:
+    rank = max(map(len, sizes))
+    padded = [[1] * (rank - len(each)) + each for each in sizes]
+    apart = len(sizes[0]) != len(sizes[1]) or any(a != b for a, b in zip(*padded, strict=True))
+    return [
+        convert_to_tensor([i for i, n in enumerate(each) if apart and n == 1], dtype)
+        for each in padded
     ]
 
 

@@ -15,7 +15,7 @@ from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import axis_of, integer
-from tapeflow._src.ops.array.shaping import cast
+from tapeflow._src.ops.array.shaping import cast, expand_dims
 from tapeflow._src.ops.indexing import slicing
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise import binary
@@ -77,6 +77,10 @@ def gather(
         batch_dims += index_rank
     if at < batch_dims:
         raise invalid(f"gather: axis = {at} must not lie within the {batch_dims} batch dimensions")
+    if (
+        at == 0 and along < 0
+    ):  # TensorFlow's gradient is made of slices where the axis is said to be 0, and dense else
+        return picking.gather(expand_dims(params, 0), indices, axis=1, batch_dims=0)[0]
     return picking.gather(params, indices, axis=at, batch_dims=batch_dims)
 
 

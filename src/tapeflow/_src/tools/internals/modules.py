@@ -213,6 +213,7 @@ MODULES: dict[str, Internal] = {
             structures,
             _is_namedtuple=structures.is_namedtuple,
             _yield_value=structures.values_of,
+            _yield_sorted_items=structures.items_of,
             _sequence_like=structures.like,
         ),
     ),

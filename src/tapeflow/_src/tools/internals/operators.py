@@ -12,11 +12,11 @@ from tapeflow._src.linear_operators.simple import LinearOperatorDiag, LinearOper
 
 def add_operators(
     operators: Sequence[LinearOperator], operator_name: str | None = None, **_: Any
-) -> list[LinearOperator]:
+) -> Sequence[LinearOperator]:
     """A list of one operator that is the sum: by its diagonal if all have no more, else by all elements."""
     if len(operators) == 1:
         return list(operators)
-    known = {
+    known: dict[str, Any] = {
         hint: True if all(getattr(each, hint) for each in operators) else None
         for hint in ("is_self_adjoint", "is_positive_definite")
     }

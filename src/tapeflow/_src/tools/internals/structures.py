@@ -176,6 +176,11 @@ def is_mapping(obj: Any) -> bool:
     return isinstance(obj, Mapping)
 
 
+def items_of(structure: Any) -> Iterator[tuple[Any, Any]]:
+    """The parts of a structure with their keys, those of a mapping sorted."""
+    return iter(_items(structure))
+
+
 def values_of(structure: Any) -> Iterator[Any]:
     """The parts of a structure."""
     return iter([part for _, part in _items(structure)])
