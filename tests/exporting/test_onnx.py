@@ -62,6 +62,22 @@ def test_layers_of_images(tmp_path):
         np.testing.assert_allclose(runs(found, x)[0], model(x), atol=1e-5)
 
 
+def test_layers_of_images_of_any_size():
+    layers = tf.keras.layers
+    image = tf.keras.Input((None, None, 3))
+    x = layers.Conv2D(4, 3, strides=2, padding="same", activation="relu")(image)
+    x = layers.BatchNormalization()(layers.MaxPooling2D(3, 2, padding="same")(x))
+    x = layers.AveragePooling2D(2, 1, padding="same")(x)
+    x = layers.Conv2DTranspose(3, 3, strides=2, padding="same")(layers.UpSampling2D(2)(x))
+    x = layers.UpSampling2D((2, 1), interpolation="bilinear")(layers.ZeroPadding2D(1)(x))
+    model = tf.keras.Model(image, layers.Resizing(5, 6)(x))
+    found = tf.export.to_onnx(model)
+    assert "Sqrt" not in {node.op_type for node in found.graph.node}  # it depends on weights alone
+    for shape in ((1, 8, 8, 3), (2, 13, 6, 3)):
+        x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+        np.testing.assert_allclose(runs(found, x)[0], model(x), atol=1e-5)
+
+
 def test_layers_of_sequences():
     layers = tf.keras.layers
     steps = tf.keras.Input((None, 3))

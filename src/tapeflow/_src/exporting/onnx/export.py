@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow._src.core.errors import InvalidArgumentError
 from tapeflow._src.core.export import export
 from tapeflow._src.core.sizes.dims import Compound, is_dynamic
+from tapeflow._src.core.sizes.guards import Guard
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.system.files import replacing
 from tapeflow._src.core.system.loading import loaded
@@ -26,7 +27,7 @@ from tapeflow._src.exporting.onnx import (
 from tapeflow._src.exporting.onnx.writing import CannotWrite, GraphWriter, Shared
 from tapeflow._src.exporting.tracing import traced
 from tapeflow._src.function.concrete import ConcreteFunction
-from tapeflow._src.graph.graph import Value
+from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.graph.passes import optimized
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class _Model:
             )
         # That nothing is empty may be taken for granted: models say so little of what they refuse.
         relied_on = [
-            g for g in concrete._guards if (g.comparison, g.b, g.answer) != ("==", 0, False)
+            guard for guard in concrete._guards if not _says_that_there_is_something(guard)
         ]
         if relied_on:
             raise _refused(
@@ -157,8 +158,8 @@ class _Model:
             self._writer.values[value] = self._shared.constant(array, name)
         for value, tensor in zip(values[held:], graph_function.captured, strict=True):
             self._writer.values[value] = self._shared.constant(np.asarray(tensor._array))
-        graph = optimized(graph)
         try:
+            graph = optimized(self._with_values(graph))
             found = self._writer.write(graph)
         except CannotWrite as error:
             raise _refused(concrete, str(error)) from None
@@ -180,6 +181,15 @@ class _Model:
             ir_version=helper.find_min_ir_version_for([opset]),
             producer_name="tapeflow",
         )
+
+    def _with_values(self, graph: Graph) -> Graph:
+        """The graph with the values of variables as constants, so that what depends on them alone is computed now."""
+        known = graph.with_nodes(list(graph.nodes))
+        for value, ref in self._writer.values.items():
+            array = self._writer.array_of(ref)
+            if array is not None:
+                known.constants[value] = array
+        return known
 
     def _inputs(self, values: Sequence[Value]) -> list[Any]:
         specs: Sequence[TensorSpec] = self._concrete.inputs
@@ -211,6 +221,16 @@ class _Model:
                 name = self._sizes.get(_origin(size))
                 if name is not None:
                     dim.dim_param = name
+
+
+def _says_that_there_is_something(guard: Guard) -> bool:
+    """Whether a trace relies on no more than that an array is not empty."""
+    comparison, a, b, answer = guard
+    if comparison == "==":
+        return not is_dynamic(b) and b == 0 and not answer
+    if not answer or is_dynamic(a) or a != 0 or not is_dynamic(b):
+        return False
+    return all(product and factor > 0 for product, factor in b.monomials())
 
 
 def _origin(size: Any) -> tuple[Value, int | None] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tapeflow._src.core.dtypes import bool_, float64, int32, int64
@@ -95,14 +96,16 @@ def _determinant(w: GraphWriter, node: Node, x: list[Ref]) -> Any:
 
 @row("resample")
 def _resample(w: GraphWriter, node: Node, x: list[Ref]) -> Any:
-    """By the matrix of the method: ONNX's Resize has other rules for edges."""
+    """By the matrix of the method, where sizes are known: ONNX's Resize does not know all of them."""
     attrs, shape = node.attrs, node.inputs[0].shape
     axis = attrs["axis"] % len(shape)
     have, size = shape[axis], attrs["size"]
     if is_dynamic((have, size)):
-        raise CannotWrite(
-            "a size that is not known. Give the images' height and width in the tf.TensorSpec"
-        )
+        if attrs["method"] != "linear" or attrs["antialias"] or attrs["adjoint"]:
+            raise CannotWrite(
+                "a size that is not known. Give the images' height and width in the tf.TensorSpec"
+            )
+        return _resized(w, node, x[0], axis)
     source, target = (size, have) if attrs["adjoint"] else (have, size)
     weights = matrix(attrs["method"], source, target, attrs["antialias"])
     weights = weights if attrs["adjoint"] else weights.T
@@ -111,3 +114,14 @@ def _resample(w: GraphWriter, node: Node, x: list[Ref]) -> Any:
     wide = x[0] if x[0].dtype.np_dtype.itemsize >= 4 else w.cast(x[0], float64)
     product = w.op("MatMul", w.transpose(wide, order), w.constant(weights, wide))
     return w.cast(w.transpose(product, order), x[0].dtype)
+
+
+def _resized(w: GraphWriter, node: Node, x: Ref, axis: int) -> Ref:
+    """Between the two nearest, as images of one channel whose width is all that comes after the axis."""
+    shape, size = node.inputs[0].shape, node.attrs["size"]
+    after = math.prod(shape[axis + 1 :])
+    image = w.op("Reshape", x, w.sizes([-1, 1, shape[axis], after]))
+    sizes = w.op("Concat", w.op("Slice", w.shape(image), [0], [2]), w.sizes([size, after]), axis=0)
+    mode: dict[str, Any] = {"mode": "linear", "coordinate_transformation_mode": "half_pixel"}
+    found = w.op("Resize", image, None, None, sizes, **mode)
+    return w.op("Reshape", found, w.sizes([*shape[:axis], size, *shape[axis + 1 :]]))

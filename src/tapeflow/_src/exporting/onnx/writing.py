@@ -261,7 +261,8 @@ class GraphWriter:
     def write(self, graph: Graph) -> list[Ref]:
         """Writes the nodes of a graph, whose inputs are in `values`, and gives its outputs."""
         for value, array in graph.constants.items():
-            self.values[value] = self.constant(np.asarray(array))
+            if value not in self.values:
+                self.values[value] = self.constant(np.asarray(array))
         for node in graph.nodes:
             self._write(node)
         return [self.found(value) for value in graph.outputs]
