@@ -131,11 +131,16 @@ NAMESPACES = {
     "compat.v1": Namespace(
         "`tf.compat.v1`: what libraries of TensorFlow 2's time use of TensorFlow 1; other names are those of `tf`.",
         inside=("debugging", "logging"),
+        later=("io",),
         like="tapeflow",
     ),
     "compat.v1.debugging": Namespace(
         "`tf.compat.v1.debugging`: assertions with TensorFlow 1's arguments.",
         like="tapeflow.debugging",
+    ),
+    "compat.v1.io": Namespace(
+        "`tf.compat.v1.io`: how TensorFlow 1 reads records; other names are those of `tf.io`.",
+        like="tapeflow.io",
     ),
     "compat.v1.logging": Namespace("`tf.compat.v1.logging`: what goes to `tf.get_logger()`."),
     "compat.v2": Namespace("`tf.compat.v2`: the names of `tf`.", like="tapeflow"),

@@ -149,6 +149,15 @@ def test_updates_by_slices_touch_their_rows_alone() -> None:
         np.testing.assert_allclose(weights.numpy()[:, 0], wanted, rtol=1e-5, err_msg=name)
 
 
+def test_slices_may_bring_their_shape() -> None:
+    weights = keras.Variable(np.ones([2, 1], np.float32))
+    optimizer = keras.optimizers.Adam(0.1)
+    for _ in range(2):
+        slices = tf.IndexedSlices(tf.constant([[0.5]]), tf.constant([1]), tf.constant([2, 1]))
+        optimizer.apply([slices], [weights])
+    np.testing.assert_allclose(weights.numpy(), [[1.0], [0.8]], rtol=1e-5)
+
+
 def model() -> Any:
     inputs = keras.Input([3], sparse=True)
     return keras.Model(inputs, keras.layers.Dense(2, kernel_initializer="ones")(inputs))

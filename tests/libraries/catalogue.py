@@ -19,6 +19,7 @@ class Library(NamedTuple):
       leave_out: files and folders among them that are not run; `what` says why.
       needs: other packages it needs, which TensorFlow and tapeflow do not bring, with their versions.
       sources: the archive that has the tests, where it is not that of `package`, or that the checks need.
+      edits: what is replaced in the tests, where a library has moved things since.
       options: what pytest is told.
       environment: variables of its process.
       reasons: how the names of tests begin that fail here, and why.
@@ -32,12 +33,29 @@ class Library(NamedTuple):
     leave_out: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     sources: str = ""
+    edits: Mapping[str, str] = {}
     options: tuple[str, ...] = ()
     environment: Mapping[str, str] = {}
     reasons: Mapping[str, str] = {}
 
 
 _SCIPY = "scipy==1.17.1"
+_SKLEARN = (
+    *(_SCIPY, "scikit-learn==1.9.1", "joblib==1.6.0", "threadpoolctl==3.8.0"),
+    *("narwhals==2.28.0", "pandas==3.1.1", "python-dateutil==4.0.0", "six==1.17.0"),
+)
+_REQUESTS = (
+    *("requests==2.34.2", "certifi==2026.10.18", "charset-normalizer==3.5.2"),
+    *("idna==3.20", "urllib3==2.8.0"),
+)
+_TENSORBOARD = (
+    *("grpcio==1.85.1", "protobuf==7.36.2", "packaging==26.3", "pillow==13.0.0"),
+    "absl-py==2.5.1",
+)
+_HUB = (
+    *("regex==2026.11.9", "tokenizers==0.23.3", "sentencepiece==0.2.3", "kagglehub==1.0.3"),
+    *("kagglesdk==0.1.28", "grain==0.2.18", *_REQUESTS),
+)
 
 LIBRARIES: dict[str, Library] = {
     "einops": Library(
@@ -68,7 +86,15 @@ LIBRARIES: dict[str, Library] = {
         "Sonnet",
         "dm-sonnet==2.0.2",
         ("sonnet",),
-        "its tests but the thousands in `conformance`",
+        "its tests but the thousands in `conformance`, and 231 comparisons of optimizers with Keras's",
+        options=("-k", "not ComparisonTest and not test_session"),
+        reasons={
+            "test_module_numbering_in_graph": "scopes of names are not numbered in a `tf.Graph`",
+            "UnrolledLSTMTest": "in functions it names an op of cuDNN's, for TensorFlow's graph rewriter to choose",
+            "TensorVariableTest": "what is registered to convert a class of variables is not asked: its own value is",
+            "replica_context": "`run` of a strategy does not enter a `scope` that a class of users has overridden",
+            "ReshapeTest": "it asks for the text of TensorFlow's error",
+        },
         leave_out=("sonnet/src/conformance",),
         needs=("dm-tree==0.1.10", "tabulate==0.10.0", "wrapt==2.5.2", "absl-py==2.5.1"),
     ),
@@ -78,14 +104,14 @@ LIBRARIES: dict[str, Library] = {
         ("tests",),
         "all its tests",
         where="sdist",
-        needs=("opencv-python-headless==5.0.0.93", "pytest-mock==3.15.1"),
+        needs=("opencv-python-headless==5.0.0.93", "pytest-mock==3.17.0"),
     ),
     "safetensors": Library(
         "safetensors.tensorflow",
         "safetensors==0.8.0",
-        ("bindings/python/tests/test_tf_comparison.py",),
-        "its tests of TensorFlow",
-        where="sdist",
+        ("checks/safetensors_checks.py",),
+        "checks of ours: 14 dtypes in bytes and in files, slices, NumPy's files",
+        where="checks",
     ),
     "shap": Library(
         "SHAP",
@@ -95,15 +121,9 @@ LIBRARIES: dict[str, Library] = {
         where="sdist",
         options=("-k", "tf"),
         needs=(
-            *(
-                _SCIPY,
-                "scikit-learn==1.9.1",
-                "joblib==1.6.0",
-                "threadpoolctl==3.8.0",
-                "narwhals==2.28.0",
-            ),
-            *("pandas==3.1.1", "python-dateutil==4.0.0", "numba==0.68.1", "llvmlite==0.50.0"),
-            *("slicer==0.0.8", "cloudpickle==3.1.2", "tqdm==4.70.1"),
+            *_SKLEARN,
+            *("numba==0.68.1", "llvmlite==0.50.0", "slicer==0.0.8"),
+            *("cloudpickle==3.1.2", "tqdm==4.70.1"),
         ),
     ),
     "deepxde": Library(
@@ -114,15 +134,9 @@ LIBRARIES: dict[str, Library] = {
         where="checks",
         sources="DeepXDE==1.15.0",
         needs=(
-            *(
-                _SCIPY,
-                "scikit-learn==1.9.1",
-                "joblib==1.6.0",
-                "threadpoolctl==3.8.0",
-                "narwhals==2.28.0",
-            ),
+            *_SKLEARN,
             *("matplotlib==3.11.2", "contourpy==1.3.3", "cycler==0.12.1", "fonttools==4.68.0"),
-            *("kiwisolver==1.5.1", "pyparsing==3.3.3", "pillow==13.0.0", "python-dateutil==4.0.0"),
+            *("kiwisolver==1.5.1", "pyparsing==3.3.3", "pillow==13.0.0"),
             *("pyaml==26.7.0", "PyYAML==6.0.3", "scikit-optimize==0.10.2", "tqdm==4.70.1"),
         ),
         environment={"DDE_BACKEND": "tensorflow"},
@@ -133,5 +147,111 @@ LIBRARIES: dict[str, Library] = {
         ("checks/eagerpy_checks.py",),
         "checks of ours, as it brings no tests: its methods on TensorFlow and on NumPy",
         where="checks",
+    ),
+    "keras-tuner": Library(
+        "keras-tuner",
+        "keras-tuner==1.4.8",
+        ("keras_tuner",),
+        "the tests of 1.3.5, the last archive that has them, with modules named by their new places",
+        where="sdist",
+        sources="keras-tuner==1.3.5",
+        needs=("kt-legacy==1.0.5", *_SKLEARN, *_REQUESTS),
+        edits={
+            f"keras_tuner.{place}": f"keras_tuner.src.{place}"
+            for place in ("applications", "distribute", "engine", "tuners")
+        }
+        | {
+            f"from keras_tuner import {place}": f"from keras_tuner.src import {place}"
+            for place in ("protos", "utils")
+        },
+        options=("--import-mode=importlib",),
+    ),
+    "scikeras": Library(
+        "scikeras",
+        "scikeras==0.13.0",
+        ("checks/scikeras_checks.py",),
+        "scikit-learn's checks of estimators, and checks of ours, as it brings no tests",
+        where="checks",
+        needs=_SKLEARN,
+    ),
+    "foolbox": Library(
+        "foolbox",
+        "foolbox==3.3.4",
+        ("checks/foolbox_checks.py",),
+        "checks of ours, as it brings no tests: 31 attacks, with TensorFlow's numbers where they are not random",
+        where="checks",
+        needs=(
+            "eagerpy==0.30.0",
+            _SCIPY,
+            "GitPython==3.2.1",
+            "gitdb==4.0.12",
+            "smmap==5.0.3",
+            *_REQUESTS,
+        ),
+    ),
+    "tensorboard": Library(
+        "TensorBoard's callback",
+        "tensorboard==2.21.0",
+        ("checks/tensorboard_checks.py",),
+        "checks of ours: what Keras's callback writes, read by TensorBoard's reader",
+        where="checks",
+        needs=_TENSORBOARD,
+    ),
+    "keras-hub": Library(
+        "keras-hub, layers",
+        "keras-hub==0.32.0",
+        ("checks/keras_hub_checks.py",),
+        "checks of ours, as it brings no tests: layers, packers, samplers",
+        where="checks",
+        needs=_HUB,
+    ),
+    "keras-hub-examples": Library(
+        "keras-hub, examples",
+        "keras-hub==0.32.0",
+        ("keras_hub.layers", "keras_hub.metrics", "keras_hub.samplers", "keras_hub.tokenizers"),
+        "the examples in its docstrings that need no download",
+        where="examples",
+        needs=_HUB,
+    ),
+    "keras-rs": Library(
+        "keras-rs",
+        "keras-rs==0.4.0",
+        ("keras_rs.layers", "keras_rs.losses", "keras_rs.metrics"),
+        "the examples in its docstrings, as it brings no tests",
+        where="examples",
+    ),
+    "pennylane": Library(
+        "PennyLane's TensorFlow interface",
+        "PennyLane==0.45.1",
+        ("checks/pennylane_checks.py",),
+        "checks of ours, as it brings no tests of it: circuits, gradients, its functions of arrays",
+        where="checks",
+        needs=(
+            *(_SCIPY, "networkx==3.6.1", "rustworkx==0.18.1", "autograd==1.8.0", "appdirs==1.4.4"),
+            *(
+                "autoray==0.8.4",
+                "cachetools==8.0.0",
+                "pennylane-lightning==0.45.0",
+                "tomlkit==0.15.2",
+            ),
+            *("diastatic-malt==2.15.3", "packaging==26.3", "typing-extensions==4.16.0", *_REQUESTS),
+        ),
+    ),
+    "spektral": Library(
+        "spektral",
+        "spektral==1.3.1",
+        ("tests/test_layers",),
+        "the tests of layers in 1.0.4, the last archive that has them",
+        where="sdist",
+        sources="spektral==1.0.4",
+        needs=("lxml==6.1.3", "networkx==3.6.1", "tqdm==4.70.1", *_SKLEARN, *_REQUESTS),
+    ),
+    "datasets": Library(
+        "Hugging Face datasets",
+        "datasets==5.2.0",
+        ("tests/test_arrow_dataset.py", "tests/test_formatting.py"),
+        "its tests of `to_tf_dataset` and of TensorFlow's format",
+        where="sdist",
+        options=("-k", "tf or tensorflow"),
     ),
 }

@@ -72,11 +72,29 @@ def sources_of(name: str, library: Library) -> Path:
     if not found or wanted.partition("==")[2] not in found[0].parent.name:
         folder.mkdir(parents=True, exist_ok=True)
         # pip reads the archive's metadata by running its build, in an environment that it makes.
-        _pip("download", "--no-deps", "--no-binary", ":all:", "--dest", str(folder), wanted)
+        package = wanted.partition("==")[0]
+        _pip("download", "--no-deps", "--no-binary", package, "--dest", str(folder), wanted)
         with tarfile.open(next(folder.glob(f"*{wanted.partition('==')[2]}.tar.gz"))) as archive:
             archive.extractall(folder, filter="data")
         found = list(folder.glob("*/PKG-INFO"))
-    return found[0].parent
+    return (
+        _edited(found[0].parent, WORK / name / "edited", library)
+        if library.edits
+        else found[0].parent
+    )
+
+
+def _edited(sources: Path, folder: Path, library: Library) -> Path:
+    """A folder with the tests alone, in which words are replaced."""
+    for file in [f for test in library.tests for f in (sources / test).rglob("*.py")]:
+        if file.stem == "conftest" or file.stem.startswith("test_") or file.stem.endswith("_test"):
+            text = file.read_text(encoding="utf-8")
+            for before, after in library.edits.items():
+                text = text.replace(before, after)
+            copy = folder / file.relative_to(sources)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(text, encoding="utf-8")
+    return folder
 
 
 def run(name: str, library: Library, side: str, python: str) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Generator
 from typing import Any
@@ -35,7 +36,8 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 
 def _write(name: str, outcome: str, report: Any) -> None:
-    line = {"test": name, "outcome": outcome}
+    # Addresses of objects are other ones in another process.
+    line = {"test": re.sub(r"0x[0-9a-f]+", "", name), "outcome": outcome}
     if outcome == "failed":
         line["error"] = _error(report)
     numbers = dict(getattr(report, "user_properties", ()))

@@ -2,6 +2,7 @@
 
 import collections
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -170,3 +171,38 @@ def test_the_name_costs_nothing_until_an_inside_is_asked_for():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.splitlines()
     assert lines == ["[]", "True", "False", "False False"]
+
+
+def test_tensors_say_that_they_are_tensorflows(redirected):
+    seen = []
+
+    @tf.function
+    def traced(x):
+        seen.append(type(x).__module__)
+        return x
+
+    traced(tf.constant(1.0))
+    kinds = [type(tf.constant(1.0)), type(tf.Variable(1.0))]
+    assert [kind.__module__ for kind in kinds] == ["tensorflow", "tensorflow"]
+    assert seen[0].partition(".")[0] in ("tensorflow", "tapeflow")  # as the module was loaded
+    assert pickle.loads(pickle.dumps(tf.constant([1.0, 2.0]))).numpy().tolist() == [1.0, 2.0]
+    redirect.uninstall()
+    assert {kind.__module__.partition(".")[0] for kind in kinds} == {"tapeflow"}
+
+
+def test_seeds_and_determinism_of_the_insides(redirected):
+    from tensorflow.python.eager import context
+    from tensorflow.python.framework import config
+
+    tf.random.set_seed(5)
+    assert context.global_seed() == 5
+    assert context.context().device_spec.device_type is None
+    with tf.device("CPU:0"):
+        assert context.context().device_spec.device_type == "CPU"
+    before = config.is_op_determinism_enabled()
+    config.enable_op_determinism()
+    assert config.is_op_determinism_enabled()
+    config.disable_op_determinism()
+    assert not config.is_op_determinism_enabled()
+    if before:
+        config.enable_op_determinism()

@@ -11,6 +11,16 @@ import tapeflow._src.tools.test_case
 case = tapeflow.test.TestCase()
 
 
+def _raise(error):
+    if error is not None:
+        raise error
+
+
+def _within(manager, error):
+    with manager:
+        _raise(error)
+
+
 PASSING = [
     lambda: case.assertAllClose(tf.constant([1.0, 2.0]), [1.0, 2.0 + 1e-7]),
     lambda: case.assertAllClose({"a": [1.0, tf.constant(2.0)], "b": 3}, {"a": [1.0, 2.0], "b": 3}),
@@ -31,6 +41,25 @@ PASSING = [
     lambda: case.assertArrayNear([1.0, 2.0], [1.01, 2.0], 0.1),
     lambda: case.assertShapeEqual(np.ones((2, 3)), tf.zeros([2, 3])),
     lambda: case.assertDTypeEqual(tf.constant(1.0), np.float32),
+    lambda: case.assertAllEqual([min, max], (min, max)),
+    lambda: case.assertAllClose((tf.constant(1.0), tf.ones([2])), (1.0, [1.0, 1.0])),
+    lambda: case.assertRaisesIncompatibleShapesError(
+        tf.errors.InvalidArgumentError, tf.add, [1, 2], [1, 2, 3]
+    ),
+    lambda: case.assertEmpty([]),
+    lambda: case.assertNotEmpty("a"),
+    lambda: case.assertLen((1, 2), 2),
+    lambda: case.assertBetween(1, 1, 2),
+    lambda: case.assertStartsWith("name", "na"),
+    lambda: case.assertEndsWith("name", "me"),
+    lambda: case.assertSameElements([1, 2, 2], [2, 1]),
+    lambda: case.assertContainsSubset([1], [1, 2]),
+    lambda: case.assertSequenceAlmostEqual([1.0, 2.0], [1.0, 2.1], delta=0.2),
+    lambda: case.assertRaisesWithLiteralMatch(ValueError, "a?", _raise, ValueError("a?")),
+    lambda: _within(case.assertRaisesOpError("size"), tf.errors.AbortedError(None, None, "size 3")),
+    lambda: _within(
+        case.assertRaisesWithPredicateMatch(ValueError, lambda e: "b" in str(e)), ValueError("b")
+    ),
 ]
 FAILING = [
     lambda: case.assertAllClose(tf.constant([1.0, 2.0]), [1.0, 2.1]),
@@ -53,6 +82,22 @@ FAILING = [
     lambda: case.assertArrayNear([1.0], [1.0, 2.0], 0.1),
     lambda: case.assertShapeEqual(np.ones((2, 3)), tf.zeros([3, 2])),
     lambda: case.assertDTypeEqual(tf.constant(1.0), np.float64),
+    lambda: case.assertAllEqual([min, max], [max, min]),
+    lambda: case.assertEmpty([0]),
+    lambda: case.assertNotEmpty(""),
+    lambda: case.assertLen((1, 2), 3),
+    lambda: case.assertBetween(0, 1, 2),
+    lambda: case.assertStartsWith("name", "me"),
+    lambda: case.assertEndsWith("name", "na"),
+    lambda: case.assertSameElements([1, 2], [1]),
+    lambda: case.assertContainsSubset([3], [1, 2]),
+    lambda: case.assertSequenceAlmostEqual([1.0, 2.0], [1.0, 2.1]),
+    lambda: case.assertRaisesWithLiteralMatch(ValueError, "a?", _raise, ValueError("a? b")),
+    lambda: _within(case.assertRaisesOpError("size"), tf.errors.AbortedError(None, None, "shape")),
+    lambda: _within(
+        case.assertRaisesWithPredicateMatch(ValueError, lambda e: "b" in str(e)), ValueError("c")
+    ),
+    lambda: _within(case.assertRaisesWithPredicateMatch(ValueError, lambda e: True), None),
 ]
 
 

@@ -58,6 +58,39 @@ def creators(tf):
     return seen, v.trainable, w.trainable
 
 
+def creators_know_kinds_of_variables(tf):
+    seen = []
+
+    def creator(next_creator, **arguments):
+        seen.append([arguments[name].name for name in ("synchronization", "aggregation")])
+        return next_creator(**arguments)
+
+    with tf.variable_creator_scope(creator):
+        tf.Variable(1.0)
+        tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM)
+    return seen
+
+
+def functions_of_modules_have_what_they_have(tf):
+    class Scaled(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = tf.Variable(2.0)
+            self.unit = "m"
+
+        def __call__(self, x):
+            return x * self.scale
+
+    function = tf.function(Scaled())
+    return function(tf.constant(3.0)), function.scale, function.unit
+
+
+def references_have_an_order(tf):
+    references = [tf.Variable(1.0).ref(), tf.constant(1.0).ref()]
+    first, second = sorted(references)
+    return first < second, second < first
+
+
 def conversion(tf):
     class Point:
         def __init__(self, x):

@@ -76,7 +76,6 @@ RANDOM = {
     "pgd_random_start": attacks.LinfPGD(steps=3),
     "virtual_adversarial": attacks.VirtualAdversarialAttack(steps=2),
     "spatial": attacks.SpatialAttack(num_translations=2, num_rotations=2),
-    "brendel_bethge": attacks.L2BrendelBethgeAttack(steps=2),
 }
 
 
@@ -99,9 +98,9 @@ def test_random_attacks(name: str, model, images) -> None:
         criterion = fb.criteria.TargetedMisclassification((labels + 1) % 5)
     _, clipped, success = RANDOM[name](model, given, criterion, epsilons=0.3)
     assert success.shape == (4,)
-    assert (
-        clipped is None or 0 <= float(tf.reduce_min(clipped)) <= float(tf.reduce_max(clipped)) <= 1
-    )
+    if clipped is not None:
+        low, high = float(tf.reduce_min(clipped)), float(tf.reduce_max(clipped))
+        assert -1e-5 <= low <= high <= 1 + 1e-5
 
 
 def test_models_and_accuracy(model, images, record_property) -> None:

@@ -54,7 +54,7 @@ class DistributedVariable(Variable):
         """
         self = object.__new__(cls)
         aggregation = given.pop("aggregation", None)
-        given.pop("synchronization", None)
+        synchronization = given.pop("synchronization", None)
         name = given.pop("name", None) or "Variable"
         value = given.pop("initial_value", None)
         copies: list[Copy] = []
@@ -63,6 +63,8 @@ class DistributedVariable(Variable):
             with strategy.extended.placed(i):
                 copy = Copy(value, name=name if not i else f"{name}/replica_{i}", **given)
             copy._of = self
+            copy.synchronization = synchronization or VariableSynchronization.AUTO
+            copy.aggregation = aggregation or VariableAggregation.NONE
             if not i:
                 copy._value = strategy.extended.first_value(copy._value)
             copies.append(copy)
@@ -82,7 +84,7 @@ class DistributedVariable(Variable):
         """The copies, in the order of the replicas."""
         return self._copies
 
-    replica_values = values
+    replica_values = _values = values
 
     @property
     def keeps_equal(self) -> bool | None:

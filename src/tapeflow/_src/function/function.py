@@ -6,7 +6,6 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
 from typing import Any, NamedTuple
 
 from tapeflow._src.core import settings
@@ -70,9 +69,10 @@ class Function:
         self._watch = watch_for(python_function) if watch is None else watch
         self._bound: dict[int, tuple[Any, Function]] = {}
         functools.update_wrapper(self, python_function, updated=())
-        for name, value in getattr(python_function, "__dict__", {}).items():
-            if isinstance(python_function, FunctionType) and name not in vars(self):
-                setattr(self, name, value)
+        # Of an object that can be called too: a module's weights are found on the function made of it.
+        if not isinstance(python_function, type):
+            for name, value in getattr(python_function, "__dict__", {}).items():
+                vars(self).setdefault(name, value)
 
     @property
     def python_function(self) -> Callable[..., Any]:

@@ -17,6 +17,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from tapeflow._src.core.missing import INTERNAL, message, namespace_of
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.core.versions import VERSION, __version__
 
 
@@ -81,6 +83,8 @@ def _keras_of_before(fullname: str) -> ModuleType | None:
 
 _redirect = _Redirect()
 
+_HOMES = {kind: kind.__module__ for kind in (Variable, Tensor, *Tensor.__subclasses__())}
+
 WHAT_IT_IS = f"tapeflow {__version__} in the place of TensorFlow {VERSION}."
 
 
@@ -101,6 +105,9 @@ def install() -> None:
     if _redirect not in sys.meta_path:
         sys.meta_path.insert(0, _redirect)
     ours = importlib.import_module("tapeflow")
+    # Some libraries know tensors by the name of the module that their class is from.
+    for kind in _HOMES:
+        kind.__module__ = "tensorflow"
     # What few programs ask for is made when they do: here, and through this in `tf.compat.v1` and `tf.compat.v2`.
     vars(ours)["__getattr__"].elsewhere[INTERNAL] = f"tensorflow.{INTERNAL}"
     # Programs that ask want to know which of TensorFlow's names and rules they find.
@@ -113,6 +120,8 @@ def uninstall() -> None:
         sys.meta_path.remove(_redirect)
     ours = vars(importlib.import_module("tapeflow"))
     ours.update(__version__=__version__, __doc__=_documentation())
+    for kind, home in _HOMES.items():
+        kind.__module__ = home
     ours["__getattr__"].elsewhere.pop(INTERNAL, None)
     ours.pop(INTERNAL, None)  # where Python has put it, if it was asked for
     for name in [n for n in sys.modules if n.partition(".")[0] == "tensorflow"]:

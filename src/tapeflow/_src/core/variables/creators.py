@@ -9,8 +9,14 @@ from typing import Any, TypeVar
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import Scope
+from tapeflow._src.core.variables.kinds import VariableAggregation, VariableSynchronization
 
 T = TypeVar("T")
+
+_KINDS = {
+    "synchronization": VariableSynchronization.AUTO,
+    "aggregation": VariableAggregation.NONE,
+}
 
 
 class _Creators(threading.local):
@@ -28,11 +34,14 @@ class Created(type):
     def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
         """Makes a variable."""
         functions = _creators.functions
-        if not functions:
+        # A class that derives from tf.Variable has decided how its variables are made.
+        if not functions or any(isinstance(base, Created) for base in cls.__bases__):
             return super().__call__(*args, **kwargs)
         bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
         arguments = dict(list(bound.arguments.items())[1:])
+        for name, kind in _KINDS.items():
+            arguments[name] = kind if arguments[name] is None else arguments[name]
         make: Callable[..., Any] = super().__call__
         for function in functions:
             make = _next(function, make)

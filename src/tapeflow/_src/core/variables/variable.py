@@ -323,10 +323,10 @@ class Variable(RowUpdates, Operators, metaclass=Created):
                 f"{op}: the variable {self.name!r} has dtype {self.dtype.name}, and the value has dtype "
                 f"{value.dtype.name}. Use tf.cast to change it."
             )
-        if array.shape != held.shape and not self._shape.is_compatible_with(array.shape):
+        if array.shape != held.shape and not self._shape.is_compatible_with(value.shape):
             message = (
                 f"{op}: Cannot assign value to variable {self.name!r}: Shape mismatch. The variable shape "
-                f"{self._shape}, and the assigned value shape {TensorShape._of(array.shape)} are incompatible."
+                f"{self._shape}, and the assigned value shape {value.shape} are incompatible."
             )
             raise ValueError(message) if op == "assign" else invalid(message)
 

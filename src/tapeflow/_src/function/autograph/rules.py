@@ -101,6 +101,6 @@ def _uses_tapeflow(names: dict[str, Any]) -> bool:
         module = (
             value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
         )
-        if isinstance(module, str) and module.partition(".")[0] == "tapeflow":
+        if isinstance(module, str) and module.partition(".")[0] in ("tapeflow", "tensorflow"):
             return True
     return False

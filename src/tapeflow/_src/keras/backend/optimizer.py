@@ -94,7 +94,15 @@ class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
 def _update(
     step: Callable[..., None], variables: list[Any], grads: list[Any], learning_rate: Any
 ) -> None:
-    step(grads, variables, learning_rate)
+    step(list(map(_of_shape, grads, variables)), variables, learning_rate)
+
+
+def _of_shape(gradient: Any, variable: Any) -> Any:
+    """A gradient whose shape is known as the function is traced, where slices bring theirs as a value."""
+    if isinstance(gradient, IndexedSlices) and gradient.dense_shape is not None:
+        shape = tf.constant(list(variable.shape), gradient.dense_shape.dtype)
+        return IndexedSlices(gradient.values, gradient.indices, shape)
+    return gradient
 
 
 def _deciding_together(apply: Callable[..., None]) -> Callable[..., None]:

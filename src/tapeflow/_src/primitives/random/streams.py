@@ -93,6 +93,11 @@ class Streams:
             self._unseeded = 0
             self._used: dict[tuple[str, Seeds, int], int] = {}
 
+    @property
+    def global_seed(self) -> int | None:
+        """What `set_seed` was given last."""
+        return self._global
+
     def seeds(self, seed: int | None) -> Seeds | None:
         """The two seeds of an op that was given `seed`; None where nothing decides what it draws."""
         return self._found(seed)[0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
 from tapeflow._src.core.context import context as _thread, executing_eagerly
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.primitives.random.streams import streams
 
 
 class _EagerKind(type):
@@ -39,7 +41,12 @@ class Context:
     @property
     def device_name(self) -> str | None:
         """The device that a scope asks for, if one does."""
-        return None if _thread.place is None else str(_thread.place)
+        return None if _thread.place is None else _thread.place.name
+
+    @property
+    def device_spec(self) -> Any:
+        """The same, taken apart."""
+        return importlib.import_module("tapeflow").DeviceSpec.from_string(self.device_name or "")
 
 
 _context = Context()
@@ -53,6 +60,11 @@ def context() -> Context:
 def num_gpus() -> int:
     """How many GPUs there are."""
     return _context.num_gpus()
+
+
+def global_seed() -> int | None:
+    """What `tf.random.set_seed` was given, if it was."""
+    return streams.global_seed
 
 
 def should_record_backprop(tensors: Sequence[Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow._src.autodiff.custom_gradient import custom_gradient
-from tapeflow._src.core import nest
+from tapeflow._src.core import nest, settings
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import executing_eagerly
 from tapeflow._src.core.convert import convert_to_tensor
@@ -130,3 +130,13 @@ def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> 
         return convert_to_tensor(x), refuse
 
     return same(input)
+
+
+def is_op_determinism_enabled() -> bool:
+    """Whether the same program gives the same numbers, bit for bit."""
+    return settings.deterministic
+
+
+def disable_op_determinism() -> None:
+    """From now on what is fastest is chosen again."""
+    settings.deterministic = False

@@ -63,7 +63,13 @@ MODULES: dict[str, Internal] = {
     "eager.record": Internal((), _also(eager)),
     "eager.tape": Internal((), _also(eager)),
     "framework.composite_tensor": Internal((), {"CompositeTensor": CompositeTensor}),
-    "framework.config": Internal(("config", "config.experimental")),
+    "framework.config": Internal(
+        ("config", "config.experimental"),
+        {
+            "is_op_determinism_enabled": framework.is_op_determinism_enabled,
+            "disable_op_determinism": framework.disable_op_determinism,
+        },
+    ),
     "framework.constant_op": Internal(("",)),
     "framework.dtypes": Internal(("dtypes", "")),
     "framework.errors": Internal(("errors",)),
