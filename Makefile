@@ -6,14 +6,15 @@
 #   make test-all    both
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
 #   make hostile    make thousands of calls that nobody should make, on each engine
-#   make differential    make the same thousands of calls in TensorFlow, and compare; let it read our files (downloads it)
+#   make differential    make the same thousands of calls in TensorFlow, and compare; let it read our files (downloads it);
+#                 run what the pages "Coming from ..." show of TensorFlow, PyTorch and JAX
 #   make distribute    train on several devices and in several processes, at length
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
-#   make browser    look at the pages of tapeflow.inspect in Chromium (installs it, and selenium)
+#   make browser    look at the pages of tapeflow.inspect and at the site in Chromium (installs it)
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
 #   make libraries    run the tests of libraries built on TensorFlow, there and here (downloads them, and it)
 #   make pictures    make the pictures in docs/inspect.md (needs Chromium)
-#   make docs     write the lists in docs/compatibility.md
+#   make docs     write the lists in docs/compatibility.md, and build the site, with the reference, in build/site
 #   make exports    write the public files from the @export lines in src/tapeflow/_src
 #
 # Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1",
@@ -53,10 +54,9 @@ test-exhaustive: $(VENV)/.installed-dev
 test-all: test test-exhaustive
 
 # Debian's browser; elsewhere install Chromium and its driver by hand.
-browser: $(VENV)/.installed-dev
+browser: docs
 	command -v chromium chromedriver || apt-get install -y chromium chromium-driver
-	$(BIN)/python -m pip install -q selenium
-	$(BIN)/python -m pytest -n 0 -m browser tests/inspector
+	$(BIN)/python -m pytest -n 0 -m browser tests/inspector tests/documentation
 
 # What another version of Python, and the newer NumPy that comes with it, can break: all that is not compiled.
 test-python: $(VENV)/.installed-dev
@@ -88,6 +88,7 @@ hostile: $(VENV)/.installed-dev
 
 differential: $(PEERS)/.installed-tapeflow $(VENV)/.installed-dev
 	$(PEERS)/bin/python -m tests.differential $(DIFFERENTIAL_ARGS)
+	$(PEERS)/bin/python -m tests.documentation.pages
 	TAPEFLOW_PEERS=$(PEERS)/bin/python $(BIN)/python -m pytest -m peers tests/tensorflow_files
 
 stress: $(VENV)/.installed-dev
@@ -105,8 +106,10 @@ keras-suite: $(PEERS)/.installed-tapeflow
 libraries: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.libraries $(LIBRARY)
 
-docs: $(VENV)/.installed-dev
+# TAPEFLOW_REPOSITORY=https://.../blob/main lets links to the source lead there, and not to pages of the site.
+docs: $(VENV)/.installed-dev $(VENV)/.installed-docs
 	$(BIN)/python scripts/compatibility.py
+	$(BIN)/python scripts/documentation
 
 exports: $(VENV)/.installed-dev
 	$(BIN)/python scripts/exports.py

@@ -3,28 +3,26 @@
 import doctest
 import io
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from tests.documentation.pages import (
+    EXCERPT,
+    INSIDE,
+    PAGES,
+    PEERS,
+    ROOT,
+    blocks,
+    name_of,
+    page_on,
+    programs,
+    promised,
+    run,
+    snippets,
+)
 
 import tapeflow as tf
 
-ROOT = Path(__file__).parents[1]
-INSIDE = sorted(ROOT.glob("src/**/README.md"))
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"), *INSIDE])
 MAPS = [ROOT / "docs" / "architecture.md", *INSIDE]
-
-
-def name_of(page):
-    return page.relative_to(ROOT).as_posix()
-
-
-def blocks(page, language):
-    return re.findall(
-        rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
 
 
 def words(code):
@@ -32,22 +30,58 @@ def words(code):
     return " ".join(code.split())
 
 
-def test_the_readme_runs_from_top_to_bottom(tmp_path):
-    script = tmp_path / "readme.py"
-    script.write_text("\n".join(blocks(ROOT / "README.md", "python")), encoding="utf-8")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    first, rest = done.stdout.split("\n", 1)
+def test_the_readme_runs_from_top_to_bottom():
+    first, rest = run("\n".join(blocks(ROOT / "README.md", "python"))).split("\n", 1)
     numbers = [float(number) for number in re.findall(r"-?\d+\.\d*", first)]
     assert numbers == pytest.approx([2.0, -1.0, 0.5, 0.3], abs=0.01)
     assert rest == blocks(ROOT / "README.md", "text")[0]
 
 
-def test_the_page_on_keras_runs_from_top_to_bottom(tmp_path):
-    pytest.importorskip("keras", reason="Keras is not installed")
-    script = tmp_path / "keras_page.py"
-    script.write_text("\n".join(blocks(ROOT / "docs" / "keras.md", "python")), encoding="utf-8")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+# Those that need no more than they show; the README and the comparisons are looked at more closely below.
+RUN = [p for p in PAGES if p.parent.name == "docs" and not p.name.startswith("from_")]
+
+
+@pytest.mark.parametrize("page", [p for p in RUN if any(programs(p))], ids=name_of)
+def test_what_is_in_python_runs(page):
+    for program in programs(page):
+        run(program)
+
+
+def test_every_block_of_python_is_run_or_found():
+    """What is neither in a page that is run nor an excerpt of a file would be believed unseen."""
+    looked_at = {*RUN, ROOT / "README.md", *map(page_on, PEERS)}
+    for page in set(PAGES) - looked_at:
+        assert [b for b in blocks(page, "python") if not b.startswith(EXCERPT)] == [], page
+    for page in PAGES:
+        languages = re.findall(r"^```(.*)\n[^`]", page.read_text("utf-8"), re.MULTILINE)
+        assert {*languages} <= {"python", "pycon", "text", "sh", ""}, page
+
+
+def test_the_explanation_is_the_one_that_is_shown():
+    page = ROOT / "docs/explain.md"
+    assert run(blocks(page, "python")[0], "train.py") == blocks(page, "text")[0]
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_tasks_give_what_they_promise(peer):
+    """Our column. The peers' is run by `make differential`."""
+    page = page_on(peer)
+    ours, theirs = snippets(page, "tapeflow"), snippets(page, peer)
+    assert len(blocks(page, "python")) == 22  # the imports and ten tasks, twice
+    assert promised(ours) == promised(theirs)
+    assert len(promised(ours)) == 10
+    assert ours == snippets(page_on("TensorFlow"), "tapeflow")
+    if peer == "TensorFlow":
+        assert run(ours).splitlines() == promised(ours)
+        changed = ours.replace("# tapeflow", "# TensorFlow").replace("tapeflow", "tensorflow")
+        assert theirs == changed
+
+
+def test_a_promise_that_is_not_kept_is_noticed():
+    assert promised('print(1 + 1)  # 3\nprint("x")\n') == ["3"]
+    assert run("print(1 + 1)  # 3").splitlines() != ["3"]
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        run("1 / 0")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -65,7 +99,7 @@ EXCERPTS = [
     (page.name, *block.split("\n", 1))
     for page in PAGES
     for block in blocks(page, "python")
-    if block.startswith(("# src/", "# tests/"))
+    if block.startswith(EXCERPT)
 ]
 
 
@@ -110,3 +144,14 @@ def test_the_message_that_is_shown_is_the_one_that_is_given():
     with pytest.raises(AttributeError) as failure:
         tf.softmax
     assert words(shown) == f"AttributeError: {failure.value}"
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if "](images/" in p.read_text("utf-8")], ids=name_of
+)
+def test_every_picture_has_the_command_that_makes_it_beside_it(page):
+    for section in re.split(r"^#+ ", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        for picture in re.findall(r"!\[[^\]]+\]\(images/([\w/]+)\.png\)", section):
+            place, _, name = picture.rpartition("/")
+            command = {"gallery": f"tapeflow demo {name}", "inspect": "make pictures"}
+            assert f"`{command.get(place, 'make demo')}`" in section, picture

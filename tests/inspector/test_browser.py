@@ -1,31 +1,15 @@
 """The page in a real browser: what a person does with it, and that nothing is fetched or complained about."""
 
-import shutil
-
 import numpy as np
 import pytest
+from tests import browsing
 
 import tapeflow
 import tapeflow as tf
 
 pytestmark = pytest.mark.browser
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-if not BROWSER or not DRIVER:
-    pytest.skip("Chromium is not installed", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1600,1000"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+browser = pytest.fixture(scope="module")(browsing.opened)
 
 
 @pytest.fixture(scope="module")
@@ -52,21 +36,13 @@ def pages(tmp_path_factory):
 @pytest.fixture
 def opened(browser, pages):
     def opened(name="small", width=1600, scheme="light"):
-        browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 500},
-        )
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        browsing.seen_as(browser, width, scheme)
         browser.get(f"file://{pages[name]}")
         return browser.execute_script
 
     yield opened
-    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
-    sent = [
-        e["message"] for e in browser.get_log("performance") if "requestWillBeSent" in e["message"]
-    ]
-    assert all("file://" in message or "data:" in message for message in sent)
+    assert browsing.complaints(browser) == []
+    assert all(address.startswith(("file:", "data:")) for address in browsing.requests(browser))
 
 
 def press(run, selector, key):
