@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,7 @@ OTHERS = tuple(f"# {peer}\n" for peer in PEERS)
 
 # What a page needs and does not show is in a comment of HTML before the block that needs it.
 _CODE = re.compile(r"^```python\n(.*?)^```$|^<!-- setup\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
-APART = "<!-- a program of its own -->"
+_APART = re.compile(r"<!-- a program of its own(?:, with ([\w and]+))? -->")
 
 
 def name_of(page: Path) -> str:
@@ -50,11 +51,16 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def programs(page: Path) -> Iterator[str]:
-    """What a page has in Python, from top to bottom: one program, or several where it says so."""
-    for part in page.read_text(encoding="utf-8").split(APART):
+    """What a page has in Python, from top to bottom: one program, or several where it says so.
+
+    Those that need packages which are not installed are left out.
+    """
+    first, *parts = _APART.split(page.read_text(encoding="utf-8"))
+    for needs, part in [(None, first), *zip(parts[::2], parts[1::2], strict=True)]:
+        packages = needs.split(" and ") if needs else []
         codes = [shown or setup for shown, setup in _CODE.findall(part)]
         own = [code for code in codes if not code.startswith((*EXCERPT, *OTHERS))]
-        if own:
+        if own and all(find_spec(package) for package in packages):
             yield "\n".join(own)
 
 
