@@ -9,6 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow._src.insides.onednn import convolutions, library, pooling
+from tapeflow._src.primitives import sharing
 from tapeflow._src.primitives.nn import conv_kernels, pooling as pools
 
 pytestmark = pytest.mark.skipif(
@@ -27,6 +28,13 @@ def always(monkeypatch):
     yield
     convolutions.convolution.cache_clear()
     pooling.max_pool.cache_clear()
+
+
+@pytest.fixture(params=["all threads", "one thread"])
+def threads(request, monkeypatch):
+    """As on a quiet machine, and as on a busy one."""
+    crowded = request.param == "one thread"
+    monkeypatch.setattr(sharing.Contention, "crowded", lambda self: crowded)
 
 
 def values(*shape):
@@ -49,7 +57,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_is_what_numpy_computes(name, monkeypatch):
+def test_each_is_what_numpy_computes(name, threads, monkeypatch):
     x_shape, w_shape, strides, dilations, padding, groups = CASES[name]
     where = {"strides": strides, "dilations": dilations, "padding": padding, "groups": groups}
     x, w = values(*x_shape), values(*w_shape)
@@ -84,7 +92,7 @@ POOLED = {
 
 @pytest.mark.parametrize("odd", [None, np.nan, -np.inf, np.inf])
 @pytest.mark.parametrize("name", POOLED)
-def test_gradients_of_pooling_are_what_numpy_computes(name, odd, monkeypatch):
+def test_gradients_of_pooling_are_what_numpy_computes(name, odd, threads, monkeypatch):
     shape, window, strides, dilations, padding = POOLED[name]
     where = {"window": window, "strides": strides, "dilations": dilations, "padding": padding}
     x = values(*shape)  # in which many are equal

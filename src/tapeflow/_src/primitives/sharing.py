@@ -48,12 +48,33 @@ class Contention:
         """Whether BLAS's threads may be used now."""
         return perf_counter() >= self.until and not settings.deterministic
 
+    def crowded(self) -> bool:
+        """Whether threads of other libraries are better left alone for now."""
+        return perf_counter() < self.until and not settings.deterministic
+
     def watched(self, work: int, compute: Callable[..., Any], *args: Any) -> Any:
         """Calls a function that leaves work to BLAS's threads, and learns from the time it takes."""
         start = perf_counter()
         result = compute(*args)
         end = perf_counter()
-        if end - start < 0.001 + 4 * work * _time_of_one():
+        self._learn(end - start < 0.001 + 4 * work * _time_of_one(), end)
+        return result
+
+    def compared(self, compute: Callable[..., Any], *args: Any) -> Any:
+        """The same for a method of another library's, whose time is compared with the best it has taken so far."""
+        start = perf_counter()
+        result = compute(*args)
+        end = perf_counter()
+        best = vars(compute.__self__).setdefault("seconds", {})
+        usual = best.get(compute.__name__)
+        if usual is None or end - start < usual:
+            best[compute.__name__] = end - start
+        else:
+            self._learn(end - start < 0.002 + 2 * usual, end)
+        return result
+
+    def _learn(self, quick: bool, end: float) -> None:
+        if quick:
             self.good += 1
             if self.good == 64:
                 self.pause = self.SHORTEST
@@ -61,7 +82,6 @@ class Contention:
             self.good = 0
             self.until = end + self.pause
             self.pause = min(2 * self.pause, self.LONGEST)
-        return result
 
 
 contention = Contention()

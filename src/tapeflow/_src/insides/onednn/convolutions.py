@@ -59,12 +59,13 @@ class _Shape:
 class Convolution:
     """A convolution of float32 with its two gradients, for one shape. Arrays are in C order."""
 
-    def __init__(self, onednn: OneDnn, shape: _Shape, where: Sequence[Any]) -> None:
-        self._onednn, self._shape, self._where = onednn, shape, where
+    def __init__(self, onednn: OneDnn, shape: _Shape, where: Sequence[Any], alone: bool) -> None:
+        self._onednn, self._shape, self._where, self._alone = onednn, shape, where, alone
         layouts = (shape.x, shape.any_w, None, shape.y)
         self._forward = Primitive(
             *(onednn, "convolution_forward", onednn.engine, _FORWARD, _DIRECT),
             *(*layouts, *where, onednn.ours),
+            alone=alone,
         )
         self._reordering: dict[Primitive, Primitive] = {}
 
@@ -73,6 +74,7 @@ class Convolution:
         return Primitive(
             *(onednn, f"convolution_backward_{name}", onednn.engine, _DIRECT),
             *(*layouts, *self._where, hint, onednn.ours),
+            alone=self._alone,
         )
 
     @functools.cached_property
@@ -88,7 +90,9 @@ class Convolution:
         if user not in self._reordering:
             onednn = self._onednn
             layouts = (source[0], onednn.engine, target[0], onednn.engine)
-            self._reordering[user] = Primitive(onednn, "reorder", *layouts, onednn.ours)
+            self._reordering[user] = Primitive(
+                onednn, "reorder", *layouts, onednn.ours, alone=self._alone
+            )
         self._reordering[user].run({_INPUT: source, _RESULT: target})
 
     def _in_order_of(self, user: Primitive, w: np.ndarray) -> Array:
@@ -127,8 +131,9 @@ def convolution(
     dilations: Sizes,
     padding: Pairs,
     groups: int,
+    alone: bool = False,
 ) -> Convolution | None:
-    """The convolution of these shapes, if oneDNN is there, can do it, and it is worth it."""
+    """The convolution of these shapes, by one thread or all, if oneDNN is there, can do it, and it is worth it."""
     if math.prod(y) * math.prod(w[:-1]) < WORTH_IT or min(map(min, padding)) < 0 or len(w) > 5:
         return None
     library = onednn()
@@ -143,7 +148,7 @@ def convolution(
         Dims(*[after for _, after in padding]),
     )
     try:
-        return Convolution(library, _Shape(library, x, w, y, groups), where)
+        return Convolution(library, _Shape(library, x, w, y, groups), where, alone)
     except Failed as error:
         slower(str(error), f"NumPy computes convolutions of {x} with {w}")
         return None

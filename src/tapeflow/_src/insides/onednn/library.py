@@ -86,10 +86,10 @@ class OneDnn:
         for forget in self.forget:
             forget()
 
-    def limit_threads(self) -> None:
-        """Lets this thread compute with as many as are allowed: OpenMP knows a number for each thread."""
+    def limit_threads(self, alone: bool) -> None:
+        """Lets this thread compute alone or with as many as are allowed: OpenMP knows a number for each thread."""
         if self._set_threads is not None:
-            self._set_threads(self.threads)
+            self._set_threads(1 if alone else self.threads)
 
     @property
     def stream(self) -> c_void_p:
@@ -149,11 +149,12 @@ class Primitive:
     Args:
       name: of the function that describes it.
       args: what that function is told.
+      alone: whether one thread computes it.
     """
 
-    def __init__(self, onednn: OneDnn, name: str, *args: Any) -> None:
-        onednn.limit_threads()  # what is described is for this number of threads
-        self._onednn = onednn
+    def __init__(self, onednn: OneDnn, name: str, *args: Any, alone: bool) -> None:
+        onednn.limit_threads(alone)  # what is described is for this number of threads
+        self._onednn, self._alone = onednn, alone
         self.description = onednn.made(f"{name}_primitive_desc_create", *args)
 
     @functools.cached_property
@@ -173,7 +174,7 @@ class Primitive:
     def run(self, arrays: dict[int, Array]) -> None:
         """Computes."""
         onednn = self._onednn
-        onednn.limit_threads()
+        onednn.limit_threads(self._alone)
         arrays = arrays | {_SCRATCH: self.array(_SCRATCH_OF)}
         arguments = (_Argument * len(arrays))()
         try:

@@ -37,16 +37,20 @@ WORTH_IT = 2**16
 class MaxPool:
     """Max pooling for one shape, with its gradient. Arrays are in C order."""
 
-    def __init__(self, library: OneDnn, x: Sizes, y: Sizes, where: tuple[Any, ...]) -> None:
+    def __init__(
+        self, library: OneDnn, x: Sizes, y: Sizes, where: tuple[Any, ...], alone: bool
+    ) -> None:
         self._destroy = library.library.dnnl_memory_desc_destroy
         self._x, self._y = channels_last(library, x), channels_last(library, y)
         self._forward = Primitive(
             *(library, "pooling_forward", library.engine, _FORWARD, _MAXIMUM),
             *(self._x, self._y, *where, library.ours),
+            alone=alone,
         )
         self._backward = Primitive(
             *(library, "pooling_backward", library.engine, _MAXIMUM, self._x, self._y, *where),
             *(self._forward.description, library.ours),
+            alone=alone,
         )
 
     def spread(self, g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
@@ -66,9 +70,15 @@ class MaxPool:
 
 @functools.lru_cache(maxsize=512)
 def max_pool(
-    x: Sizes, y: Sizes, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs
+    x: Sizes,
+    y: Sizes,
+    window: Sizes,
+    strides: Sizes,
+    dilations: Sizes,
+    padding: Pairs,
+    alone: bool = False,
 ) -> MaxPool | None:
-    """The pooling of these shapes, if oneDNN is there, can do it, and it is worth it."""
+    """The pooling of these shapes, by one thread or all, if oneDNN is there, can do it, and it is worth it."""
     if math.prod(x) < WORTH_IT or not math.prod(y) or len(window) > 3:
         return None
     if any(not 0 <= side < k for k, pair in zip(window, padding, strict=True) for side in pair):
@@ -86,7 +96,7 @@ def max_pool(
         Dims(*[after for _, after in padding]),
     )
     try:
-        return MaxPool(library, x, y, where)
+        return MaxPool(library, x, y, where, alone)
     except Failed as error:
         slower(str(error), f"NumPy computes the gradient of pooling {x}")
         return None

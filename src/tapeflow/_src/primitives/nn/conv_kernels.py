@@ -22,7 +22,7 @@ from tapeflow._src.primitives.nn.windows import (
     unfolded,
     unpadded,
 )
-from tapeflow._src.primitives.sharing import MEMORY, shared_out
+from tapeflow._src.primitives.sharing import MEMORY, contention, shared_out
 
 PART = 1 << 20
 """How many elements the matrix of windows has at most, a few rows aside: 4 MB of float32."""
@@ -140,11 +140,12 @@ def by_library(
         "filter_gradient": (a, out, b),
     }
     shapes = [array.shape for array in input_filters_result[name]]
-    found = convolution(*shapes, strides, dilations, padding, groups)
+    alone = contention.crowded()
+    found = convolution(*shapes, strides, dilations, padding, groups, alone)
     if found is None:
         return None
-    compute = getattr(found, name)
-    return lambda: compute(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
+    compute, given = getattr(found, name), (np.ascontiguousarray(a), np.ascontiguousarray(b), out)
+    return lambda: compute(*given) if alone else contention.compared(compute, *given)
 
 
 @_in_single

@@ -21,7 +21,7 @@ from tapeflow._src.insides.onednn.pooling import max_pool as onednn_max_pool
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.nn.windows import Pairs, Sizes, narrowed, output_space, taps
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, invalid
-from tapeflow._src.primitives.sharing import side_by_side
+from tapeflow._src.primitives.sharing import contention, side_by_side
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -115,12 +115,16 @@ def _kept(values: Any, mask: Any) -> Any:
 def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
     if g.shape != y.shape or y.shape != (x.shape[0], *_space(x, **where), x.shape[-1]):
         raise ValueError("shapes do not fit")
-    pool = None
+    pool = alone = None
     if x.dtype == np.float32 == g.dtype and x.flags.c_contiguous and g.flags.c_contiguous:
-        pool = onednn_max_pool(x.shape, y.shape, **where)
+        alone = contention.crowded()
+        pool = onednn_max_pool(x.shape, y.shape, **where, alone=alone)
     if pool is not None and (y > -np.inf).all():  # and none is NaN
         out = np.empty(x.shape, g.dtype)
-        pool.spread(g, x, out)
+        if alone:
+            pool.spread(g, x, out)
+        else:
+            contention.compared(pool.spread, g, x, out)
         return out
     out = np.zeros(x.shape, g.dtype)
     overlap = any(
