@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from time import perf_counter
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class Contention:
         self._learn(end - start < 0.001 + 4 * work * _time_of_one(), end)
         return result
 
-    def compared(self, compute: Callable[..., Any], *args: Any) -> Any:
+    def compared(self, compute: MethodType, *args: Any) -> Any:
         """The same for a method of another library's, whose time is compared with the best it has taken so far."""
         start = perf_counter()
         result = compute(*args)
