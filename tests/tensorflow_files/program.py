@@ -122,6 +122,7 @@ OPS: dict[str, Callable[[Any, Any], Any]] = {
     "images": lambda tf, x: tf.image.resize(x[..., None], [3, 5]),
     "counted": lambda tf, x: tf.cast(tf.range(tf.size(x)), tf.float32) + tf.reshape(x, [-1]),
     "gradient": lambda tf, x: _slope(tf, x),
+    "gradient of gelu": lambda tf, x: _gelu_slope(tf, x),
 }
 """What is written for TensorFlow op by op, of a tensor [None, 4, 3]."""
 
@@ -130,6 +131,13 @@ def _slope(tf: Any, x: Any) -> Any:
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = tf.reduce_sum(tf.tanh(tf.matmul(x, x, transpose_b=True)) ** 2.0)
+    return tape.gradient(y, x)
+
+
+def _gelu_slope(tf: Any, x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.gelu(x, approximate=True)
     return tape.gradient(y, x)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Node
+from tapeflow._src.primitives.nn.activations import GELU_CUBIC, GELU_SCALE
 from tapeflow._src.tensorflow_files.graph_writing import CannotWrite, FunctionWriter, Ref
 from tapeflow._src.tensorflow_files.primitive_ops import along_last, number, pairs, row
 
@@ -34,6 +35,21 @@ def _softmax(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     op = "Softmax" if node.primitive.name == "softmax" else "LogSoftmax"
     rank = len(node.inputs[0].shape)
     return along_last(w, x[0], node.attrs["axis"], rank, lambda value: w.op(op, value))
+
+
+@row("gelu_tanh_gradient")
+def _gelu_gradient(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
+    g, v = x
+    one, scale, square = number(w, 1.0, v), number(w, GELU_SCALE, v), w.op("Square", v)
+
+    def odd(cubic: float) -> Ref:
+        inner = w.op("AddV2", one, w.op("Mul", number(w, cubic, v), square))
+        return w.op("Mul", scale, w.op("Mul", v, inner))
+
+    bent = w.op("Tanh", odd(GELU_CUBIC))
+    slope = w.op("Mul", w.op("Sub", one, w.op("Square", bent)), odd(3 * GELU_CUBIC))
+    both = w.op("AddV2", w.op("AddV2", one, bent), slope)
+    return w.op("Mul", g, w.op("Mul", number(w, 0.5, v), both))
 
 
 # Windows. Arrays are [batch, *space, channels].

@@ -213,10 +213,23 @@ def _selu(w: GraphWriter, x: Ref) -> Ref:
 def _gelu(w: GraphWriter, x: Ref) -> Ref:
     if x.dtype in (float16, float32):
         return w.op("Gelu", x, approximate="tanh")
-    inner = w.op("Add", w.op("Mul", square(w, x), w.constant(GELU_CUBIC, x)), w.constant(1, x))
-    bent = w.op("Tanh", w.op("Mul", w.op("Mul", x, inner), w.constant(GELU_SCALE, x)))
     half = w.op("Mul", x, w.constant(0.5, x))
-    return w.op("Mul", half, w.op("Add", bent, w.constant(1, x)))
+    return w.op("Mul", half, w.op("Add", _gelu_bent(w, x), w.constant(1, x)))
+
+
+def _gelu_bent(w: GraphWriter, x: Ref) -> Ref:
+    inner = w.op("Add", w.op("Mul", square(w, x), w.constant(GELU_CUBIC, x)), w.constant(1, x))
+    return w.op("Tanh", w.op("Mul", w.op("Mul", x, inner), w.constant(GELU_SCALE, x)))
+
+
+@_composed("gelu_tanh_gradient")
+def _gelu_gradient(w: GraphWriter, g: Ref, x: Ref) -> Ref:
+    one, bent = w.constant(1, x), _gelu_bent(w, x)
+    steep = w.op("Add", w.op("Mul", square(w, x), w.constant(3 * GELU_CUBIC, x)), one)
+    steep = w.op("Mul", w.op("Mul", x, steep), w.constant(GELU_SCALE, x))
+    slope = w.op("Mul", w.op("Sub", one, square(w, bent)), steep)
+    both = w.op("Add", w.op("Add", one, bent), slope)
+    return w.op("Mul", g, w.op("Mul", both, w.constant(0.5, x)))
 
 
 @row("leaky_relu")
