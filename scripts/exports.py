@@ -177,11 +177,18 @@ NAMESPACES = {
 """,
         inside=("cluster_resolver", "experimental"),
     ),
+    "distribute.experimental.rpc": Namespace(
+        "`tf.distribute.experimental.rpc`: functions that other processes call."
+    ),
+    "distribute.experimental.partitioners": Namespace(
+        "`tf.distribute.experimental.partitioners`: into how many pieces a variable is cut."
+    ),
     "distribute.cluster_resolver": Namespace(
         "`tf.distribute.cluster_resolver`: who belongs to a job of several processes."
     ),
     "distribute.experimental": Namespace(
-        "`tf.distribute.experimental`: how replicas talk, and what a program does when its machine is taken away."
+        "`tf.distribute.experimental`: how replicas talk, and what a program does when its machine is taken away.",
+        later=("partitioners", "rpc"),
     ),
     "dtypes": Namespace(
         "`tf.dtypes`: the types of elements, and converting between them.", inside=("experimental",)
@@ -271,7 +278,12 @@ NAMESPACES = {
         inside=("experimental",),
     ),
     "test.experimental": Namespace("`tf.test.experimental`: waiting for devices."),
-    "train": Namespace("`tf.train`: checkpoints, and moving averages of variables."),
+    "train": Namespace(
+        "`tf.train`: checkpoints, and moving averages of variables.", inside=("experimental",)
+    ),
+    "train.experimental": Namespace(
+        "`tf.train.experimental`: what checkpoints hold besides variables, and in which files."
+    ),
     "types": Namespace("`tf.types`: what things are.", inside=("experimental",)),
     "types.experimental": Namespace(
         "`tf.types.experimental`: what is a function, and what can become a tensor.",

@@ -24,6 +24,13 @@ OTHER_PARAMETERS = {
     "tf.autodiff.GradientTape": _TAPE,
     "tf.Graph": ["name=None"],
     # In TensorFlow hidden in **kwargs.
+    "tf.nn.RNNCellDeviceWrapper": ["cell", "device", "**kwargs"],
+    "tf.nn.RNNCellDropoutWrapper": [
+        *("cell", "input_keep_prob=1.0", "output_keep_prob=1.0", "state_keep_prob=1.0"),
+        *("variational_recurrent=False", "input_size=None", "dtype=None", "seed=None"),
+        *("dropout_state_filter_visitor=None", "**kwargs"),
+    ],
+    "tf.nn.RNNCellResidualWrapper": ["cell", "residual_fn=None", "**kwargs"],
     "tf.meshgrid": ["*args", "indexing='xy'", "name=None"],
     "tf.print": [
         *("*inputs", "output_stream=None", "end='\\n'", "sep=' '", "summarize=None", "name=None")

@@ -37,11 +37,13 @@ from tapeflow._src.core.dtypes import (
     qint32 as qint32,
     quint8 as quint8,
     quint16 as quint16,
+    resource as resource,
     string as string,
     uint8 as uint8,
     uint16 as uint16,
     uint32 as uint32,
     uint64 as uint64,
+    variant as variant,
 )
 from tapeflow._src.core.indexed_slices import (
     IndexedSlices as IndexedSlices,
@@ -169,6 +171,9 @@ if _typing.TYPE_CHECKING:
         concat as concat, stack as stack, unstack as unstack, split as split, tile as tile,
         repeat as repeat, pad as pad, reverse as reverse, roll as roll, meshgrid as meshgrid
     )
+    from tapeflow._src.ops.control.batch_function import (
+        nondifferentiable_batch_function as nondifferentiable_batch_function
+    )
     from tapeflow._src.ops.control.control_flow import (
         cond as cond, case as case, switch_case as switch_case, while_loop as while_loop,
         control_dependencies as control_dependencies, init_scope as init_scope
@@ -236,6 +241,7 @@ if _typing.TYPE_CHECKING:
         space_to_batch_nd as space_to_batch_nd, batch_to_space as batch_to_space,
         space_to_batch as space_to_batch
     )
+    from tapeflow._src.ops.random.distributions import random_index_shuffle as random_index_shuffle
     from tapeflow._src.ops.random.initializers import (
         zeros_initializer as zeros_initializer, ones_initializer as ones_initializer,
         constant_initializer as constant_initializer,
@@ -308,6 +314,7 @@ __getattr__ = _Missing(
         "io.tensor_messages": "make_tensor_proto make_ndarray",
         "ops.array.creation": "zeros ones zeros_like ones_like fill range linspace",
         "ops.array.moving": "concat stack unstack split tile repeat pad reverse roll meshgrid",
+        "ops.control.batch_function": "nondifferentiable_batch_function",
         "ops.control.control_flow": "cond case switch_case while_loop control_dependencies init_scope",
         "ops.control.functional": "map_fn scan foldl foldr",
         "ops.control.grouping": "group no_op tuple",
@@ -334,6 +341,7 @@ __getattr__ = _Missing(
         "ops.nn.approximate": "approx_top_k",
         "ops.nn.backprops": "conv2d_backprop_input_v2 conv2d_backprop_filter_v2",
         "ops.nn.blocks": "space_to_batch_nd batch_to_space space_to_batch",
+        "ops.random.distributions": "random_index_shuffle",
         "ops.random.initializers": "zeros_initializer ones_initializer constant_initializer random_uniform_initializer random_normal_initializer",
         "ops.reduction.reducing": "reduce_sum reduce_mean reduce_max reduce_min reduce_prod reduce_any reduce_all reduce_logsumexp argmax argmin cumsum",
         "ops.reduction.sorting": "sort argsort searchsorted unique unique_with_counts",

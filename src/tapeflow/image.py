@@ -13,8 +13,8 @@ from tapeflow._src.core.missing import Missing as _Missing
 if _typing.TYPE_CHECKING:
     from tapeflow._src.io.images import (
         decode_image as decode_image, decode_png as decode_png, decode_jpeg as decode_jpeg,
-        decode_bmp as decode_bmp, decode_gif as decode_gif, encode_png as encode_png,
-        encode_jpeg as encode_jpeg, is_jpeg as is_jpeg
+        decode_bmp as decode_bmp, decode_gif as decode_gif, decode_webp as decode_webp,
+        encode_png as encode_png, encode_jpeg as encode_jpeg, is_jpeg as is_jpeg
     )
     from tapeflow._src.io.jpeg import (
         extract_jpeg_shape as extract_jpeg_shape, decode_and_crop_jpeg as decode_and_crop_jpeg,
@@ -75,7 +75,7 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf.image",
     names={
-        "io.images": "decode_image decode_png decode_jpeg decode_bmp decode_gif encode_png encode_jpeg is_jpeg",
+        "io.images": "decode_image decode_png decode_jpeg decode_bmp decode_gif decode_webp encode_png encode_jpeg is_jpeg",
         "io.jpeg": "extract_jpeg_shape decode_and_crop_jpeg adjust_jpeg_quality random_jpeg_quality stateless_random_jpeg_quality",
         "ops.image.augmentation": "random_flip_left_right random_flip_up_down stateless_random_flip_left_right stateless_random_flip_up_down random_brightness stateless_random_brightness random_contrast stateless_random_contrast random_saturation stateless_random_saturation random_hue stateless_random_hue random_crop stateless_random_crop",
         "ops.image.boxes": "draw_bounding_boxes sample_distorted_bounding_box stateless_sample_distorted_bounding_box extract_glimpse",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -271,3 +273,28 @@ def test_tensor_cores_are_told_to_xla_where_there_is_a_gpu(monkeypatch):
     finally:
         tf.config.experimental.enable_tensor_float_32_execution(True)
     assert jax.config.jax_default_matmul_precision is None
+
+
+def test_copies_between_devices_can_be_refused():
+    code = """
+import tapeflow as tf
+cpu, = tf.config.list_physical_devices("CPU")
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+with tf.device("CPU:1"):
+    x, n = tf.ones([3]), tf.range(3)
+y = tf.ones([3])
+tf.config.experimental.set_device_policy("explicit")
+assert (x + 1.0).device.endswith("CPU:1")
+for f in (lambda: x + y, lambda: n + tf.range(3)):
+    try:
+        f()
+    except tf.errors.InvalidArgumentError as error:
+        assert "'explicit'" in str(error) and "CPU:1" in str(error), error
+    else:
+        raise AssertionError
+tf.config.experimental.set_device_policy("silent_for_int32")
+n + tf.range(3)
+tf.config.experimental.set_device_policy(None)
+x + y
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,6 +1,7 @@
 """The user's functions: traced once, called as TensorFlow calls them, and their exceptions."""
 
 import collections
+import threading
 import traceback
 
 import numpy as np
@@ -267,3 +268,25 @@ def test_stop_iteration_in_a_function_is_not_the_end():
 
     with pytest.raises(RuntimeError, match="StopIteration"):
         values(Dataset.range(3).flat_map(stops))
+
+
+def test_functions_can_be_debugged():
+    from tapeflow._src.data.runtime import background
+
+    tf.data.experimental.enable_debug_mode()
+    try:
+        kinds, threads = [], set()
+
+        def f(x):
+            kinds.append(x.symbolic)
+            threads.add(threading.get_ident())
+            return x + 1
+
+        data = tf.data.Dataset.range(4).map(f, num_parallel_calls=3).prefetch(2)
+        assert [int(x) for x in data] == [1, 2, 3, 4]
+        assert kinds == [True, False, False, False, False]
+        assert threads == {threading.get_ident()}
+        with pytest.raises(ValueError, match="outside"):
+            tf.function(tf.data.experimental.enable_debug_mode)()
+    finally:
+        background.debugging.on = False

@@ -5,6 +5,9 @@ from __future__ import annotations
 SIGNATURES: dict[str, str] = {
     "tf.meshgrid": "its `indexing` is among TensorFlow's `**kwargs`",
     "tf.print": "its options are among TensorFlow's `**kwargs`",
+    "tf.nn.RNNCellDeviceWrapper": "its arguments are among TensorFlow's `**kwargs`",
+    "tf.nn.RNNCellDropoutWrapper": "its arguments are among TensorFlow's `**kwargs`",
+    "tf.nn.RNNCellResidualWrapper": "its arguments are among TensorFlow's `**kwargs`",
     "tf.Graph": "it may have a name",
     "tf.Operation": "graphs make them",
     "tf.autodiff.GradientMismatch": "an addition",

@@ -157,3 +157,38 @@ def test_without_pillow_the_error_says_what_to_install(monkeypatch):
     contents = tf.io.encode_png(np.zeros((1, 1, 1), np.uint8))  # needs nothing
     with pytest.raises(ImportError, match="pip install pillow"):
         tf.io.decode_png(contents)
+
+
+def _webp(pixels: np.ndarray, **options: object) -> bytes:
+    import io
+
+    from PIL import Image
+
+    file = io.BytesIO()
+    first, *others = [Image.fromarray(p) for p in pixels]
+    more = {"save_all": True, "append_images": others} if others else {}
+    first.save(file, "webp", lossless=True, exact=True, **more, **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+@pytest.mark.parametrize("frames", [1, 2])
+def test_webp_files(channels, frames):
+    pixels = np.random.default_rng(1).integers(0, 255, (frames, 4, 5, channels), np.uint8)
+    pixels[..., 3:] |= 1  # what is fully transparent may have any colour
+    contents = _webp(pixels)
+    for f in (tf.io.decode_webp, tf.function(tf.image.decode_webp)):
+        np.testing.assert_array_equal(f(contents), pixels)
+    np.testing.assert_array_equal(tf.io.decode_webp(contents, channels), pixels)
+    np.testing.assert_array_equal(tf.io.decode_image(contents), pixels)
+    np.testing.assert_array_equal(tf.io.decode_image(contents, expand_animations=False), pixels[0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"{channels} channels"):
+        tf.io.decode_webp(contents, channels=7 - channels)
+
+
+def test_webp_files_that_are_none():
+    for contents in (b"RIFF", b"RIFF0000WAVE", b"RIFF\x04\0\0\0WEBP"):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.decode_webp(contents)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="0, 3 or 4"):
+        tf.io.decode_webp(b"", channels=1)

@@ -13,6 +13,8 @@ from tapeflow._src.core.dtypes import DType
 
 STATE = np.array([12345, 2**63 + 7, 3 << 40], np.uint64)
 OTHER = np.array([2**64 - 1, 5, 0], np.uint64)
+_KEY = np.array([498247692, 5, -8])
+_ROUNDS = {"rounds": 4}
 FLOATS = (dtypes.float64, dtypes.float32)
 SHAPES: list[tuple[int, ...]] = [(), (5,), (2, 3), (0, 2)]
 
@@ -73,9 +75,14 @@ SAMPLES: dict[str, list[Sample]] = {
         Sample((STATE, real(0, 2))),
     ],
     "random_index_shuffle": [
-        Sample((np.arange(7, dtype=np.int32), np.array([5, -8]), np.array(900, np.int32))),
-        Sample((np.array(3), np.array([1, 2], np.int32), np.array([50_000, 2**20, 2**40]))),
-        Sample((np.array(0), np.array([1, 2]), np.array(0))),
+        Sample((np.arange(7, dtype=np.int32), _KEY, np.array(900, np.int32)), {"rounds": 4}),
+        Sample(
+            (np.array(3), _KEY.astype(np.int32), np.array([50_000, 2**20, 2**40])), {"rounds": 8}
+        ),
+        Sample(
+            (np.array(3), np.stack([_KEY, _KEY[::-1]]), np.array([50_000, 2**20])), {"rounds": 6}
+        ),
+        Sample((np.array(0), _KEY, np.array(0)), {"rounds": 4}),
     ],
     "random_categorical": [
         Sample((STATE, real(3, 4)), {"num_samples": 6, "dtype": dtypes.int64}, low_precision=False),
@@ -217,10 +224,16 @@ def _stateless(seed: np.ndarray) -> np.ndarray:
     return np.array([0, w[2] + (w[3] << 32), w[0] + (w[1] << 32)], np.uint64)
 
 
-def _index_shuffle(index: np.ndarray, seed: np.ndarray, max_index: np.ndarray) -> Any:
+# A bit for each key after the third, as many as a word has.
+_Z = "10101111011100000011010010011000101000010001111110010110110011"
+
+
+def _index_shuffle(
+    index: np.ndarray, seed: np.ndarray, max_index: np.ndarray, *, rounds: int
+) -> Any:
     """The cipher, one bit after the other."""
 
-    def encrypted(value: int, size: int) -> int:
+    def encrypted(value: int, size: int, words: tuple[int, ...]) -> int:
         def bits(x: int) -> list[int]:
             return [x >> i & 1 for i in range(size)]
 
@@ -234,25 +247,28 @@ def _index_shuffle(index: np.ndarray, seed: np.ndarray, max_index: np.ndarray) -
         def added(*xs: list[int]) -> list[int]:
             return [sum(column) % 2 for column in zip(*xs, strict=True)]
 
-        keys = [bits(k) for k in (498247692, *(int(s) % 2**32 for s in seed))]
-        last = keys[2]
-        keys.append(added(bits(0xFFFFFFFD), keys[0], turned(last, -3), turned(last, -4)))
+        keys = [bits(k) for k in words]
+        for i in range(rounds - 3):
+            constant = bits(0xFFFFFFFC | int((_Z[:size] + "0" * rounds)[i]))
+            keys.append(added(constant, keys[-3], turned(keys[-1], -3), turned(keys[-1], -4)))
         right, left = bits(value), bits(value >> size)
-        for one, two in (keys[:2], keys[2:]):
-            left = added(left, mixed(right), one)
-            right = added(right, mixed(left), two)
+        for i in range(0, rounds, 2):
+            left = added(left, mixed(right), keys[i])
+            right = added(right, mixed(left), keys[i + 1])
         return sum(bit << i for i, bit in enumerate(right + left))
 
-    def shuffled(i: int, most: int) -> int:
+    def shuffled(i: int, most: int, *seeds: int) -> int:
+        words = tuple(int(s) % 2**32 for s in seeds)
         if most == 0:
             return 0
         half = max(8, math.ceil(math.ceil(math.log2(most)) / 2))
-        value = encrypted(i, half)
+        value = encrypted(i, half, words)
         while value > most:
-            value = encrypted(value, half)
+            value = encrypted(value, half, words)
         return value
 
-    return np.vectorize(shuffled, otypes=[np.int64])(index, max_index).astype(index.dtype)
+    words = np.moveaxis(seed, -1, 0)
+    return np.vectorize(shuffled, otypes=[np.int64])(index, max_index, *words).astype(index.dtype)
 
 
 REFERENCES: dict[str, Reference] = {
@@ -296,12 +312,10 @@ MISTAKES: dict[str, list[Mistake]] = {
         Mistake((STATE, ints(2), ints()), _DRAW, "random.uniform", ("minval",), (1,)),
     ],
     "random_index_shuffle": [
-        Mistake(
-            (np.array(5), np.array([1, 2]), np.array(4)), op="index_shuffle", says=("5",), shapes=()
-        ),
-        Mistake((ints(3), np.array([1, 2]), ints(2)), op="index_shuffle", shapes=(0, 2)),
-        Mistake((ints(3), ints(3), ints()), op="index_shuffle", shapes=(1,)),
-        Mistake((real(3), ints(2), real(3)), op="index_shuffle", says=("float64",), shapes=(0,)),
+        Mistake((np.array(5), _KEY, np.array(4)), _ROUNDS, "index_shuffle", ("5",), ()),
+        Mistake((ints(3), _KEY, ints(2)), _ROUNDS, "index_shuffle", (), (0, 2)),
+        Mistake((ints(3), ints(2), ints()), _ROUNDS, "index_shuffle", (), (1,)),
+        Mistake((real(3), ints(3), real(3)), _ROUNDS, "index_shuffle", ("float64",), (0,)),
     ],
     "random_categorical": [
         Mistake((STATE, ints(2, 3)), _CHOOSE, "categorical", ("int32",), (1,)),

@@ -26,7 +26,8 @@ if _typing.TYPE_CHECKING:
         list_logical_devices as list_logical_devices, get_visible_devices as get_visible_devices,
         set_visible_devices as set_visible_devices,
         get_logical_device_configuration as get_virtual_device_configuration,
-        set_logical_device_configuration as set_virtual_device_configuration
+        set_logical_device_configuration as set_virtual_device_configuration,
+        get_device_policy as get_device_policy, set_device_policy as set_device_policy
     )
     from tapeflow._src.core.settings import enable_op_determinism as enable_op_determinism
 # fmt: on
@@ -36,7 +37,7 @@ __getattr__ = _Missing(
     "tf.config.experimental",
     names={
         "config.experimental": "set_memory_growth get_memory_growth get_device_details get_memory_info reset_memory_stats get_memory_usage enable_tensor_float_32_execution tensor_float_32_execution_enabled get_synchronous_execution set_synchronous_execution",
-        "config.placement": "VirtualDeviceConfiguration:LogicalDeviceConfiguration list_physical_devices list_logical_devices get_visible_devices set_visible_devices get_virtual_device_configuration:get_logical_device_configuration set_virtual_device_configuration:set_logical_device_configuration",
+        "config.placement": "VirtualDeviceConfiguration:LogicalDeviceConfiguration list_physical_devices list_logical_devices get_visible_devices set_visible_devices get_virtual_device_configuration:get_logical_device_configuration set_virtual_device_configuration:set_logical_device_configuration get_device_policy set_device_policy",
         "core.settings": "enable_op_determinism",
     },
 )

@@ -15,6 +15,7 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.data.csv_dataset import (
         CsvDataset as CsvDataset, make_csv_dataset as make_csv_dataset
     )
+    from tapeflow._src.data.debugging import enable_debug_mode as enable_debug_mode
     from tapeflow._src.data.example_datasets import (
         parse_example_dataset as parse_example_dataset,
         make_batched_features_dataset as make_batched_features_dataset
@@ -61,6 +62,7 @@ __getattr__ = _Missing(
     names={
         "data.auto_shard": "AutoShardPolicy",
         "data.csv_dataset": "CsvDataset make_csv_dataset",
+        "data.debugging": "enable_debug_mode",
         "data.example_datasets": "parse_example_dataset make_batched_features_dataset",
         "data.experimental": "Counter cardinality get_single_element get_next_as_optional get_structure assert_cardinality dense_to_ragged_batch dense_to_sparse_batch enumerate_dataset shuffle_and_repeat unbatch unique ignore_errors take_while scan prefetch_to_device copy_to_device INFINITE_CARDINALITY UNKNOWN_CARDINALITY choose_from_datasets sample_from_datasets",
         "data.keyed": "DatasetInitializer table_from_dataset index_table_from_dataset",

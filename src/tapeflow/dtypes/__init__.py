@@ -29,11 +29,13 @@ from tapeflow._src.core.dtypes import (
     qint32 as qint32,
     quint8 as quint8,
     quint16 as quint16,
+    resource as resource,
     string as string,
     uint8 as uint8,
     uint16 as uint16,
     uint32 as uint32,
     uint64 as uint64,
+    variant as variant,
 )
 from tapeflow._src.core.missing import Missing as _Missing
 from tapeflow._src.ops.array.shaping import cast as cast

@@ -30,6 +30,9 @@ if _typing.TYPE_CHECKING:
         function_executor_type as function_executor_type
     )
     from tapeflow._src.data.optional import Optional as Optional
+    from tapeflow._src.extension.batch_encoder import (
+        ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
+    )
     from tapeflow._src.extension.dispatching import (
         dispatch_for_api as dispatch_for_api,
         dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis,
@@ -41,6 +44,7 @@ if _typing.TYPE_CHECKING:
         ExtensionTypeSpec as ExtensionTypeSpec, ExtensionType as ExtensionType,
         BatchableExtensionType as BatchableExtensionType
     )
+    from tapeflow._src.ragged.row_partition import RowPartition as RowPartition
     from tapeflow._src.ragged.shape import DynamicRaggedShape as DynamicRaggedShape
 # fmt: on
 # isort: on
@@ -51,8 +55,10 @@ __getattr__ = _Missing(
     names={
         "config.executors": "async_scope async_clear_error function_executor_type",
         "data.optional": "Optional",
+        "extension.batch_encoder": "ExtensionTypeBatchEncoder",
         "extension.dispatching": "dispatch_for_api dispatch_for_unary_elementwise_apis dispatch_for_binary_elementwise_apis dispatch_for_binary_elementwise_assert_apis unregister_dispatch_for",
         "extension.extension_type": "ExtensionTypeSpec ExtensionType BatchableExtensionType",
+        "ragged.row_partition": "RowPartition",
         "ragged.shape": "DynamicRaggedShape",
     },
 )

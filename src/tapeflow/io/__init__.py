@@ -22,8 +22,8 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.io.graph_messages import write_graph as write_graph
     from tapeflow._src.io.images import (
         decode_image as decode_image, decode_png as decode_png, decode_jpeg as decode_jpeg,
-        decode_bmp as decode_bmp, decode_gif as decode_gif, encode_png as encode_png,
-        encode_jpeg as encode_jpeg, is_jpeg as is_jpeg
+        decode_bmp as decode_bmp, decode_gif as decode_gif, decode_webp as decode_webp,
+        encode_png as encode_png, encode_jpeg as encode_jpeg, is_jpeg as is_jpeg
     )
     from tapeflow._src.io.jpeg import (
         extract_jpeg_shape as extract_jpeg_shape, decode_and_crop_jpeg as decode_and_crop_jpeg
@@ -62,7 +62,7 @@ __getattr__ = _Missing(
         "io.decode_csv": "decode_csv",
         "io.files": "read_file write_file matching_files match_filenames_once decode_raw decode_compressed encode_base64 decode_base64",
         "io.graph_messages": "write_graph",
-        "io.images": "decode_image decode_png decode_jpeg decode_bmp decode_gif encode_png encode_jpeg is_jpeg",
+        "io.images": "decode_image decode_png decode_jpeg decode_bmp decode_gif decode_webp encode_png encode_jpeg is_jpeg",
         "io.jpeg": "extract_jpeg_shape decode_and_crop_jpeg",
         "io.records": "TFRecordOptions TFRecordWriter",
         "io.tensor_proto": "serialize_tensor parse_tensor",

@@ -12,6 +12,11 @@ from tapeflow.nn import experimental as experimental
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
+    from tapeflow._src.keras.cell_wrappers import (
+        RNNCellDropoutWrapper as RNNCellDropoutWrapper,
+        RNNCellResidualWrapper as RNNCellResidualWrapper,
+        RNNCellDeviceWrapper as RNNCellDeviceWrapper
+    )
     from tapeflow._src.ops.elementwise.functions import (
         tanh as tanh, sigmoid as sigmoid, softplus as softplus, softsign as softsign
     )
@@ -59,6 +64,9 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.ops.nn.labels import (
         collapse_repeated as collapse_repeated, ctc_unique_labels as ctc_unique_labels
     )
+    from tapeflow._src.ops.nn.learned_candidates import (
+        learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+    )
     from tapeflow._src.ops.nn.losses import (
         softmax as softmax, log_softmax as log_softmax,
         softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
@@ -100,6 +108,7 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf.nn",
     names={
+        "keras.cell_wrappers": "RNNCellDropoutWrapper RNNCellResidualWrapper RNNCellDeviceWrapper",
         "ops.elementwise.functions": "tanh sigmoid softplus softsign",
         "ops.nn.activations": "relu relu6 leaky_relu crelu elu selu gelu silu l2_normalize moments batch_normalization zero_fraction bias_add embedding_lookup top_k in_top_k swish",
         "ops.nn.approximate": "approx_max_k approx_min_k",
@@ -114,6 +123,7 @@ __getattr__ = _Missing(
         "ops.nn.fractional": "fractional_max_pool fractional_avg_pool",
         "ops.nn.isotonic": "isotonic_regression",
         "ops.nn.labels": "collapse_repeated ctc_unique_labels",
+        "ops.nn.learned_candidates": "learned_unigram_candidate_sampler",
         "ops.nn.losses": "softmax log_softmax softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits sigmoid_cross_entropy_with_logits weighted_cross_entropy_with_logits log_poisson_loss l2_loss",
         "ops.nn.morphology": "dilation2d erosion2d",
         "ops.nn.pooling": "max_pool1d max_pool2d max_pool3d max_pool max_pool_with_argmax avg_pool1d avg_pool2d avg_pool3d avg_pool pool local_response_normalization lrn",

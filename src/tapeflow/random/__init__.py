@@ -18,6 +18,9 @@ if _typing.TYPE_CHECKING:
         fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
         all_candidate_sampler as all_candidate_sampler
     )
+    from tapeflow._src.ops.nn.learned_candidates import (
+        learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+    )
     from tapeflow._src.ops.random.distributions import (
         gamma as gamma, stateless_gamma as stateless_gamma, poisson as poisson,
         stateless_poisson as stateless_poisson, stateless_binomial as stateless_binomial,
@@ -42,6 +45,7 @@ __getattr__ = _Missing(
     "tf.random",
     names={
         "ops.nn.candidates": "uniform_candidate_sampler log_uniform_candidate_sampler fixed_unigram_candidate_sampler all_candidate_sampler",
+        "ops.nn.learned_candidates": "learned_unigram_candidate_sampler",
         "ops.random.distributions": "gamma stateless_gamma poisson stateless_poisson stateless_binomial stateless_parameterized_truncated_normal split fold_in",
         "ops.random.generator": "Algorithm create_rng_state Generator get_global_generator set_global_generator",
         "ops.random.numbers": "set_seed normal truncated_normal uniform shuffle categorical stateless_normal stateless_truncated_normal stateless_uniform stateless_categorical",

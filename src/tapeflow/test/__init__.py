@@ -13,6 +13,7 @@ from tapeflow.test import experimental as experimental
 # fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow._src.io.graph_messages import assert_equal_graph_def as assert_equal_graph_def
+    from tapeflow._src.tools.benchmark import Benchmark as Benchmark
     from tapeflow._src.tools.test_case import (
         main as main, TestCase as TestCase, compute_gradient as compute_gradient,
         is_gpu_available as is_gpu_available, gpu_device_name as gpu_device_name,
@@ -32,6 +33,7 @@ __getattr__ = _Missing(
     "tf.test",
     names={
         "io.graph_messages": "assert_equal_graph_def",
+        "tools.benchmark": "Benchmark",
         "tools.test_case": "main TestCase compute_gradient is_gpu_available gpu_device_name is_built_with_cuda is_built_with_rocm is_built_with_gpu_support is_built_with_xla",
         "tools.test_conditions": "disable_with_predicate is_cpu_target_available with_eager_op_as_function",
     },

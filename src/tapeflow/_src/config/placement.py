@@ -219,3 +219,36 @@ def set_default_placement(policy: str) -> None:
             f"tf.config.set_default_placement: expected 'large', 'all' or 'cpu', got {policy!r}"
         )
     devices.policy = policy
+
+
+@export("config.experimental.get_device_policy")
+def get_device_policy() -> str:
+    """What happens where an op has inputs on several devices: what `set_device_policy` has said.
+
+    >>> tf.config.experimental.get_device_policy()
+    'silent'
+    """
+    return devices.copies
+
+
+@export("config.experimental.set_device_policy")
+def set_device_policy(device_policy: str | None) -> None:
+    """Says what happens where an op has inputs on several devices.
+
+    >>> tf.config.experimental.set_device_policy("explicit")
+    >>> tf.config.experimental.get_device_policy()
+    'explicit'
+    >>> tf.config.experimental.set_device_policy(None)
+
+    Scalars go along with a call, and are no copies.
+
+    Args:
+      device_policy: `"silent"`, which is the default and None: they are copied; `"warn"`: so, with a warning;
+        `"explicit"`: it is an error; `"silent_for_int32"`: it is one, but for tensors of int32.
+    """
+    known = ("silent", "silent_for_int32", "warn", "explicit")
+    if device_policy is not None and device_policy not in known:
+        raise ValueError(
+            f"Invalid argument `device_policy`: {device_policy!r}. Use one of {', '.join(known)}, or None."
+        )
+    devices.copies = device_policy or "silent"

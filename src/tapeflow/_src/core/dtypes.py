@@ -68,9 +68,9 @@ class DType:
         is_bool: whether it is `tf.bool`.
         is_numeric: whether arithmetic is defined on it (not so for the 8-bit floats).
         is_differentiable: whether gradients flow through it: floating or complex.
-        is_numpy_compatible: whether NumPy can hold it, which is true of every type here.
+        is_numpy_compatible: whether NumPy can hold it: not so `tf.resource` and `tf.variant`.
         is_quantized: whether it is one of `tf.qint8` and its like. Tensors of it hold, and say so, plain integers.
-        size: the bytes of one element; 0 for strings, which have no fixed size.
+        size: the bytes of one element; 0 for strings and handles, which have no fixed size.
     """
 
     __slots__ = (
@@ -235,6 +235,10 @@ _NARROW = {
 }
 
 
+# Of what is no array: variables and tables, datasets.
+_HANDLES = ("resource", "variant")
+
+
 def _define(name: str, scalar: type[Any], enum: int) -> DType:
     self = object.__new__(DType)
     self.name = name
@@ -246,13 +250,13 @@ def _define(name: str, scalar: type[Any], enum: int) -> DType:
     self.is_unsigned = name.startswith("uint")
     self.is_complex = name.startswith("complex")
     self.is_bool = name == "bool"
-    self.is_numeric = not (self.is_bool or name == "string" or name in _NARROW)
+    self.is_numeric = not (self.is_bool or name == "string" or name in (*_NARROW, *_HANDLES))
     self.is_differentiable = self.is_floating or self.is_complex
-    self.is_numpy_compatible = True
+    self.is_numpy_compatible = name not in _HANDLES
     self.is_quantized = name.startswith("q")
     self.size = 0 if name == "string" else self.np_dtype.itemsize
     _BY_KEY[name] = _BY_KEY[enum] = self
-    if not self.is_quantized:  # their arrays are those of other integers
+    if not self.is_quantized and name not in _HANDLES:  # their arrays are those of other dtypes
         _BY_KEY[scalar] = _BY_KEY[self.np_dtype] = _BY_NUMPY[self.np_dtype] = self
     return self
 
@@ -284,6 +288,9 @@ quint16 = _define("quint16", np.uint16, 16)
 QUANTIZED_DTYPES = frozenset((qint8, qint16, qint32, quint8, quint16))
 # Strings are `bytes` in an array of objects: NumPy's own string types have a fixed width.
 string = _define("string", object, 7)
+# Their arrays are of a dtype that no tensor has, so that none is made of numbers.
+resource = _define("resource", np.void, 20)
+variant = _define("variant", np.void, 21)
 
 _BY_KEY |= {
     "half": float16,
@@ -393,7 +400,9 @@ export_value("int16", "int16", "dtypes.int16")
 export_value("int32", "int32", "dtypes.int32")
 export_value("int64", "int64", "dtypes.int64")
 export_value("int8", "int8", "dtypes.int8")
+export_value("resource", "resource", "dtypes.resource")
 export_value("string", "string", "dtypes.string")
+export_value("variant", "variant", "dtypes.variant")
 export_value("uint16", "uint16", "dtypes.uint16")
 export_value("uint32", "uint32", "dtypes.uint32")
 export_value("uint64", "uint64", "dtypes.uint64")

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.io.cluster_messages import ClusterDef, JobDef
 
 
 @export("train.ClusterSpec")
@@ -18,13 +19,15 @@ class ClusterSpec:
     (2, '10.0.0.2:2222')
 
     Args:
-      cluster: for each role a list of addresses, or a dictionary of them by numbers.
+      cluster: for each role a list of addresses, or a dictionary of them by numbers. A `tf.train.ClusterDef`, too.
     """
 
     def __init__(self, cluster: Any) -> None:
         self._tasks: dict[str, dict[int, Any]] = {}
         if isinstance(cluster, ClusterSpec):
             cluster = cluster.as_dict()
+        if isinstance(cluster, ClusterDef):
+            cluster = {job.name: dict(job.tasks) for job in cluster.job}
         if not isinstance(cluster, Mapping):
             raise TypeError(
                 "ClusterSpec: cluster must be a dictionary from names of jobs to lists of addresses, got "
@@ -63,6 +66,11 @@ class ClusterSpec:
             whole = bool(tasks) and max(tasks) + 1 == len(tasks)
             found[job] = self.job_tasks(job) if whole else dict(sorted(tasks.items()))
         return found
+
+    def as_cluster_def(self) -> ClusterDef:
+        """The same as a message. Its roles are sorted."""
+        jobs = [JobDef(name=job, tasks=tasks) for job, tasks in sorted(self._tasks.items())]
+        return ClusterDef(job=jobs)
 
     @property
     def jobs(self) -> list[str]:

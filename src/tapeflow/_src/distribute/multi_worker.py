@@ -13,7 +13,6 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.system import jax_loading
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from tapeflow._src.distribute.communication import (
     CommunicationImplementation,
     CommunicationOptions,
@@ -24,6 +23,10 @@ from tapeflow._src.distribute.job import Job
 from tapeflow._src.distribute.mirrored import devices_in_use, full_name
 from tapeflow._src.distribute.reduce_op import ReduceOp, gathered, reduced
 from tapeflow._src.distribute.replica import own
+from tapeflow._src.distribute.resolvers.cluster_resolver import (
+    ClusterResolver,
+    TFConfigClusterResolver,
+)
 from tapeflow._src.distribute.strategy import Strategy
 from tapeflow._src.distribute.values import local
 

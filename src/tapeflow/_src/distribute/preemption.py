@@ -258,3 +258,60 @@ class PreemptionCheckpointHandler:
 
 def _leave() -> None:
     sys.exit(RESTART)
+
+
+@export("distribute.experimental.PreemptionWatcher")
+class PreemptionWatcher:
+    """Notes that this process, or another worker of its job, was told to end by SIGTERM.
+
+    >>> import signal
+    >>> before = signal.getsignal(signal.SIGTERM)
+    >>> watcher = tf.distribute.experimental.PreemptionWatcher()
+    >>> watcher.preemption_message is None
+    True
+    >>> signal.raise_signal(signal.SIGTERM)
+    >>> watcher.preemption_message
+    'SIGTERM'
+    >>> _ = signal.signal(signal.SIGTERM, before)
+
+    From then on SIGTERM does not end the process by itself. `tf.distribute.experimental.PreemptionCheckpointHandler`
+    saves before the end.
+
+    Attributes:
+      preemption_message: None until then.
+    """
+
+    def __init__(self) -> None:
+        self._message: str | None = None
+        self._told = threading.Event()
+        exchange = current_exchange()
+        name = f"preemption watcher {next(_numbers)}"
+        if exchange is not None:
+            job = exchange.job
+            job.on_notice(name, self._noted)
+            # A handler of signals may interrupt a message that is being sent, so a thread sends it.
+            threading.Thread(
+                target=lambda: (self._told.wait(), job.notice(name)),
+                name="tapeflow preemption watcher",
+                daemon=True,
+            ).start()
+        before = signal.getsignal(signal.SIGTERM)
+
+        def handler(number: int, frame: Any) -> None:
+            self._noted()
+            self._told.set()
+            if callable(before):
+                before(number, frame)
+
+        signal.signal(signal.SIGTERM, handler)
+
+    def _noted(self) -> None:
+        self._message = "SIGTERM"
+
+    @property
+    def preemption_message(self) -> str | None:
+        """What was told, or None."""
+        return self._message
+
+    def block_until_worker_exit(self) -> None:
+        """Accepted for compatibility: a process here does not outlive the workers of its job."""

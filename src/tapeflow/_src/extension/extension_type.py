@@ -13,8 +13,10 @@ from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.spec import TensorSpec, TypeSpec
+from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.core.spec import TypeSpec
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.extension.batch_encoder import ExtensionTypeBatchEncoder
 from tapeflow._src.extension.fields import (
     check_annotation,
     converted,
@@ -315,40 +317,53 @@ class ExtensionType(_Frozen, CompositeTensor, metaclass=_Maker):
 
 
 class _BatchableSpec(ExtensionTypeSpec):
-    """Batches are made of batches of each field."""
+    """Batches are made as the encoder of the class says: by default of batches of each field."""
+
+    @property
+    def _encoder(self) -> ExtensionTypeBatchEncoder:
+        return self.value_type.__batch_encoder__  # pyright: ignore[reportAttributeAccessIssue]
 
     def _batch(self, size: int | None) -> Any:
-        return self._changed(lambda spec: spec._batch(size))
+        return self._encoder.batch(self, size)
 
     def _unbatch(self) -> Any:
-        return self._changed(lambda spec: spec._unbatch())
+        return self._encoder.unbatch(self)
 
     def _stack(self, values: Any) -> Any:
-        """Objects as one: each tensor in them is stacked."""
-        columns = zip(*[self._to_components(value) for value in values], strict=True)
-        specs = self._component_specs
+        """Objects as one: each tensor that they are encoded as is stacked."""
+        encoded = [self._encoder.encode(self, value) for value in values]
+        columns = zip(*[nest.flatten(each) for each in encoded], strict=True)
         stacked = [
-            moving.stack(list(column)) if isinstance(spec, TensorSpec) else spec._stack(column)
-            for spec, column in zip(specs, columns, strict=True)
+            moving.stack(list(column))
+            if isinstance(column[0], Tensor)
+            else column[0]._type_spec._stack(column)
+            for column in columns
         ]
-        return self._batch(len(values))._from_components(stacked)
+        whole = nest.pack_sequence_as(encoded[0], stacked)
+        return self._encoder.decode(self._batch(len(values)), whole)
 
     def _rows(self, value: Any) -> list[Any]:
         """One object for each row."""
+        encoded = self._encoder.encode(self, value, minimum_rank=1)
         columns = [
             list(x) if isinstance(x, Tensor) else x._type_spec._rows(x)
-            for x in self._to_components(value)
+            for x in nest.flatten(encoded)
         ]
         row = self._unbatch()
-        return [row._from_components(parts) for parts in zip(*columns, strict=True)]
+        return [
+            self._encoder.decode(row, nest.pack_sequence_as(encoded, list(parts)))
+            for parts in zip(*columns, strict=True)
+        ]
 
-    def _changed(self, change: Any) -> Any:
+    def changed(self, change: Any) -> Any:
+        """The spec with others in the place of those inside of it."""
+
         def of(value: Any) -> Any:
             if isinstance(value, dict):
                 return {key: of(item) for key, item in value.items()}
             if isinstance(value, tuple):
                 return tuple([of(item) for item in value])
-            return change(value) if isinstance(value, TypeSpec) else value
+            return change(value) if isinstance(value, (TypeSpec, TensorShape)) else value
 
         return self._deserialize(tuple([(n, of(v)) for n, v in self._values().items()]))
 
@@ -365,6 +380,7 @@ class BatchableExtensionType(ExtensionType):
     """
 
     _spec_base = _BatchableSpec
+    __batch_encoder__ = ExtensionTypeBatchEncoder()
 
 
 @export("experimental.extension_type.as_dict")

@@ -14,7 +14,6 @@ from tapeflow._src.function import description
 from tapeflow._src.function.signature import (
     ObjectKey,
     Signature,
-    SpecKey,
     TensorKey,
     VariableKey,
     fitted,
@@ -23,6 +22,7 @@ from tapeflow._src.function.signature import (
     key_of,
     keys_of,
 )
+from tapeflow._src.function.trace_types import SpecKey, TraceKey
 
 
 class Binding:
@@ -76,7 +76,7 @@ class Binding:
         for i, key in enumerate(self._keys):
             if type(key) is TensorKey:
                 leaves[i] = self._tensor(key, leaves[i], args, kwargs)
-            elif type(key) is SpecKey and key.covers(key_of(leaves[i])):
+            elif type(key) in (SpecKey, TraceKey) and key.covers(key_of(leaves[i])):
                 continue
             elif (key_of(leaves[i]) if numbers is None else numbers[i]) != key:
                 what = flattened(self._arguments)[i]

@@ -28,7 +28,6 @@ from tapeflow._src.function.graph_function import GraphFunction, sizes_in, symbo
 from tapeflow._src.function.signature import (
     ObjectKey,
     Signature,
-    SpecKey,
     TensorKey,
     VariableKey,
     composed,
@@ -36,6 +35,7 @@ from tapeflow._src.function.signature import (
     form_of,
     packed,
 )
+from tapeflow._src.function.trace_types import SAID, SpecKey, described
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph
@@ -86,7 +86,9 @@ class ConcreteFunction:
         outside = context.tracer
         tracer.enclosing = outside
         stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
-        given = [k.spec if type(k) is SpecKey else x for k, x in zip(keys, stand_ins, strict=True)]
+        given = [
+            k.traced(x) if type(k) in SAID else x for k, x in zip(keys, stand_ins, strict=True)
+        ]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
         with span("trace", f"trace {signature.name}"), tracing_lock, around, tracer.whole():
             for i in self._positions:
@@ -248,6 +250,8 @@ class ConcreteFunction:
     def structured_input_signature(self) -> Any:
         """The arguments, with a `tf.TensorSpec` for each tensor."""
         return self._arguments
+
+    function_type = property(described)
 
     @property
     def structured_outputs(self) -> Any:

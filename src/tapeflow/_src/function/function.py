@@ -15,7 +15,7 @@ from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function import alternatives
+from tapeflow._src.function import alternatives, trace_types
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.retracing import RetracingWatch, watch_for
 from tapeflow._src.function.signature import Signature, TensorKey, flattened, form_of, keys_of
@@ -92,6 +92,11 @@ class Function:
         if self._signature is None:
             self._signature = Signature(self._python_function, self._options["input_signature"])
         return self._signature
+
+    @property
+    def function_type(self) -> trace_types.FunctionType:
+        """Its parameters."""
+        return trace_types.FunctionType(list(self.signature.parameters.parameters.values()))
 
     @property
     def input_signature(self) -> Any:

@@ -1,7 +1,7 @@
 """What a call of a traced function is like: which arguments are tensors, and which trace fits.
 
-Tensors count by dtype and shape, variables by dtype, shape and which of them are the same, Python values by their type
-and value, structures by their form, and other objects as they compare, without being kept alive.
+Tensors count by dtype and shape, variables by these and by which are the same, Python values by type and value,
+structures by their form, and other objects as they say or as they compare, without being kept alive.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.function.trace_types import SpecKey, trace_key
 
 Shape = tuple[int | None, ...]
-
 
 # Keys: what a trace depends on in one argument.
 
@@ -75,33 +75,6 @@ class TensorKey:
 
     def __repr__(self) -> str:
         return repr(self.spec())
-
-
-class SpecKey:
-    """What a composite tensor is like. The keys of its components follow it."""
-
-    __slots__ = ("spec",)
-
-    def __init__(self, spec: TypeSpec) -> None:
-        self.spec = spec
-
-    def __hash__(self) -> int:
-        return hash(self.spec)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is SpecKey and self.spec == other.spec
-
-    def covers(self, other: Any) -> bool:
-        """Whether a trace made for this one can be used for another."""
-        return type(other) is SpecKey and other.spec.is_subtype_of(self.spec)
-
-    def widened(self, other: Any) -> Any:
-        """What covers both, or None."""
-        common = type(other) is SpecKey and self.spec.most_specific_common_supertype([other.spec])
-        return SpecKey(common) if common else None
-
-    def __repr__(self) -> str:
-        return repr(self.spec)
 
 
 class VariableKey:
@@ -208,7 +181,7 @@ def key_of(leaf: Any) -> Any:
         return (kind, leaf._dims)
     if is_expandable(leaf):
         return SpecKey(spec_of(leaf))
-    return ObjectKey(leaf)
+    return trace_key(leaf) if hasattr(leaf, "__tf_tracing_type__") else ObjectKey(leaf)
 
 
 def keys_of(leaves: Sequence[Any]) -> Iterator[Any]:

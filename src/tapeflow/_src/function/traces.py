@@ -14,7 +14,8 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tapeflow._src.function.signature import SpecKey, TensorKey
+from tapeflow._src.function.signature import TensorKey
+from tapeflow._src.function.trace_types import SpecKey, TraceKey
 
 if TYPE_CHECKING:
     from tapeflow._src.function.concrete import ConcreteFunction
@@ -124,6 +125,8 @@ class Traces:
 
 
 def _is_wide(key: Any) -> bool:
+    if type(key) is TraceKey:
+        return True
     return type(key) is TensorKey and (key.shape is None or None in key.shape)
 
 
@@ -132,10 +135,12 @@ def _besides_shapes(key: Any) -> Any:
     return tuple([_kind(k) if type(k) in _WITH_SHAPES else k for k in key])
 
 
-_WITH_SHAPES = (TensorKey, SpecKey)
+_WITH_SHAPES = (TensorKey, SpecKey, TraceKey)
 
 
 def _kind(key: Any) -> Any:
+    if type(key) is TraceKey:
+        return (TraceKey, type(key.type))
     return (TensorKey, key.dtype) if type(key) is TensorKey else (SpecKey, type(key.spec))
 
 

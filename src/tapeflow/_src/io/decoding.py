@@ -17,7 +17,9 @@ _SIGNATURES = {
     "JPEG": (b"\xff\xd8\xff",),
     "GIF": (b"GIF87a", b"GIF89a"),
     "BMP": (b"BM",),
+    "WEBP": (b"RIFF",),
 }
+_ANIMATED = ("GIF", "WEBP")
 _LONGEST, _LARGEST = 2**27, 2**29  # pixels of a side, and in all: as in TensorFlow
 # Eight of one bit to a byte, and what zeros are compressed by at most.
 _MOST_PIXELS_A_BYTE = 8 * 1032
@@ -66,7 +68,7 @@ def opened(op: str, data: bytes, truncated: bool = False) -> Picture:
     """
     Image = pillow()
     kind = next((k for k, starts in _SIGNATURES.items() if data.startswith(starts)), None)
-    if kind is None:
+    if kind is None or (kind == "WEBP" and data[8:12] != b"WEBP"):
         *some, last = _SIGNATURES
         raise invalid(
             f"{op}: the string of {len(data)} bytes is not the contents of a {', '.join(some)} or {last} file"
@@ -75,6 +77,8 @@ def opened(op: str, data: bytes, truncated: bool = False) -> Picture:
     with _translating_errors(op):
         # By the class of its format: Pillow's `open` refuses images whose size it finds suspicious.
         Image.preinit()
+        if kind == "WEBP":
+            from PIL import WebPImagePlugin  # noqa: F401  # is not among what `preinit` knows
         image = Image.OPEN[kind][0](file, None)
     width, height = image.size
     if width >= _LONGEST or height >= _LONGEST or width * height >= _LARGEST:
@@ -98,18 +102,23 @@ class Picture:
         width, height = self._image.size
         return height, width, _channels(self._image)
 
+    @property
+    def kind(self) -> str:
+        """The format of the file."""
+        return self._kind
+
     def pixels(self, channels: int, frames: bool | None, ratio: int, dtype: DType) -> np.ndarray:
         """All pixels.
 
         Args:
           channels: 1, 3 or 4; 0 for those of the file.
-          frames: whether the result has a dimension for several images: if None, that of a GIF does.
+          frames: whether the result has a dimension for several images: if None, that of a GIF or a WebP file does.
           ratio: how much smaller a JPEG becomes.
           dtype: of the result.
         """
-        image, animated, count = self._image, self._kind == "GIF", 1
+        image, animated, count = self._image, self._kind in _ANIMATED, 1
         if animated:
-            channels = channels or 3
+            channels = channels or (3 if self._kind == "GIF" else _channels(image))
             with _translating_errors(self._op):
                 count = 1 if frames is False else image.n_frames
         elif self._kind == "JPEG":

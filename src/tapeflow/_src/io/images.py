@@ -138,6 +138,32 @@ def decode_gif(contents: Any, name: str | None = None) -> Tensor:
     return _decoded("decode_gif", contents, 3, uint8, frames=True)
 
 
+@export("image.decode_webp", "io.decode_webp")
+def decode_webp(
+    contents: Any, channels: int = 0, dtype: Any = uint8, name: str | None = None
+) -> Tensor:
+    """The images in the contents of a WebP file, in the order in which they are shown.
+
+    >>> import io
+    >>> from PIL import Image
+    >>> file = io.BytesIO()
+    >>> Image.new("RGB", (3, 2)).save(file, "webp")
+    >>> tf.io.decode_webp(file.getvalue()).shape
+    TensorShape([1, 2, 3, 3])
+
+    Args:
+      contents: a scalar string.
+      channels: 3 or 4, as the file has; 0 for those of the file.
+      dtype: `tf.uint8`.
+      name: accepted for compatibility.
+    """
+    if as_dtype(dtype) is not uint8:
+        raise TypeError(f"decode_webp: dtype must be uint8, got {as_dtype(dtype).name}")
+    if integer("decode_webp", "channels", channels) not in (0, 3, 4):
+        raise invalid(f"decode_webp: channels must be 0, 3 or 4, got {channels}")
+    return _decoded("decode_webp", contents, channels, uint8, frames=True)
+
+
 def _decoded(
     op: str,
     contents: Any,
@@ -160,6 +186,11 @@ def _decoded(
 
     def run(data: Any) -> list[Any]:
         image = opened(op, data[()], truncated)
+        if image.kind == "WEBP" and channels not in (0, image.sizes[2]):
+            raise invalid(
+                f"{op}: the WebP file has {image.sizes[2]} channels, and channels is {channels}. Pass 0, and change "
+                "the result."
+            )
         return [image.pixels(channels, frames, ratio, wanted)]
 
     shape: Any = (None, None, channels or None)

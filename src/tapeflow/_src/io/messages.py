@@ -10,7 +10,7 @@ A message inside of another one counts as set when something in it has been, as 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 from tapeflow._src.core.errors import shown
@@ -190,7 +190,7 @@ class Message:
 
     def _filled(self) -> dict[str, Any]:
         """What is set, without lists and maps that are empty."""
-        empty = (list, MessageMap)
+        empty = (list, MutableMapping)
         return {n: v for n, v in self._values.items() if v or not isinstance(v, empty)}
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
@@ -212,8 +212,11 @@ class Message:
             elif isinstance(value, Messages):
                 for item in value:
                     yield from _block(name, item._lines())
-            elif value is not None:
+            elif isinstance(value, Scalars):
                 yield from (f"{name}: {value.shown(item)}" for item in value)
+            elif value is not None:  # a map to scalars
+                for inside in value.blocks():
+                    yield from _block(name, inside)
 
     # Changes.
 

@@ -18,6 +18,7 @@ from tapeflow._src.ops.array import creation, shaping
 from tapeflow._src.ragged import partition
 from tapeflow._src.ragged.broadcasting import elementwise, operand, rebuilt
 from tapeflow._src.ragged.partition import RowPartition
+from tapeflow._src.ragged.row_partition import RowPartition as PublicRowPartition, public, rows_of
 from tapeflow._src.ragged.tensor import RaggedTensor
 
 
@@ -29,20 +30,16 @@ class DynamicRaggedShape(CompositeTensor):
     <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
 
     Args:
-      row_partitions: how values are divided, the outermost first.
+      row_partitions: `tf.experimental.RowPartition`s: how values are divided, the outermost first.
       inner_shape: the shape of the values, a vector.
       dtype: int32 or int64; by default that of the partitions.
     """
 
-    def __init__(
-        self, row_partitions: Sequence[RowPartition], inner_shape: Any, dtype: Any = None
-    ) -> None:
+    def __init__(self, row_partitions: Sequence[Any], inner_shape: Any, dtype: Any = None) -> None:
         shape = convert_to_tensor(inner_shape, dtype_hint=int64)
-        for each in row_partitions:
-            if not isinstance(each, RowPartition):
-                raise TypeError(
-                    f"DynamicRaggedShape: row_partitions must be RowPartitions, got {shown(each)}"
-                )
+        row_partitions = [
+            each if isinstance(each, RowPartition) else rows_of(each) for each in row_partitions
+        ]
         kinds = {p.dtype for p in row_partitions} or {shape.dtype}
         wanted = (
             as_dtype(dtype) if dtype is not None else (int64 if len(kinds) > 1 else kinds.pop())
@@ -97,9 +94,9 @@ class DynamicRaggedShape(CompositeTensor):
         return self._inner_shape.dtype
 
     @property
-    def row_partitions(self) -> tuple[RowPartition, ...]:
+    def row_partitions(self) -> tuple[PublicRowPartition, ...]:
         """How values are divided, the outermost first."""
-        return self._row_partitions
+        return tuple([public(rows) for rows in self._row_partitions])
 
     @property
     def num_row_partitions(self) -> int:
@@ -209,7 +206,7 @@ class _Spec(TypeSpec):
         return (TensorSpec([inner_rank], dtype), *[TensorSpec([n], dtype) for n in sizes])
 
     def _to_components(self, value: DynamicRaggedShape) -> tuple[Any, ...]:
-        return (value.inner_shape, *[p.row_splits for p in value.row_partitions])
+        return (value.inner_shape, *[p.row_splits for p in value._row_partitions])
 
     def _from_components(self, components: Any) -> DynamicRaggedShape:
         inner, *splits = components
@@ -229,7 +226,7 @@ def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
     """The values of a tensor in another shape: a ragged one, or [-1]."""
     values = tensor.flat_values if isinstance(tensor, RaggedTensor) else convert_to_tensor(tensor)
     if isinstance(shape, DynamicRaggedShape):
-        return rebuilt(shaping.reshape(values, shape.inner_shape), shape.row_partitions)
+        return rebuilt(shaping.reshape(values, shape.inner_shape), shape._row_partitions)
     wanted = convert_to_tensor(shape)
     if wanted.symbolic or wanted.numpy().tolist() != [-1]:
         raise ValueError(
@@ -241,7 +238,7 @@ def reshape(tensor: Any, shape: Any, name: Any = None) -> Any:
 
 def _filled(make: Any) -> Any:
     def op(shape: DynamicRaggedShape, *args: Any, **kwargs: Any) -> Any:
-        return rebuilt(make(shape.inner_shape, *args, **kwargs), shape.row_partitions)
+        return rebuilt(make(shape.inner_shape, *args, **kwargs), shape._row_partitions)
 
     return op
 
@@ -251,7 +248,7 @@ ones, zeros = _filled(creation.ones), _filled(creation.zeros)
 
 def fill(dims: DynamicRaggedShape, value: Any, name: Any = None) -> Any:
     """One value everywhere."""
-    return rebuilt(creation.fill(dims.inner_shape, value), dims.row_partitions)
+    return rebuilt(creation.fill(dims.inner_shape, value), dims._row_partitions)
 
 
 def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
@@ -260,7 +257,7 @@ def broadcast_to(input: Any, shape: Any, name: Any = None) -> Any:
         raise ValueError(
             "broadcast_to: a RaggedTensor can be broadcast to a DynamicRaggedShape alone"
         )
-    whole = rebuilt(creation.zeros(shape.inner_shape, int32), shape.row_partitions)
+    whole = rebuilt(creation.zeros(shape.inner_shape, int32), shape._row_partitions)
     return elementwise(
         lambda x, like: shaping.broadcast_to(x, shaping.shape(like)), operand(input), whole
     )

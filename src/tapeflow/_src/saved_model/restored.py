@@ -19,7 +19,6 @@ from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function, InReplica
 from tapeflow._src.function.retracing import RetracingWatch
 from tapeflow._src.function.signature import (
-    SpecKey,
     TensorKey,
     composed,
     flattened,
@@ -27,6 +26,7 @@ from tapeflow._src.function.signature import (
     key_of,
     keys_of,
 )
+from tapeflow._src.function.trace_types import SpecKey
 from tapeflow._src.function.tracing.symbols import TracingError
 from tapeflow._src.saved_model.damage import Damage, index
 from tapeflow._src.saved_model.encoding import decoded_size

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import re
+import sys
 import tempfile
 import unittest
 from collections.abc import Callable, Sequence
@@ -23,12 +25,13 @@ from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import OpError
 from tapeflow._src.core.export import export
 from tapeflow._src.ops.random.numbers import set_seed
+from tapeflow._src.tools.benchmark import run_matching
 from tapeflow._src.tools.test_assertions import Assertions
 
 
 @export("test.main")
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs the tests of the program, and ends it.
+    """Runs the tests of the program, and ends it. With `--benchmark_filter`, it runs benchmarks in their place.
 
     >>> if __name__ == "never":
     ...     tf.test.main()
@@ -36,7 +39,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     Args:
       argv: what the program was called with; by default `sys.argv`.
     """
-    unittest.main(argv=None if argv is None else list(argv))
+    given = list(sys.argv if argv is None else argv)
+    pattern = [a.partition("=")[2] for a in given if re.match("--?benchmark_filter=", a)]
+    if pattern:
+        run_matching(pattern[0])
+        sys.exit(0)
+    unittest.main(argv=given)
 
 
 def _array(value: Any) -> np.ndarray:

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.train.python_state import PythonState
 
 VARIABLE = "VARIABLE_VALUE"
 ITERATOR = "ITERATOR_STATE"
+PYTHON = "py_state"
 TABLE = "table"  # as TensorFlow calls it, which has the two tensors of these endings
 TABLE_PARTS = ("-keys", "-values")
 
@@ -84,7 +86,7 @@ def children(owner: Any) -> dict[str, Any]:
         return {str(i): value for i, value in enumerate(owner) if is_tracked(value)}
     if isinstance(owner, dict):
         return _items(owner)
-    if variable_of(owner) is not None or is_iterator(owner):
+    if variable_of(owner) is not None or is_iterator(owner) or isinstance(owner, PythonState):
         return {}
     held = getattr(owner, "__dict__", _NOTHING)
     if isinstance(owner, Tracked) and not _is_keras(owner):
@@ -187,8 +189,9 @@ def walk(
 def leaves(root: Any, inside_of: Children = children) -> Iterator[Any]:
     """The objects with a state of their own, from a root on."""
     for found, _ in walk(root, None, inside_of):
-        if variable_of(found.value) is not None or is_iterator(found.value):
-            yield found.value
+        value = found.value
+        if variable_of(value) is not None or is_iterator(value) or isinstance(value, PythonState):
+            yield value
 
 
 def key_of(path: tuple[str, ...], attribute: str) -> str:

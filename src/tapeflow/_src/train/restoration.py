@@ -26,6 +26,7 @@ from tapeflow._src.tensorflow_files.bundle import Bundle
 from tapeflow._src.train.iterator_state import state_of
 from tapeflow._src.train.object_graph import (
     ITERATOR,
+    PYTHON,
     TABLE,
     TABLE_PARTS,
     VARIABLE,
@@ -35,6 +36,7 @@ from tapeflow._src.train.object_graph import (
     tensorflow_children,
     variable_of,
 )
+from tapeflow._src.train.python_state import PythonState
 from tapeflow._src.train.saving import Node, opened
 
 
@@ -110,6 +112,9 @@ class Restoration:
         return True
 
     def _restore(self, kind: str, key: str, value: Any, number: int) -> None:
+        if kind == PYTHON and isinstance(value, PythonState):
+            value.deserialize(self.file.read(key)[()])
+            return
         if self._is_tensorflows and kind == TABLE and hasattr(value, "_import_from_tensorflow"):
             try:
                 arrays = [self.file.read(key + ending) for ending in TABLE_PARTS]

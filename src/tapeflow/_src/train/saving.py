@@ -22,6 +22,7 @@ from tapeflow._src.train.formats import SAFETENSORS, TENSORFLOW
 from tapeflow._src.train.iterator_state import arrays_of
 from tapeflow._src.train.object_graph import (
     ITERATOR,
+    PYTHON,
     TABLE,
     TABLE_PARTS,
     VARIABLE,
@@ -35,6 +36,7 @@ from tapeflow._src.train.object_graph import (
     walk,
 )
 from tapeflow._src.train.parts import Together, is_in_parts, is_of_several_processes
+from tapeflow._src.train.python_state import PythonState, serialized
 from tapeflow._src.train.tensor_file import SUFFIX
 
 
@@ -88,6 +90,10 @@ def write(
             else:
                 values[ITERATOR] = key_of(found.path, ITERATOR)
                 tensors |= arrays_of(values[ITERATOR], found.value._checkpoint_state())
+        elif isinstance(found.value, PythonState):
+            values[PYTHON] = key_of(found.path, PYTHON)
+            text = tensors[values[PYTHON]] = np.empty((), object)
+            text[()] = serialized(found.value)
         nodes.append(Node(named, values, found.path))
         names.append("" if variable is None else variable.name.removesuffix(":0"))
     if for_tensorflow:

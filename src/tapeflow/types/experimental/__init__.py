@@ -11,6 +11,10 @@ from tapeflow._src.core.missing import Missing as _Missing
 # fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow.types.experimental import distributed as distributed
+    from tapeflow._src.function.trace_types import (
+        TraceType as TraceType, SupportsTracingProtocol as SupportsTracingProtocol,
+        FunctionType as FunctionType
+    )
     from tapeflow._src.function.types import (
         Callable as Callable, TensorLike as TensorLike, PolymorphicFunction as PolymorphicFunction,
         GenericFunction as GenericFunction, ConcreteFunction as ConcreteFunction
@@ -22,7 +26,8 @@ __getattr__ = _Missing(
     "tf.types.experimental",
     later="distributed",
     names={
-        "function.types": "Callable TensorLike PolymorphicFunction GenericFunction ConcreteFunction"
+        "function.trace_types": "TraceType SupportsTracingProtocol FunctionType",
+        "function.types": "Callable TensorLike PolymorphicFunction GenericFunction ConcreteFunction",
     },
 )
 

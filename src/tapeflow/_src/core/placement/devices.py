@@ -59,6 +59,7 @@ class Devices:
         # The logical devices that one was divided into.
         self.parts: dict[PhysicalDevice, list[Any]] = {}
         self.soft_placement = True
+        self.copies = "silent"  # between devices, where an op has inputs on several
         self.policy = "large"  # which tensors are put on an accelerator where no scope says so
         # Whether tensors may be on another device than this computer; None until somebody has looked.
         self.in_use: bool | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core.context import apart, context, no_recorders
+from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
 from tapeflow._src.core.tensor import Tensor
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 # bytes: smaller arrays are allocated faster than it is found out whether their memory may be used again
 _WORTH_REUSING = 2**17
+_OF_STRINGS = string.np_dtype
 
 
 def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
@@ -22,7 +24,7 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
     operand = variable._operand(op, delta)
     array = operand._array
     run, active = context.dispatch
-    if active or array.nbytes >= _WORTH_REUSING:
+    if active or array.nbytes >= _WORTH_REUSING or array.dtype is _OF_STRINGS:
         _combine_at_length(variable, op, ufunc, operand, delta)
         return
     while True:
@@ -34,10 +36,6 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
             new = Tensor(run(ufunc, value._array, array))
         except RuntimeError as error:
             new = Tensor(apart(run, error, ufunc, value._array, array))
-        except (AttributeError, TypeError):  # what NumPy makes of strings is no array
-            raise invalid(
-                f"{op}: variables of dtype {value.dtype.name} have no numbers to add to. Use assign."
-            ) from None
         if variable._value is value:  # no call from here to the assignment: see `steps`
             variable._value = new
             return
@@ -46,7 +44,9 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
 def _combine_at_length(
     variable: Variable, op: str, ufunc: Any, operand: Tensor, delta: Any
 ) -> None:
-    """The same for large arrays, where somebody is told of it, and on devices."""
+    """The same for large arrays, where somebody is told of it, and on devices. Strings are refused."""
+    if operand.dtype is string:
+        raise invalid(f"{op}: variables of dtype string have no numbers to add to. Use assign.")
     if type(operand) is RemoteTensor or type(variable._value) is RemoteTensor:
         _combine_on_device(variable, op, operand, delta)
     elif context.dispatch[1] or operand._array.nbytes < _WORTH_REUSING:

@@ -50,7 +50,7 @@ class Map(Node):
     def rows(self, run: Run) -> Rows:
         """With threads, if there are parallel calls."""
         source = self.inputs[0].rows(run)
-        if self.calls is None or self.calls == 1:
+        if self.calls is None or self.calls == 1 or background.debugging.on:
             return MapRows(source, self.function)
         if self.calls == AUTOTUNE:
             return TunedRows(source, self.function, self.deterministic)
@@ -324,7 +324,7 @@ class FlatMap(Node):
         def opened(element: Row) -> Rows:
             (inner,) = self.function(element)
             rows = inner.rows(run)
-            if self.threads:
+            if self.threads and not background.debugging.on:
                 return background.PrefetchRows(rows, min(2 * self.block, _READ_AHEAD))
             return rows
 

@@ -29,6 +29,15 @@ PREFETCHED = 8  # elements, where the size of the buffer is left to us
 _THREADS = 256  # at most: more would only wait for each other
 
 
+class _Debugging:
+    """Whether pipelines run as Python, and without threads: `tf.data.experimental.enable_debug_mode`."""
+
+    on = False
+
+
+debugging = _Debugging()
+
+
 def cores() -> int:
     """How many threads can run at once."""
     return processors()

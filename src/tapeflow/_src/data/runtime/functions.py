@@ -22,6 +22,7 @@ from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.data.runtime.background import debugging
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row
 from tapeflow._src.data.specs import DatasetSpec, Described, NoneTensorSpec, box, leaves, packer
@@ -69,6 +70,8 @@ class ElementFunction:
                 self._trace()
             except UnknownRankError:  # of something inside, which is known when an element is there
                 self._waiting = self._keeps_ranks = True
+        if debugging.on and context.tracer is None:
+            self._eager = True
 
     def _compiled(self) -> Any:
         from tapeflow._src.function.function import Function

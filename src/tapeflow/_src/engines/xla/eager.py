@@ -18,8 +18,9 @@ import numpy as np
 
 import tapeflow._src.engines.xla.subjects  # noqa: F401  # fills the table of lowerings
 from tapeflow._src.core.context import context
-from tapeflow._src.core.dtypes import from_numpy
+from tapeflow._src.core.dtypes import from_numpy, int32
 from tapeflow._src.core.errors import invalid
+from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import LARGE, devices
 from tapeflow._src.core.placement.layouts import home_of, is_at, mesh_of
@@ -130,6 +131,8 @@ def _draws(primitive: Primitive, inputs: Inputs) -> bool:
 
 def _device_of(op: str, inputs: Sequence[Tensor]) -> Any:
     place = context.place
+    if devices.copies != "silent":
+        _check_copies(op, inputs)
     if place is not None and not place.gentle:
         return place.buffers
     if place is None and devices.soft_placement:
@@ -173,6 +176,23 @@ def _check_unmixed(op: str, inputs: Sequence[Tensor]) -> None:
             f"{op}: the inputs are on different devices ({where}), and placement is hard. Copy one with "
             "tf.identity in a tf.device scope, run the op in such a scope, or allow copies: "
             "tf.config.set_soft_device_placement(True)."
+        )
+
+
+def _check_copies(op: str, inputs: Sequence[Tensor]) -> None:
+    """Raises or warns where inputs are on different devices, as `tf.config.experimental.set_device_policy` has said."""
+    ints = devices.copies == "silent_for_int32"
+    moved = [x for x in inputs if x._array.ndim and not (ints and x.dtype is int32)]
+    if len({x.device for x in moved}) < 2:
+        return
+    where = ", ".join(f"{_spec(x)} on {x.device}" for x in moved)
+    text = f"{op}: the inputs are on different devices ({where})"
+    if devices.copies == "warn":
+        get_logger().warning("%s, and are copied.", text)
+    else:
+        raise invalid(
+            f"{text}, and the device policy is {devices.copies!r}. Copy one with tf.identity in a tf.device scope, or "
+            "allow copies: tf.config.experimental.set_device_policy('silent')."
         )
 
 

@@ -72,7 +72,7 @@ def uniform_candidate_sampler(
       `true_expected_count`, of the shape of `true_classes`, and `sampled_expected_count`.
     """
     op = "uniform_candidate_sampler"
-    count = _positive(op, "range_max", range_max)
+    count = positive(op, "range_max", range_max)
     check_room(op, (count,), np.dtype(np.float64))
     share = np.full(count, 1.0 / count)
     return _drawn(op, true_classes, num_true, num_sampled, unique, share, seed)
@@ -109,7 +109,7 @@ def log_uniform_candidate_sampler(
       As for `tf.random.uniform_candidate_sampler`.
     """
     op = "log_uniform_candidate_sampler"
-    count = _positive(op, "range_max", range_max)
+    count = positive(op, "range_max", range_max)
     check_room(op, (count,), np.dtype(np.float64))
     return _drawn(op, true_classes, num_true, num_sampled, unique, _zipf(count), seed)
 
@@ -169,7 +169,7 @@ def fixed_unigram_candidate_sampler(
         raise invalid(f"{op}: give either vocab_file or unigrams.")
     counts = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, np.float64)
     counts = np.concatenate([np.zeros(num_reserved_ids), counts**distortion])
-    classes = _positive(op, "range_max", range_max)
+    classes = positive(op, "range_max", range_max)
     if len(counts) != classes:
         raise invalid(
             f"{op}: range_max is {classes}, and there are {len(counts)} classes "
@@ -205,8 +205,8 @@ def all_candidate_sampler(
       As for `tf.random.uniform_candidate_sampler`. All counts are 1.
     """
     op = "all_candidate_sampler"
-    count = _positive(op, "num_sampled", num_sampled)
-    classes = _classes(op, true_classes, num_true)
+    count = positive(op, "num_sampled", num_sampled)
+    classes = checked_classes(op, true_classes, num_true)
     ones = moving.ones_like(moving.cast(classes, dtype=dtypes.float32))
     with beside(classes):
         all_classes = patterns.numbers(count)
@@ -226,30 +226,51 @@ def _drawn(
     seed: int | None,
 ) -> Candidates:
     """Draws classes, each with its share in the probability."""
-    size = _positive(op, "num_sampled", num_sampled)
-    classes = checks.check_bounds(
-        _classes(op, true_classes, num_true),
-        low=0,
-        high=len(share) - 1,
-        message=f"{op}: true_classes must be numbers of classes, below {len(share)}",
-    )
-    if unique and size > np.count_nonzero(share):
-        raise invalid(
-            f"{op}: num_sampled = {size} different classes cannot be drawn from "
-            f"{np.count_nonzero(share)}."
-        )
+    size = positive(op, "num_sampled", num_sampled)
+    classes = checked_classes(op, true_classes, num_true, len(share))
+    checked_sizes(op, size, unique, int(np.count_nonzero(share)))
     draw = _different if unique else _repeated
     with beside(classes):
         sampled, tries = draw(share, size, seed, classes)
-    chances = table_beside(classes, share)
+    return _counted(table_beside(classes, share), classes, sampled, size, tries)
 
+
+def drawn_by(
+    share: Tensor, classes: Tensor, size: int, unique: bool, seed: int | None
+) -> Candidates:
+    """The same by shares that are known only when the program runs. None of them is zero."""
+    with beside(classes):
+        if unique:
+            sampled, tries = _taken(share, unary.log(share), share._array.shape[0], size, seed)
+        else:
+            steps = running.cumsum(share, axis=0, exclusive=False, reverse=False)
+            level = random.uniform([size], dtype=dtypes.float64, seed=seed)
+            # The last step is one, however it was rounded.
+            sampled, tries = (
+                ordering.searchsorted(steps[:-1], level, side="right", dtype=dtypes.int64),
+                None,
+            )
+    return _counted(share, classes, sampled, size, tries)
+
+
+def _counted(
+    share: Tensor, classes: Tensor, sampled: Tensor, size: int, tries: Tensor | None
+) -> Candidates:
     def expected(numbers: Tensor) -> Tensor:
-        chance = picking.gather(chances, numbers, axis=0, batch_dims=0)
+        chance = picking.gather(share, numbers, axis=0, batch_dims=0)
         if tries is None:
             return cast(chance * float(size), dtypes.float32)
         return cast(-unary.expm1(tries * unary.log1p(-chance)), dtypes.float32)
 
     return Candidates(sampled, expected(classes), expected(sampled))
+
+
+def checked_sizes(op: str, size: int, unique: bool, classes: int) -> None:
+    """Raises if not as many different classes can be drawn."""
+    if unique and size > classes:
+        raise invalid(
+            f"{op}: num_sampled = {size} different classes cannot be drawn from {classes}."
+        )
 
 
 def _repeated(share: np.ndarray, size: int, seed: int | None, like: Tensor) -> tuple[Tensor, None]:
@@ -266,14 +287,19 @@ def _different(
     share: np.ndarray, size: int, seed: int | None, like: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Draws different classes, and the number of draws with repetition that it took."""
-    total = len(share)
-    level = 1.0 - random.uniform([total + size - 1], dtype=dtypes.float64, seed=seed)  # never 0
     likely = table_beside(like, quietly(np.log, share))
+    return _taken(table_beside(like, share), likely, len(share), size, seed)
+
+
+def _taken(
+    share: Tensor, likely: Tensor, total: int, size: int, seed: int | None
+) -> tuple[Tensor, Tensor]:
+    level = 1.0 - random.uniform([total + size - 1], dtype=dtypes.float64, seed=seed)  # never 0
     noise = -unary.log(-unary.log(level[:total]))
     sampled = activations.top_k_indices(likely + noise, k=size, dtype=dtypes.int64)
     if size == 1:
         return sampled, Tensor(np.float64(1.0))
-    chance = picking.gather(table_beside(like, share), sampled, axis=0, batch_dims=0)
+    chance = picking.gather(share, sampled, axis=0, batch_dims=0)
     known = running.cumsum(chance, axis=0, exclusive=False, reverse=False)[:-1]
     # What was drawn before has this chance to come up again: less than one, also when rounded.
     known = binary.minimum(known, 1.0 - chance[1:])
@@ -281,22 +307,31 @@ def _different(
     return sampled, reducing.sum_(again, axis=(0,), keepdims=False) + float(size)
 
 
-def _classes(op: str, true_classes: Any, num_true: Any) -> Tensor:
+def checked_classes(op: str, true_classes: Any, num_true: Any, count: int | None = None) -> Tensor:
+    """The true classes, which are a matrix of numbers below a count."""
     classes = convert_to_tensor(true_classes, dtype_hint=dtypes.int64)
-    count = _positive(op, "num_true", num_true)
+    columns = positive(op, "num_true", num_true)
     if classes.dtype is not dtypes.int64:
         raise DTypeError(
             None, None, f"{op}: true_classes must be int64, got {classes.dtype.name}. Use tf.cast."
         )
-    if classes._array.ndim != 2 or classes._array.shape[1] != count:
+    if classes._array.ndim != 2 or classes._array.shape[1] != columns:
         raise invalid(
-            f"{op}: true_classes must be a matrix with num_true = {count} columns, got shape "
+            f"{op}: true_classes must be a matrix with num_true = {columns} columns, got shape "
             f"{list(classes.shape)}"
         )
-    return classes
+    if count is None:
+        return classes
+    return checks.check_bounds(
+        classes,
+        low=0,
+        high=count - 1,
+        message=f"{op}: true_classes must be numbers of classes, below {count}",
+    )
 
 
-def _positive(op: str, argument: str, value: Any) -> int:
+def positive(op: str, argument: str, value: Any) -> int:
+    """An integer that is at least one."""
     number = integer(op, argument, value)
     if number < 1:
         raise invalid(f"{op}: {argument} must be at least 1, got {number}")

@@ -13,6 +13,7 @@ from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
+from tapeflow._src.ops.array import creation
 from tapeflow._src.ops.array.shaping import cast
 from tapeflow._src.ops.random.numbers import op_seed
 from tapeflow._src.primitives.array import moving
@@ -249,12 +250,40 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
 
     Args:
       index: integers from 0 to `max_index`, a scalar or a vector.
-      seed: two integers.
+      seed: two integers, or two for each index.
       max_index: the greatest number, of the dtype of `index`; a scalar or a vector.
     """
+    words = convert_to_tensor(seed)
+    if words.shape[-1:] != [2]:
+        raise invalid(f"index_shuffle: seed must be two integers, got shape {list(words.shape)}")
+    first = creation.ones_like(words[..., :1]) * permutations.FIRST
+    return random_index_shuffle(
+        index, moving.concat(first, words, axis=len(words.shape) - 1), max_index
+    )
+
+
+@export("random_index_shuffle")
+def random_index_shuffle(
+    index: Any, seed: Any, max_index: Any, rounds: int = 4, name: str | None = None
+) -> Tensor:
+    """Where a number goes in a permutation of the numbers from 0 to `max_index`, which is as mixed as wanted.
+
+    >>> sorted(tf.random_index_shuffle(tf.range(4), seed=[1, 5, 9], max_index=3, rounds=8).numpy().tolist())
+    [0, 1, 2, 3]
+
+    Args:
+      index: integers from 0 to `max_index`, a scalar or a vector.
+      seed: three integers, or three for each index.
+      max_index: the greatest number, of the dtype of `index`; a scalar or a vector.
+      rounds: how often numbers are mixed, an even number from 4 on.
+      name: accepted for compatibility.
+    """
+    count = integer("random_index_shuffle", "rounds", rounds)
+    if count < 4 or count % 2:
+        raise invalid(f"random_index_shuffle: rounds must be even and at least 4, got {count}")
     index = convert_to_tensor(index)
     max_index = convert_to_tensor(max_index, index.dtype)
-    return permutations.index_shuffle(index, convert_to_tensor(seed), max_index)
+    return permutations.index_shuffle(index, convert_to_tensor(seed), max_index, rounds=count)
 
 
 @export("random.split", "random.experimental.stateless_split")

@@ -9,7 +9,7 @@ from typing import Any
 
 from tapeflow._src.core.export import export
 from tapeflow._src.distribute.cluster import ClusterSpec
-from tapeflow._src.distribute.cluster_resolver import ClusterResolver
+from tapeflow._src.distribute.resolvers.cluster_resolver import ClusterResolver
 
 
 def _variable(name: str) -> str:

@@ -5,12 +5,16 @@
 import typing as _typing
 
 from tapeflow._src.core.missing import Missing as _Missing
+from tapeflow.train import experimental as experimental
 
 # For editors and type checkers: these are imported when they are first asked for.
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow._src.distribute.cluster import ClusterSpec as ClusterSpec
+    from tapeflow._src.io.cluster_messages import (
+        JobDef as JobDef, ClusterDef as ClusterDef, ServerDef as ServerDef
+    )
     from tapeflow._src.io.example import (
         BytesList as BytesList, FloatList as FloatList, Int64List as Int64List, Feature as Feature,
         Features as Features, FeatureList as FeatureList, FeatureLists as FeatureLists,
@@ -19,6 +23,7 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.train.checkpoint import (
         CheckpointOptions as CheckpointOptions, Checkpoint as Checkpoint
     )
+    from tapeflow._src.train.checkpoint_view import CheckpointView as CheckpointView
     from tapeflow._src.train.coordinator import (
         Coordinator as Coordinator, checkpoints_iterator as checkpoints_iterator
     )
@@ -41,8 +46,10 @@ __getattr__ = _Missing(
     "tf.train",
     names={
         "distribute.cluster": "ClusterSpec",
+        "io.cluster_messages": "JobDef ClusterDef ServerDef",
         "io.example": "BytesList FloatList Int64List Feature Features FeatureList FeatureLists Example SequenceExample",
         "train.checkpoint": "CheckpointOptions Checkpoint",
+        "train.checkpoint_view": "CheckpointView",
         "train.coordinator": "Coordinator checkpoints_iterator",
         "train.manager": "CheckpointManager",
         "train.moving_average": "ExponentialMovingAverage",

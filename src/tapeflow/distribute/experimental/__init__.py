@@ -11,6 +11,7 @@ from tapeflow._src.core.missing import Missing as _Missing
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
+    from tapeflow.distribute.experimental import partitioners as partitioners, rpc as rpc
     from tapeflow._src.distribute.communication import (
         CommunicationImplementation as CommunicationImplementation,
         CommunicationImplementation as CollectiveCommunication,
@@ -25,7 +26,8 @@ if _typing.TYPE_CHECKING:
     )
     from tapeflow._src.distribute.preemption import (
         TerminationConfig as TerminationConfig,
-        PreemptionCheckpointHandler as PreemptionCheckpointHandler
+        PreemptionCheckpointHandler as PreemptionCheckpointHandler,
+        PreemptionWatcher as PreemptionWatcher
     )
     from tapeflow._src.distribute.strategy import ValueContext as ValueContext
 # fmt: on
@@ -33,11 +35,12 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf.distribute.experimental",
+    later="partitioners rpc",
     names={
         "distribute.communication": "CommunicationImplementation CollectiveCommunication:CommunicationImplementation CommunicationOptions CollectiveHints",
         "distribute.left_out": "TPUStrategy ParameterServerStrategy CentralStorageStrategy",
         "distribute.multi_worker": "MultiWorkerMirroredStrategy:ExperimentalMultiWorkerMirroredStrategy",
-        "distribute.preemption": "TerminationConfig PreemptionCheckpointHandler",
+        "distribute.preemption": "TerminationConfig PreemptionCheckpointHandler PreemptionWatcher",
         "distribute.strategy": "ValueContext",
     },
 )

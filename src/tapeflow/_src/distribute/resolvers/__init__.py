@@ -1,0 +1,1 @@
+"""Who belongs to a job: where a process learns it."""

@@ -1,0 +1,21 @@
+"""`tf.distribute.experimental.rpc`: functions that other processes call."""
+
+# Written by scripts/exports.py, from the lines in _src that export these names.
+
+import typing as _typing
+
+from tapeflow._src.core.missing import Missing as _Missing
+
+# For editors and type checkers: these are imported when they are first asked for.
+# isort: off
+# fmt: off
+if _typing.TYPE_CHECKING:
+    from tapeflow._src.distribute.rpc import Server as Server, Client as Client
+# fmt: on
+# isort: on
+
+__getattr__ = _Missing("tf.distribute.experimental.rpc", names={"distribute.rpc": "Server Client"})
+
+
+def __dir__() -> list[str]:
+    return __getattr__.offered(globals())
