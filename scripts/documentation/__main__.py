@@ -40,6 +40,7 @@ ELSEWHERE = {
     "src/tapeflow/_src/insides/README.md": "insides/other-libraries.md",
 }
 WIDE = ("index.md", "gallery.md")  # pages that stand alone in the menu
+NAMED = re.compile(r"\[([\w/-]+\.md)\]\(([\w/.-]+\.md)")  # links that show a file's name
 LINK = re.compile(r"(?<=\]\()([^)#\s]+)(#[^)\s]*)?(?=\))")
 
 
@@ -96,9 +97,16 @@ def _guide(source: str, page: str) -> str:
     text = (ROOT / source).read_text("utf-8")
     if source == "docs/compatibility.md":
         text = differences.with_headings(text)
+    text = NAMED.sub(lambda match: f"[{_title(source, match[2])}]({match[2]}", text)
     if page in WIDE:
         text = f"---\nhide: [navigation]\n---\n\n{text}"
     return LINK.sub(lambda match: moved(match[1], source, page) + (match[2] or ""), text)
+
+
+def _title(source: str, link: str) -> str:
+    """What a page that is linked to calls itself."""
+    first = ((ROOT / source).parent / link).read_text("utf-8").partition("\n")[0]
+    return first.removeprefix("# ")
 
 
 def moved(link: str, source: str, page: str) -> str:

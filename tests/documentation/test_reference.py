@@ -113,6 +113,36 @@ def test_every_page_that_is_written_is_in_the_menu(scripts):
         assert re.search(rf": {re.escape(page)}$", menu, re.MULTILINE), page
 
 
+def test_pages_of_the_repository_link_to_pages_of_the_site(scripts):
+    moved = load_main(scripts).moved
+    assert moved("keras.md", "docs/data.md", "data.md") == "keras.md"
+    assert moved("../CONTRIBUTING.md", "docs/data.md", "data.md") == "contributing.md"
+    assert moved("docs/keras.md", "CONTRIBUTING.md", "insides/x.md") == "../keras.md"
+    assert (
+        moved("../examples/vae.py", "docs/gallery.md", "gallery.md")
+        == "source/examples/vae.py.html"
+    )
+    with pytest.raises(SystemExit, match=r"docs/gallery\.md links to tests/examples"):
+        moved("../tests/examples", "docs/gallery.md", "gallery.md")
+
+
+def test_source_links_may_lead_to_a_repository(scripts, monkeypatch):
+    sources = scripts("sources")
+    assert sources.address("src/a.py:12") == "source/src/a.py.html#L12"
+    monkeypatch.setattr(sources, "REPOSITORY", "https://example.org/blob/main")
+    assert sources.address("src/a.py:12") == "https://example.org/blob/main/src/a.py#L12"
+    assert load_main(scripts).moved("../examples", "docs/gallery.md", "gallery.md") == (
+        "https://example.org/blob/main/examples"
+    )
+
+
+def test_a_file_is_shown_with_lines_that_can_be_linked_to(scripts):
+    page = scripts("sources").page("examples/vae.py")
+    lines = (ROOT / "examples/vae.py").read_text("utf-8").count("\n")
+    assert page.count('<span id="L') == lines
+    assert '<link rel="stylesheet" href="../../assets/source.css">' in page
+
+
 def test_dead_links_are_noticed(scripts, tmp_path):
     links = scripts("links")
     (tmp_path / "one.html").write_text(
