@@ -280,7 +280,7 @@ class _Matching:
             return self._new_node(rows.of_replica, (family,), {"index": index}, family)
         if v in self._copies:
             copies = self._copies[v]
-            if self._equal[copies] is False:
+            if self._equal[copies] is False and self._count > 1:
                 index = {"index": copies.index(v)}
                 return self._new_node(rows.of_replica, (self._input(copies),), index, v)
             return self._input(copies, is_equal=True)
