@@ -231,6 +231,25 @@ def test_what_was_read_before_a_step_stays(strategy):
     assert [float(copy[-1]) for copy in copies] == [11.0] * 2
 
 
+def test_copies_are_found_where_jax_was_interrupted_while_it_listed_them(strategy):
+    from tapeflow._src.engines.xla import sharding
+
+    with strategy.scope():
+        v = tf.Variable(tf.ones([3]))
+    step = tf.function(
+        lambda x: strategy.run(lambda x: v.assign_add(x * tf.ones([3])), args=(x,)) and None
+    )
+    step(of_each(strategy, [1.0, 2.0]))
+    whole = strategy.experimental_local_results(v)[0]._value._array.whole.array
+    whole.__dict__["addressable_shards"] = whole.addressable_shards[:1]  # which is what it leaves
+    held = [copy.numpy().tolist() for copy in strategy.experimental_local_results(v)]
+    assert held == [[2.0] * 3, [3.0] * 3]
+    assert len(sharding.boxes(whole)) == 1  # replicated: one of the devices answers for it
+    step(of_each(strategy, [1.0, 2.0]))
+    held = [copy.numpy().tolist() for copy in strategy.experimental_local_results(v)]
+    assert held == [[3.0] * 3, [5.0] * 3]
+
+
 def test_results_that_are_what_was_given(strategy):
     with strategy.scope():
         v = tf.Variable(tf.ones([3]))

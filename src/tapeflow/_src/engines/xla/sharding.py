@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
@@ -109,6 +110,24 @@ def whole(buffer: Any) -> np.ndarray:
     return np.asarray(buffer)
 
 
+def shards_of(array: Any) -> Sequence[Any]:
+    """The parts of an array that the devices of this process have.
+
+    jax makes a list of them when it is first asked. Whoever interrupts it then (Ctrl-C) leaves it with the first few of
+    them for ever. The array itself is whole: a copy of it has a list of its own.
+    """
+    found = array.addressable_shards
+    layout = array.sharding
+    if len(found) < len(layout.addressable_devices):
+        found = in_turn(layout, _copied(layout), (array,)).addressable_shards
+    return found
+
+
+@functools.lru_cache(256)
+def _copied(layout: NamedSharding) -> Callable[..., Any]:
+    return jax.jit(jnp.copy, out_shardings=layout)
+
+
 class Box(NamedTuple):
     """A part of an array that this process holds: where it begins and ends along each axis, and its values."""
 
@@ -120,7 +139,7 @@ class Box(NamedTuple):
 def boxes(buffer: Any) -> list[Box]:
     """The parts of a buffer that this process has to answer for: each place is in one box of one process."""
     found = []
-    for shard in buffer.addressable_shards:
+    for shard in shards_of(buffer):
         if shard.replica_id == 0:
             ends = [s.indices(n)[:2] for s, n in zip(shard.index, buffer.shape, strict=True)]
             found.append(Box(tuple(b for b, _ in ends), tuple(e for _, e in ends), shard.data))

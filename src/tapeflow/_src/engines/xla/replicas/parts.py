@@ -18,6 +18,7 @@ from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.remote import RemoteArray, RemoteTensor, of_array
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.xla.replicas.alike import equal_arrays
+from tapeflow._src.engines.xla.sharding import shards_of
 
 
 class Whole:
@@ -69,7 +70,7 @@ class Part(RemoteArray):
         """The memory on the device."""
         if type(self._buffer) is _Later:
             # Not `addressable_data`, which takes the copies of all devices for one another's.
-            shards = self.whole.array.addressable_shards
+            shards = shards_of(self.whole.array)
             self._buffer = next(shard.data for shard in shards if shard.device == self.device)
         return self._buffer
 
