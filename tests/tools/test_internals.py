@@ -174,20 +174,40 @@ def test_the_name_costs_nothing_until_an_inside_is_asked_for():
 
 
 def test_tensors_say_that_they_are_tensorflows(redirected):
-    seen = []
-
-    @tf.function
-    def traced(x):
-        seen.append(type(x).__module__)
-        return x
-
-    traced(tf.constant(1.0))
-    kinds = [type(tf.constant(1.0)), type(tf.Variable(1.0))]
-    assert [kind.__module__ for kind in kinds] == ["tensorflow", "tensorflow"]
-    assert seen[0].partition(".")[0] in ("tensorflow", "tapeflow")  # as the module was loaded
+    kinds = [type(tf.constant(1.0)), type(tf.Variable(1.0)), type(tf.Variable([1.0])[0])]
+    assert [kind.__module__ for kind in kinds] == ["tensorflow"] * 3
     assert pickle.loads(pickle.dumps(tf.constant([1.0, 2.0]))).numpy().tolist() == [1.0, 2.0]
     redirect.uninstall()
     assert {kind.__module__.partition(".")[0] for kind in kinds} == {"tapeflow"}
+
+
+def test_tensors_in_functions_and_batches_do_so_too():
+    code = """if True:
+        import tapeflow as tf
+        from tapeflow._src.tools import redirect
+        redirect.install()
+        x = tf.Variable([1.0, 2.0])
+        seen = set()
+        def kinds(y):
+            seen.update(type(each).__module__ for each in (y, x[0], x[0] * y))
+            return y
+        tf.function(kinds, autograph=False)(tf.constant(1.0))
+        tf.vectorized_map(kinds, tf.constant([1.0, 2.0]))
+        class Own(tf.Tensor):
+            pass
+        print(seen, Own.__module__)
+    """
+    lines = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert lines.stdout.split() == ["{'tensorflow'}", "__main__"]
+
+
+def test_folders_have_what_is_in_them(redirected):
+    import tensorflow.python as insides
+
+    assert insides.eager.tape.should_record_backprop([tf.constant(1.0)]) is False
+    assert insides.framework.ops.convert_to_tensor is tf.convert_to_tensor
+    with pytest.raises(AttributeError, match=r"tensorflow\.python\.nothing"):
+        _ = insides.nothing
 
 
 def test_seeds_and_determinism_of_the_insides(redirected):

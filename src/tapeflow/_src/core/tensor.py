@@ -97,6 +97,12 @@ class Tensor(Operators):
     # Whether it has no value: it stands for one that is known when a function runs, or for each example of a batch.
     symbolic: bool = False
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # Where `import tensorflow` gives tapeflow, tensors are from there: libraries know them by that.
+        if Tensor.__module__ == "tensorflow" and cls.__module__.startswith("tapeflow."):
+            cls.__module__ = "tensorflow"
+
     def __init__(self, array: Any) -> None:
         self._array = array  # ndarray, or a NumPy scalar for rank 0: NumPy's ufuncs return those
         self._id = 0

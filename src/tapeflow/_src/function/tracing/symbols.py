@@ -46,9 +46,6 @@ class SymbolicTensor(Tensor):
     """A tensor inside a traced function: a shape and a dtype, and a value only when the function runs."""
 
     __slots__ = ("contents", "interpreter", "value")
-    __module__ = (
-        Tensor.__module__
-    )  # which `import tensorflow` renames, for libraries that know tensors by it
 
     interpreter: Tracer
     symbolic = True

@@ -288,6 +288,9 @@ class StandIn(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__"):
+            # TensorFlow has imported what is in a folder by the time somebody looks.
+            if "__path__" in vars(self) and find(f"{self.__name__}.{name}") is not None:
+                return importlib.import_module(f"{self.__name__}.{name}")
             for namespace in self._namespaces:
                 try:
                     found = functools.reduce(
