@@ -29,6 +29,32 @@ def ufunc_of(node: Node) -> np.ufunc | None:
     return _UFUNCS.get(kernel)
 
 
+class _Group:
+    """Values that may share memory, and what is to be known of all of them: graphs of thousands of nodes ask often.
+
+    Attributes:
+      members: the values.
+      last: the last node that uses one of them.
+      enters: whether one is an input of the graph.
+      leaves: whether one is an output, or assigned to a variable.
+    """
+
+    __slots__ = ("enters", "last", "leaves", "members")
+
+    def __init__(self, value: Value, last: int, enters: bool, leaves: bool) -> None:
+        self.members = [value]
+        self.last = last
+        self.enters = enters
+        self.leaves = leaves
+
+    def take(self, other: _Group) -> None:
+        """Adds the members of another group."""
+        self.members += other.members
+        self.last = max(self.last, other.last)
+        self.enters |= other.enters
+        self.leaves |= other.leaves
+
+
 class Lifetimes:
     """For each node of a graph: which values nobody needs after it, and into which of them it may write its result.
 
@@ -44,14 +70,15 @@ class Lifetimes:
                 self._last[value] = index
             for value in node.outputs:
                 self._last.setdefault(value, index)
-        self._staying = {*graph.inputs, *graph.outputs, *graph.assigned.values()}
+        self._entering = {*graph.inputs}
+        self._leaving = {*graph.outputs, *graph.assigned.values()}
         self._dead: list[list[Value]] = [[] for _ in graph.nodes]
         for value, index in self._last.items():
-            if value not in self._staying:
+            if value not in self._entering and value not in self._leaving:
                 self._dead[index].append(value)
         # Values that may share memory are in one group: a kernel that is not known to make a new array may return a
         # view of what it is given.
-        self._group: dict[Value, set[Value]] = {}
+        self._groups: dict[Value, _Group] = {}
         # Values that are arrays of their own, and no views of others.
         self._whole: set[Value] = set()
         self._reusable: list[Value | None] = [None for _ in graph.nodes]
@@ -67,7 +94,6 @@ class Lifetimes:
         return self._reusable[index]
 
     def _find_reusable(self) -> None:
-        group = self._group
         variable_of = {new: variable for variable, new in self._graph.assigned.items()}
         for index, node in enumerate(self._graph.nodes):
             into = ufunc_of(node) is not None or node.primitive.name in WRITERS
@@ -78,32 +104,35 @@ class Lifetimes:
                     self.donated[index] = variable
             if into or node.primitive.name in _FRESH:
                 self._whole.update(node.outputs)
-                for value in node.outputs:
-                    group[value] = {value}
                 reused = self._reusable[index]
                 if reused is not None:
-                    group[reused].add(node.outputs[0])
-                    group[node.outputs[0]] = group[reused]
+                    self._join([reused, node.outputs[0]])
             elif node.outputs or node.inputs:  # a call of Python may have neither
                 self._join([*node.outputs, *node.inputs])
 
     def _join(self, values: list[Value]) -> None:
         """Puts values, with all that share memory with them, into one group."""
-        groups = {id(g): g for g in (self._group.get(v, {v}) for v in values)}
-        largest = max(groups.values(), key=len)
+        groups = {id(g): g for g in map(self._group, values)}
+        largest = max(groups.values(), key=lambda g: len(g.members))
         for other in groups.values():
             if other is not largest:
-                largest |= other
-                for value in other:
-                    self._group[value] = largest
-        for value in values:
-            self._group[value] = largest
+                largest.take(other)
+                for value in other.members:
+                    self._groups[value] = largest
+
+    def _group(self, value: Value) -> _Group:
+        found = self._groups.get(value)
+        if found is None:
+            last = self._last.get(value, -1)
+            found = _Group(value, last, value in self._entering, value in self._leaving)
+            self._groups[value] = found
+        return found
 
     def _free_input(self, index: int) -> Value | None:
         for value in self._graph.nodes[index].inputs:
             if value in self._whole and self._fits(value, index):
-                members = self._group[value]
-                if all(m not in self._staying and self._last[m] <= index for m in members):
+                group = self._group(value)
+                if group.last <= index and not group.enters and not group.leaves:
                     return value
         return None
 
@@ -118,11 +147,8 @@ class Lifetimes:
 
     def _may_take(self, variable: Value, index: int) -> bool:
         """Whether the new value of a variable can be written over the old one."""
-        outputs = {*self._graph.outputs, *self._graph.assigned.values()}
-        members = self._group.get(variable, {variable})
-        return self._fits(variable, index) and all(
-            m not in outputs and self._last.get(m, -1) <= index for m in members
-        )
+        group = self._group(variable)
+        return self._fits(variable, index) and group.last <= index and not group.leaves
 
 
 WRITERS = {"relu", "relu_gradient", "product_update"}
