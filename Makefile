@@ -5,6 +5,7 @@
 #   make test-exhaustive    the rest: all rows on XLA, many kills, other roundings, Keras's own tests
 #   make test-all    both
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
+#   make growth   measure how cost grows with the size of things, and draw it
 #   make hostile    make thousands of calls that nobody should make, on each engine
 #   make differential    make the same thousands of calls in TensorFlow, and compare; let it read our files (downloads it);
 #                 run what the pages "Coming from ..." show of TensorFlow, PyTorch and JAX
@@ -17,7 +18,7 @@
 #   make docs     write the lists in docs/compatibility.md, and build the site, with the reference, in build/site
 #   make exports    write the public files from the @export lines in src/tapeflow/_src
 #
-# Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--rounds 1",
+# Another Python: make test PYTHON=python3.12. Other arguments: make bench BENCH_ARGS="--busy 1 2",
 # make differential DIFFERENTIAL_ARGS="--ops math.* --seed 3", make stress STRESS_ARGS="--seed 3",
 # make keras-suite SUITE_ARGS="layers/rnn", make libraries LIBRARY=sonnet.
 
@@ -78,6 +79,11 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-xla $(PEERS)/.installed
 	$(BIN)/python benchmarks/run.py --tapeflow-python $(BIN)/python \
 		--peers-python $(PEERS)/bin/python $(BENCH_ARGS)
+
+.PHONY: growth
+growth: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/growth.py --draw
 
 .PHONY: hostile
 hostile: $(VENV)/.installed-dev

@@ -1,19 +1,14 @@
-"""Turn measurements into the tables in the terminal, `results.md` and the README's block."""
+"""What can be said of measurements in a cell, and the tables in the terminal."""
 
 from __future__ import annotations
 
-import os
-import platform
-import subprocess
 from collections.abc import Iterable, Mapping
-from datetime import date
-from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rich.table import Table
 from rows import (
-    CHECKED,
-    CHECKED_COLUMNS,
+    BUSY,
     COMPILED,
     COMPILED_COLUMNS,
     COMPILED_PEERS,
@@ -24,13 +19,14 @@ from rows import (
     FIRST_CALLS,
     KERAS,
     KERAS_COLUMNS,
+    MEMORY,
+    MEMORY_COLUMNS,
+    MOST_WHEN_BUSY,
     PEERS,
     ROWS,
     Workload,
 )
 
-GPU_TABLE = Path(__file__).parent / "gpu/table.md"  # what was measured where there is one
-BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 ALL_COMPILED = COMPILED_COLUMNS | EXTRA_COLUMNS
 NAMES = EXTRA_COLUMNS | COMPILED_COLUMNS | EAGER_COLUMNS
 COMPILED_ROWS = [row for row, about in (COMPILED | FIRST_CALLS).items() if not about.variant_of]
@@ -75,6 +71,11 @@ class Numbers:
         ours = self._medians.get(("tapeflow", row))
         theirs = [self._medians[peer, row] for peer in peers if (peer, row) in self._medians]
         return min(theirs) / ours if ours is not None and theirs else None
+
+    def best(self, row: str, peers: Iterable[str]) -> str | None:
+        """Return which of these takes least, if one was measured."""
+        found = {peer: self._medians[peer, row] for peer in peers if (peer, row) in self._medians}
+        return min(found, key=found.__getitem__) if found else None
 
     def spread(self, library: str, row: str) -> str:
         numbers = self.values.get((library, row))
@@ -132,7 +133,56 @@ def terminal_tables(numbers: Numbers, libraries: Iterable[str]) -> list[Table]:
         shown = [numbers.cell(library, row) for library in columns]
         if set(shown) != {"–"}:
             keras.add_row(ROWS[row].title, *shown, *numbers.comparison(row))
-    return [table for table in (eager, compiled, keras) if table.row_count]
+    columns = {lib: name for lib, name in MEMORY_COLUMNS.items() if lib in libraries}
+    memory = _terminal_table("Memory of a step, CPU", [*columns.values(), "vs. best", "aim"])
+    for row in MEMORY:
+        shown = [numbers.cell(library, row) for library in columns]
+        if set(shown) != {"–"}:
+            memory.add_row(ROWS[row].title, *shown, *numbers.comparison(row))
+    return [table for table in (eager, compiled, memory, keras) if table.row_count]
+
+
+def quick_table(measured: Mapping[Key, list[float]], before: dict[str, Any]) -> Table:
+    """Return what tapeflow takes now, and what it and the best peer took on this kind of machine before."""
+    table = _terminal_table("tapeflow", ["now", "before", "times as fast", "best peer before"])
+    for row in BUSY:
+        now = measured.get(("tapeflow", row))
+        if now:
+            stored = before["rows"].get(row, {"values": {}})["values"]
+            ours = median(stored["tapeflow"]) if "tapeflow" in stored else None
+            peers = [median(v) for library, v in stored.items() if library in ROWS[row].against]
+            table.add_row(
+                f"{'compiled: ' if row in COMPILED else ''}{ROWS[row].title}",
+                quantity(median(now), ROWS[row]),
+                "–" if ours is None else quantity(ours, ROWS[row]),
+                "–" if ours is None else f"{significant(ours / median(now))}×",
+                quantity(min(peers), ROWS[row]) if peers else "–",
+            )
+    return table
+
+
+def busy_table(
+    quiet: Mapping[Key, list[float]], busy: Mapping[Key, list[float]], count: int
+) -> Table:
+    """Return how many times longer each library takes beside busy processes."""
+    libraries = [lib for lib in ALL_COMPILED if any(key[0] == lib for key in busy)]
+    with_them = "one busy process" if count == 1 else f"{count} busy processes"
+    names = [NAMES[library] for library in libraries]
+    table = _terminal_table(f"Beside {with_them}: time, and how many times the quiet one", names)
+    for row in BUSY:
+        cells = [slower(quiet.get((lib, row)), busy.get((lib, row)), row) for lib in libraries]
+        if set(cells) != {"–"}:
+            table.add_row(f"{'compiled: ' if row in COMPILED else ''}{ROWS[row].title}", *cells)
+    table.caption = f"at most {MOST_WHEN_BUSY}×, with one on two cores" if count == 1 else None
+    return table
+
+
+def slower(quiet: list[float] | None, busy: list[float] | None, row: str) -> str:
+    """Return the time beside busy processes, and how many times the quiet one it is."""
+    if not busy:
+        return "–"
+    text = quantity(median(busy), ROWS[row])
+    return f"{text} ({significant(median(busy) / median(quiet))}×)" if quiet else text
 
 
 def _terminal_table(title: str, headings: Iterable[str]) -> Table:
@@ -162,187 +212,6 @@ def target_lines(numbers: Numbers) -> list[str]:
     return lines
 
 
-# In Markdown.
-
-
-def eager_table(numbers: Numbers) -> str:
-    headings = [numbers.heading(library, name) for library, name in EAGER_COLUMNS.items()]
-    body = []
-    for row, about in EAGER.items():
-        ours, *theirs = [numbers.cell_with_ratio(library, row) for library in EAGER_COLUMNS]
-        body.append([about.title, f"**{ours}**", *theirs])
-    return _markdown(headings, body)
-
-
-def compiled_table(numbers: Numbers, columns: Mapping[str, str] = COMPILED_COLUMNS) -> str:
-    body = []
-    for row in COMPILED_ROWS:
-        ours, *theirs = [numbers.cell(library, row) for library in columns]
-        body.append([ROWS[row].title, f"**{ours}**", *theirs, *numbers.comparison(row)])
-    return _markdown([*columns.values(), "vs. best", "aim"], body)
-
-
-def keras_table(numbers: Numbers) -> str:
-    body = []
-    for row, about in KERAS.items():
-        ours, *theirs = [numbers.cell(library, row) for library in KERAS_COLUMNS]
-        body.append([about.title, f"**{ours}**", *theirs, *numbers.comparison(row)])
-    return _markdown([*KERAS_COLUMNS.values(), "vs. best", "aim"], body)
-
-
-def checked_table(numbers: Numbers) -> str:
-    body = [
-        [about.title, *(numbers.cell(library, row) for library in CHECKED_COLUMNS)]
-        for row, about in CHECKED.items()
-    ]
-    return _markdown(list(CHECKED_COLUMNS.values()), body)
-
-
-def _markdown(headings: list[str], body: list[list[str]]) -> str:
-    lines = [["", *headings], ["---", *["---:"] * len(headings)], *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _spread_table(numbers: Numbers, columns: Mapping[str, str], rows: Iterable[str]) -> str:
-    body = [[ROWS[row].title, *(numbers.spread(lib, row) for lib in columns)] for row in rows]
-    return _markdown(list(columns.values()), body)
-
-
-def _descriptions(workloads: Mapping[str, Workload]) -> str:
-    return "\n".join(f"- **{about.title}**: {about.description}." for about in workloads.values())
-
-
-def _variants_table(numbers: Numbers) -> str:
-    """Return the times of workloads that were written in two ways, both of them."""
-    body = []
-    for row, about in VARIANTS.items():
-        for name in (about.variant_of or row, row):
-            for end in ("", FIRST):
-                cells = []
-                for library in about.libraries:
-                    found = numbers.measured.get((library, name + end))
-                    cells.append(quantity(median(found), about) if found else "–")
-                body.append([ROWS[name + end].title, *cells])
-    columns = {library: NAMES[library] for row in VARIANTS.values() for library in row.libraries}
-    return _markdown(list(columns.values()), body)
-
-
-def results_page(numbers: Numbers, reports: dict[str, str], rounds: int) -> str:
-    """Return `results.md`: the tables, what was run, the spread, and on which machine."""
-    rounds_text = "one round" if rounds == 1 else f"{rounds} rounds"
-    executors = "\n\n".join(
-        f"{ROWS[row].title}:\n\n```text\n{text}\n```" for row, text in reports.items()
-    )
-    return f"""# Benchmark results
-
-Written by `make bench`, on the CPU, every library with its own default threads.
-
-## Eager
-
-In brackets: how many times faster tapeflow is, or how many times less memory it takes.
-
-{eager_table(numbers)}
-
-{_descriptions(EAGER)}
-
-## Compiled
-
-`tf.function` in tapeflow and in TensorFlow, there also with `jit_compile=True` ("TensorFlow XLA"),
-`torch.compile`, PyTorch without it, and `jax.jit` with donated buffers. The last columns: how many
-times faster tapeflow is than the best peer in the row, or, in a first call, than the faster of
-TensorFlow XLA and torch.compile; and what it aims at.
-
-{compiled_table(numbers, ALL_COMPILED)}
-
-{_descriptions(COMPILED)}
-- **first call**: from the call to its results, in a fresh process that has imported the library, with no
-  compiled programs on the disk. tapeflow begins on NumPy and compiles later, in the calls that the
-  reports below show, when a function has run for about as long as that will take; with
-  `jit_compile=True` ("tapeflow XLA") it compiles in the first call.
-
-The two ways of writing the LSTM:
-
-{_variants_table(numbers)}
-
-## What the checks cost
-
-A function whose executor is chosen refuses on XLA, too, what eager mode refuses; `jit_compile=True` does as XLA does.
-Both columns are XLA.
-
-{checked_table(numbers)}
-
-{_descriptions(CHECKED)}
-
-## Keras
-
-The same script on four backends; times are those of one batch. The loops use `tf.GradientTape`, which two of them
-have.
-
-{keras_table(numbers)}
-
-{_descriptions(KERAS)}
-
-## How
-
-Each number is the median of {rounds_text}, or of the first alone where it took more than a minute to
-measure. A round measures each library in a fresh process; a time is that of the best batch of calls
-within a second, after a warm-up: of 0.3 s in eager mode, and when compiled until the speed is stable
-and tapeflow has chosen its executor. Each call waits for all its results. The libraries take turns.
-That all of them compute the same numbers, over several training steps, is checked in the same run,
-for tapeflow with the executor that it chose, too.
-
-## What tapeflow chose
-
-What `fn.report()` says after the last round: the executors that were tried, and which one stayed.
-
-{executors}
-
-## Spread over the rounds
-
-{_spread_table(numbers, EAGER_COLUMNS, EAGER)}
-
-{_spread_table(numbers, COMPILED_COLUMNS, COMPILED_ROWS)}
-
-{_spread_table(numbers, KERAS_COLUMNS, KERAS)}
-
-## Machine
-
-{machine(numbers.versions)}
-
-{GPU_TABLE.read_text().strip()}
-"""
-
-
-def readme_block(numbers: Numbers) -> str:
-    return f"""Eager mode; in brackets: how many times faster tapeflow is, or how many times less memory it takes:
-
-{eager_table(numbers)}
-
-Compiled with `tf.function` (TensorFlow XLA: with `jit_compile=True`). The last columns: how many times
-faster tapeflow is than the best of the others, or, in a first call, than the faster of TensorFlow XLA
-and torch.compile; and what it aims at:
-
-{compiled_table(numbers)}
-
-Keras, the same script on four backends, the time of one batch; the last columns: how many times faster
-tapeflow is than the best of the others, and what it aims at:
-
-{keras_table(numbers)}
-
-On {processor()}, {os.cpu_count()} cores, {date.today():%d %B %Y}; made by `make bench`, which says
-[what was run and how](benchmarks/results.md)."""
-
-
-def update_readme(readme: Path, block: str) -> None:
-    """Replace what stands between the two markers."""
-    text = readme.read_text()
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"{readme.name} must contain the markers {BEGIN} and {END}.")
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    readme.write_text(f"{before}{BEGIN}\n{block}\n{END}{after}")
-
-
 def quantity(number: float, about: Workload) -> str:
     if about.in_bytes:
         return f"{number / 2**20:.0f} MiB"
@@ -354,39 +223,3 @@ def significant(number: float) -> str:
     """Return about three significant digits, trailing zeros kept."""
     digits = 0 if number >= 100 else 1 if number >= 10 else 2
     return f"{number:.{digits}f}"
-
-
-def machine(versions: Versions) -> str:
-    ours = versions["tapeflow"]
-    peers = ", ".join(f"{EAGER_COLUMNS[peer]} {versions[peer]['library']}" for peer in PEERS)
-    xla = f" (XLA through jax {ours['jax']})" if ours.get("jax") else ""
-    lines = [
-        f"{processor()}, {os.cpu_count()} cores, {memory()}",
-        f"{platform.system()}, {platform.machine()}",
-        f"Python {ours['python']}, NumPy {ours['numpy']}",
-        f"tapeflow {ours['library']}{xla}, {peers} (with Python {versions['torch']['python']})",
-        f"{date.today():%d %B %Y}",
-    ]
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def processor() -> str:
-    """Return the CPU's name as its maker gives it, where the system tells."""
-    commands = {
-        "Linux": (["lscpu"], "Model name:"),
-        "Darwin": (["sysctl", "machdep.cpu.brand_string"], "machdep.cpu.brand_string:"),
-    }
-    command, label = commands.get(platform.system(), ([], ""))
-    try:
-        lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
-    except (OSError, IndexError, ValueError):
-        lines = []
-    for line in lines:
-        if line.strip().startswith(label):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
-def memory() -> str:
-    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{size / 2**30:.0f} GiB of memory"

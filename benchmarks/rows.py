@@ -242,6 +242,35 @@ CHECKED = {
     ),
 }
 
+# What the samples of a batch take at the highest point of a step.
+_STEPS = {
+    "mlp": "MLP training step",
+    "cnn": "CNN training step",
+    "transformer": "transformer block step",
+    "lstm": "LSTM, 100 steps",
+}
+MEMORY = {
+    f"memory_{mode}_{name}": Workload(
+        f"{title}, {mode}",
+        f"the {mode} step of this name on 8 times as many samples: the highest resident memory in a step, above "
+        "that of the same program with one sample",
+        in_bytes=True,
+        libraries=libraries,
+        against=libraries[1:],
+        aim=1,
+    )
+    for mode, libraries in (
+        ("eager", ("tapeflow", "tensorflow", "torch")),
+        ("compiled", ("tapeflow", "tensorflow", "tensorflow-jit", "torch-compile", "jax")),
+    )
+    for name, title in _STEPS.items()
+}
+# XLA would compile the unrolled loop for minutes.
+MEMORY["memory_compiled_lstm"] = replace(
+    MEMORY["memory_compiled_lstm"], libraries=("tapeflow", "tensorflow", "torch-compile", "jax")
+)
+MEMORY_COLUMNS = COMPILED_COLUMNS
+
 FIRST = ":first"
 FIRST_CALLS = {
     name + FIRST: replace(
@@ -255,5 +284,8 @@ FIRST_CALLS = {
     for name, about in COMPILED.items()
 }
 
-WORKLOADS = EAGER | COMPILED | CHECKED | KERAS
+WORKLOADS = EAGER | COMPILED | MEMORY | CHECKED | KERAS
+# The rows that are measured again beside busy processes, and by `--quick`.
+BUSY = tuple(row for row, about in (EAGER | COMPILED).items() if not about.in_bytes)
+MOST_WHEN_BUSY = 2.2  # times the quiet time, with one busy process on two cores
 ROWS = WORKLOADS | FIRST_CALLS

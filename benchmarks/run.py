@@ -5,15 +5,24 @@ environments that are already there, name their interpreters:
 
     python benchmarks/run.py --tapeflow-python .venv/bin/python --peers-python /some/venv/bin/python
 
-or set `TAPEFLOW_PYTHON` and `PEERS_PYTHON`. Every measurement is a process of its own. The
-libraries take turns, and the order rotates from round to round, so that a busy moment of the
-machine does not fall on one of them alone. Thread settings are the libraries' own defaults, and
+or set `TAPEFLOW_PYTHON` and `PEERS_PYTHON`. Before and after a change, in less than three minutes,
+without the peers:
+
+    python benchmarks/run.py --quick
+
+What is measured is added to `benchmarks/measured/<kind of machine>.json`, and `benchmarks/results.md` is written from
+all these files (`--page` does that alone). `--busy 1 2` measures the eager and the compiled rows again beside one and
+two processes that use a core each.
+
+Every measurement is a process of its own. The libraries take turns, and the order rotates from round to round, so that
+a busy moment of the machine does not fall on one of them alone. Thread settings are the libraries' own defaults, and
 everything runs on the CPU. Compilers start without what earlier runs left on the disk.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -24,7 +33,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
+import machines
+import pages
 import report
 import rows
 from rich.console import Console
@@ -57,6 +69,7 @@ keras_models.built("mlp").fit(x[:size], y[:size], batch_size=size, verbose=0)
 LIMIT_SECONDS = 900
 ONCE_SECONDS = 60  # what takes longer, mostly for compiling, is measured in the first round only
 SECONDS = 1.0
+QUICK_SECONDS = 0.3
 
 
 class MeasurementFailed(Exception):
@@ -101,29 +114,48 @@ class Measurements:
 def main() -> int:
     arguments = parse_arguments()
     console = Console()
-    measurements = Measurements()
-    plan = list(turns(arguments.libraries, arguments.workloads, arguments.rounds))
+    if arguments.page:
+        write_page(console)
+        return 0
+    measured = {busy: Measurements() for busy in (0, *arguments.busy)}
+    plan = [
+        (busy, library, workload)
+        for busy in measured
+        for library, workload in turns(arguments.libraries, arguments.workloads, arguments.rounds)
+        if not busy or workload in rows.BUSY
+    ]
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("", total=len(plan))
-        for library, workload in plan:
-            progress.update(task, description=f"{rows.WORKLOADS[workload].title}: {library}")
+        for busy, library, workload in plan:
+            beside = f", {busy} busy" if busy else ""
+            title = f"{rows.WORKLOADS[workload].title}: {library}{beside}"
+            progress.update(task, description=title)
             ours = library.startswith("tapeflow")
             python = arguments.tapeflow_python if ours else arguments.peers_python
-            measure(measurements, python, library, workload, arguments.seconds)
+            with busy_processes(busy):
+                measure(measured[busy], python, library, workload, arguments.seconds)
             progress.advance(task)
 
-    numbers = report.Numbers(measurements.values, measurements.versions, measurements.missing)
-    for table in report.terminal_tables(numbers, arguments.libraries):
-        console.print(table)
-    for line in report.target_lines(numbers):
-        console.print(line)
-    for (library, workload), reason in measurements.failures.items():
+    quiet = measured[0]
+    if arguments.quick:
+        console.print(report.quick_table(quiet.values, machines.here()))
+    else:
+        numbers = report.Numbers(quiet.values, quiet.versions, quiet.missing)
+        for table in report.terminal_tables(numbers, arguments.libraries):
+            console.print(table)
+        for line in report.target_lines(numbers):
+            console.print(line)
+        for busy in arguments.busy:
+            console.print(report.busy_table(quiet.values, measured[busy].values, busy))
+    failed = [(*key, why) for each in measured.values() for key, why in each.failures.items()]
+    for library, workload, reason in failed:
         console.print(f"[red]{library} could not run {workload}:[/red]")
         console.print(reason, markup=False)
-    for line in measurements.disagreements():
+    disagreements = [line for each in measured.values() for line in each.disagreements()]
+    for line in disagreements:
         console.print(f"[red]Different results in {line}[/red]")
 
-    if measurements.failures or measurements.disagreements():
+    if failed or disagreements:
         console.print("Nothing written: not every measurement is good.")
         return 1
     whole = set(arguments.libraries) == set(LIBRARIES) and set(arguments.workloads) == set(
@@ -135,10 +167,51 @@ def main() -> int:
     if arguments.seconds < SECONDS:
         console.print("Nothing written: the times are too short to be good.")
         return 0
-    RESULTS.write_text(report.results_page(numbers, measurements.reports, arguments.rounds))
-    report.update_readme(README, report.readme_block(numbers))
-    console.print("Written: benchmarks/results.md and the tables in README.md")
+    machines.store(filed(machines.here(), measured, arguments.rounds))
+    write_page(console)
     return 0
+
+
+def filed(
+    document: dict[str, Any], measured: dict[int, Measurements], rounds: int
+) -> dict[str, Any]:
+    """What was measured on this kind of machine, with what has been measured now."""
+    document["machine"] = machines.this_machine()
+    document["rounds"] = rounds
+    for busy, measurements in measured.items():
+        document["versions"] |= measurements.versions
+        if not busy:
+            document["reports"] |= measurements.reports
+        places = document["busy"].setdefault(str(busy), {}) if busy else document["rows"]
+        found: list[tuple[str, report.Key, Any]] = [
+            *(("values", key, numbers) for key, numbers in measurements.values.items()),
+            *(("missing", key, why) for key, why in measurements.missing.items()),
+        ]
+        for what, (library, row), value in found:
+            place = places.setdefault(row, {"values": {}, "missing": {}})
+            place[what][library] = value
+            place["date"] = machines.today()
+    return document
+
+
+def write_page(console: Console) -> None:
+    """Writes the page and the tables of the README from all that was measured."""
+    documents = machines.stored()
+    RESULTS.write_text(pages.results_page(documents))
+    pages.update_readme(README, pages.readme_block(documents))
+    console.print("Written: benchmarks/results.md and the tables in README.md")
+
+
+@contextlib.contextmanager
+def busy_processes(count: int) -> Iterator[None]:
+    """So many processes beside this one that do nothing but use a core."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -167,7 +240,22 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=LIBRARIES)
     parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=WORKLOADS)
-    return parser.parse_args()
+    parser.add_argument(
+        "--busy", nargs="+", type=int, default=[], help="also beside so many busy processes"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="the eager and compiled rows of tapeflow alone, in one short round, beside what was measured before",
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="only write the tables from what was measured"
+    )
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.libraries, arguments.workloads = ("tapeflow",), rows.BUSY
+        arguments.rounds, arguments.seconds = 1, min(QUICK_SECONDS, arguments.seconds)
+    return arguments
 
 
 def turns(
