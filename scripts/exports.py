@@ -176,6 +176,13 @@ NAMESPACES = {
 2
 """,
         inside=("cluster_resolver", "experimental"),
+        later=("coordinator",),
+    ),
+    "distribute.coordinator": Namespace(
+        "`tf.distribute.coordinator`: what drives workers, which is not here; asked for, it says what to use."
+    ),
+    "distribute.experimental.coordinator": Namespace(
+        "`tf.distribute.experimental.coordinator`: older names of `tf.distribute.coordinator`."
     ),
     "distribute.experimental.rpc": Namespace(
         "`tf.distribute.experimental.rpc`: functions that other processes call."
@@ -188,7 +195,7 @@ NAMESPACES = {
     ),
     "distribute.experimental": Namespace(
         "`tf.distribute.experimental`: how replicas talk, and what a program does when its machine is taken away.",
-        later=("partitioners", "rpc"),
+        later=("coordinator", "partitioners", "rpc"),
     ),
     "dtypes": Namespace(
         "`tf.dtypes`: the types of elements, and converting between them.", inside=("experimental",)

@@ -17,6 +17,7 @@ from tapeflow.distribute import cluster_resolver as cluster_resolver, experiment
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
+    from tapeflow.distribute import coordinator as coordinator
     from tapeflow._src.distribute.cross_device_ops import (
         CrossDeviceOps as CrossDeviceOps, ReductionToOneDevice as ReductionToOneDevice,
         HierarchicalCopyAllReduce as HierarchicalCopyAllReduce, NcclAllReduce as NcclAllReduce
@@ -53,6 +54,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf.distribute",
+    later="coordinator",
     names={
         "distribute.cross_device_ops": "CrossDeviceOps ReductionToOneDevice HierarchicalCopyAllReduce NcclAllReduce",
         "distribute.current": "get_strategy has_strategy in_cross_replica_context get_replica_context experimental_set_strategy",

@@ -22,7 +22,7 @@ from tapeflow._src.data.iterator import Optional, OwnedIterator
 from tapeflow._src.data.nodes.batching import Batch
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
-from tapeflow._src.data.specs import tensor_leaves
+from tapeflow._src.data.specs import batchable_leaves, box
 from tapeflow._src.distribute.input_context import InputContext, InputOptions, InputReplicationMode
 from tapeflow._src.distribute.values import PerReplicaSpec, wrapped
 
@@ -52,9 +52,9 @@ class Divided(Node):
     def __init__(self, source: Node, count: int, mine: range, size: int | None) -> None:
         self.inputs = (source,)
         self._count, self._mine, self._size = count, mine, size
-        leaves = tensor_leaves("experimental_distribute_dataset", source.spec)
+        self._leaves = leaves = batchable_leaves("experimental_distribute_dataset", source.spec)
         for leaf in leaves:
-            if leaf.shape.rank == 0:
+            if isinstance(leaf, TensorSpec) and leaf.shape.rank == 0:
                 raise ValueError(
                     "experimental_distribute_dataset: the batches of a dataset are divided along their first "
                     f"dimension, and its elements are scalars: {source.spec}. Call batch(...) on it first, with the "
@@ -63,14 +63,17 @@ class Divided(Node):
         own = nest.pack_sequence_as(source.spec, [self._part(leaf) for leaf in leaves])
         self.spec = (own,) * len(mine)
 
-    def _part(self, leaf: TensorSpec) -> TensorSpec:
-        dims = leaf.shape._dims
+    def _part(self, leaf: Any) -> Any:
+        shape = getattr(leaf, "shape", None)  # an extension type has none
+        if shape is None:
+            return leaf._unbatch()._batch(None)
+        dims = shape._dims
         if dims is None:
             return leaf
         size, rest = None, 0
         if dims[0] is not None and self._size is None:
             size, rest = divmod(dims[0], self._count)
-        return TensorSpec([None if rest else size, *dims[1:]], leaf.dtype)
+        return leaf._unbatch()._batch(None if rest else size)
 
     def cardinality(self) -> int:
         """That of the source."""
@@ -78,25 +81,48 @@ class Divided(Node):
 
     def rows(self, run: Run) -> Rows:
         """Each batch in parts."""
-        return DividedRows(self.inputs[0].rows(run), self._count, self._mine, self._size)
+        source = self.inputs[0].rows(run)
+        return DividedRows(source, self._leaves, self._count, self._mine, self._size)
 
 
 class DividedRows(Rows):
     """Batches in parts."""
 
-    def __init__(self, source: Rows, count: int, mine: range, size: int | None) -> None:
-        self._source, self._count, self._mine, self._size = source, count, mine, size
+    def __init__(
+        self, source: Rows, leaves: Sequence[Any], count: int, mine: range, size: int | None
+    ) -> None:
+        self._source, self._leaves = source, leaves
+        self._count, self._mine, self._size = count, mine, size
 
     def __next__(self) -> Row:
         row = next(self._source)
         size = self._size
         if size is None:
-            size = -(-row[0].shape[0] // self._count)
-        return tuple([x[i * size : (i + 1) * size] for i in self._mine for x in row])
+            size = -(-_length(row[0], self._leaves[0]) // self._count)
+        parts = [(i * size, (i + 1) * size) for i in self._mine]
+        return tuple([_cut(x, leaf, *at) for at in parts for x, leaf in self._with_leaves(row)])
+
+    def _with_leaves(self, row: Row) -> Iterator[tuple[Any, Any]]:
+        return zip(row, self._leaves, strict=True)
 
     def skip(self, n: int) -> int:
         """In the source."""
         return self._source.skip(n)
+
+
+def _length(x: Any, leaf: Any) -> int:
+    """How many rows a batch has."""
+    if isinstance(leaf, TensorSpec):
+        return x.shape[0]
+    value = x[()]
+    return int(value.shape[0]) if hasattr(leaf, "shape") else len(leaf._rows(value))
+
+
+def _cut(x: Any, leaf: Any, begin: int, end: int) -> Any:
+    """Some rows of a batch, which may be that of a composite tensor."""
+    if isinstance(leaf, TensorSpec):
+        return x[begin:end]
+    return box(leaf._cut(x[()], begin, end))
 
 
 class Dealt(Node):
@@ -107,7 +133,7 @@ class Dealt(Node):
     def __init__(self, source: Node, count: int) -> None:
         self.inputs = (source,)
         self._count = count
-        self._leaves = tensor_leaves("distribute_datasets_from_function", source.spec)
+        self._leaves = batchable_leaves("distribute_datasets_from_function", source.spec)
         self.spec = (source.spec,) * count
 
     def cardinality(self) -> int:
@@ -117,27 +143,31 @@ class Dealt(Node):
 
     def rows(self, run: Run) -> Rows:
         """Rounds of batches."""
-        empty = [
-            np.zeros([0, *(d or 0 for d in s.shape.as_list()[1:])], s.dtype.np_dtype)
-            for s in self._leaves
-        ]
-        return DealtRows(self.inputs[0].rows(run), self._count, empty)
+        return DealtRows(self.inputs[0].rows(run), self._count, self._leaves)
 
 
 class DealtRows(Rows):
     """Rounds of batches."""
 
-    def __init__(self, source: Rows, count: int, empty: Sequence[Any]) -> None:
-        self._source, self._count, self._empty = source, count, empty
+    def __init__(self, source: Rows, count: int, leaves: Sequence[Any]) -> None:
+        self._source, self._count, self._leaves = source, count, leaves
 
     def __next__(self) -> Row:
-        found = list(next(self._source))
+        first = next(self._source)
+        found = list(first)
         for _ in range(self._count - 1):
             try:
                 found += next(self._source)
             except StopIteration:
-                found += self._empty
+                found += [_empty(x, leaf) for x, leaf in zip(first, self._leaves, strict=True)]
         return tuple(found)
+
+
+def _empty(x: Any, leaf: Any) -> Any:
+    """A batch without rows, like another one."""
+    if not isinstance(leaf, TensorSpec):
+        return _cut(x, leaf, 0, 0)
+    return np.zeros([0, *(d or 0 for d in leaf.shape.as_list()[1:])], leaf.dtype.np_dtype)
 
 
 class Repeated(Node):

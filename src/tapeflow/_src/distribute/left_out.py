@@ -1,4 +1,4 @@
-"""Strategies that are classes here because libraries ask whether theirs is one of them, and that cannot be made."""
+"""Strategies, and what drives them, that are classes here because libraries ask for them, and that cannot be made."""
 
 from __future__ import annotations
 
@@ -40,6 +40,28 @@ class ParameterServerStrategy(_LeftOut):
     """
 
     _instead = "Use tf.distribute.MultiWorkerMirroredStrategy: workers in step, without servers."
+
+
+@export(
+    "distribute.coordinator.ClusterCoordinator",
+    "distribute.experimental.coordinator.ClusterCoordinator",
+)
+class ClusterCoordinator:
+    """Sends functions to the workers of a `ParameterServerStrategy`. It is not here.
+
+    >>> tf.distribute.coordinator.ClusterCoordinator(None)
+    Traceback (most recent call last):
+    tapeflow._src.core.errors.UnimplementedError: tf.distribute.coordinator.ClusterCoordinator is not in tapeflow. ...
+    """
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise UnimplementedError(
+            None,
+            None,
+            "tf.distribute.coordinator.ClusterCoordinator is not in tapeflow. Use "
+            "tf.distribute.MultiWorkerMirroredStrategy: workers in step, which nobody drives. "
+            "tf.distribute.experimental.rpc calls functions of other processes.",
+        )
 
 
 @export("distribute.experimental.CentralStorageStrategy")

@@ -355,6 +355,16 @@ class _BatchableSpec(ExtensionTypeSpec):
             for parts in zip(*columns, strict=True)
         ]
 
+    def _cut(self, value: Any, begin: int, end: int) -> Any:
+        """Some of the rows, as one object."""
+        encoded = self._encoder.encode(self, value, minimum_rank=1)
+
+        def cut(x: Any) -> Any:
+            return x[begin:end] if isinstance(x, Tensor) else x._type_spec._cut(x, begin, end)
+
+        found = nest.pack_sequence_as(encoded, [cut(x) for x in nest.flatten(encoded)])
+        return self._encoder.decode(self._unbatch()._batch(None), found)
+
     def changed(self, change: Any) -> Any:
         """The spec with others in the place of those inside of it."""
 

@@ -166,6 +166,10 @@ class RaggedTensorSpec(TypeSpec):
         """One value for each row."""
         return list(value)
 
+    def _cut(self, value: Any, begin: int, end: int) -> Any:
+        """Some of the rows, as one value."""
+        return value[begin:end]
+
     def _unbatch(self) -> Any:
         """The spec of one row."""
         if not self._ragged_rank:

@@ -236,6 +236,14 @@ class SparseTensorSpec(TypeSpec):
             for a, b in itertools.pairwise(ends)
         ]
 
+    def _cut(self, value: SparseTensor, begin: int, end: int) -> SparseTensor:
+        """Some of the rows, as one value."""
+        indices, held, shape = (np.asarray(x) for x in self._to_components(value))
+        begin, end = (min(i, int(shape[0])) for i in (begin, end))
+        inside = (indices[:, 0] >= begin) & (indices[:, 0] < end)
+        moved = indices[inside] - np.eye(1, len(shape), dtype=np.int64) * begin
+        return SparseTensor(moved, Tensor(held[inside]), [end - begin, *shape[1:].tolist()])
+
 
 def sparse_of(op: str, argument: str, value: Any) -> SparseTensor:
     """An argument that must be a sparse tensor."""

@@ -11,7 +11,9 @@ from tapeflow._src.core.missing import Missing as _Missing
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
-    from tapeflow.distribute.experimental import partitioners as partitioners, rpc as rpc
+    from tapeflow.distribute.experimental import (
+        coordinator as coordinator, partitioners as partitioners, rpc as rpc
+    )
     from tapeflow._src.distribute.communication import (
         CommunicationImplementation as CommunicationImplementation,
         CommunicationImplementation as CollectiveCommunication,
@@ -35,7 +37,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf.distribute.experimental",
-    later="partitioners rpc",
+    later="coordinator partitioners rpc",
     names={
         "distribute.communication": "CommunicationImplementation CollectiveCommunication:CommunicationImplementation CommunicationOptions CollectiveHints",
         "distribute.left_out": "TPUStrategy ParameterServerStrategy CentralStorageStrategy",
