@@ -208,7 +208,7 @@ def test_mistakes_are_named(tmp_path):
         archive.add_endpoint("other", lambda x: x, [123])
 
 
-@pytest.mark.parametrize("format", ["onnx", "litert", "torch"])
+@pytest.mark.parametrize("format", ["litert", "torch"])
 def test_other_formats_are_refused(format, tmp_path):
     model = model_of("sequential")
     model(rows(1, 10))

@@ -159,8 +159,15 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
     """
     found = array_of(a)
     rank = len(found._array.shape)
-    pairs = zip(np.atleast_1d(destination) % rank, np.atleast_1d(source) % rank, strict=True)
-    moving_ = sorted((int(d), int(s)) for d, s in pairs)
+    to, come_from = ([int(i) for i in np.atleast_1d(x)] for x in (destination, source))
+    for name, axes in (("source", come_from), ("destination", to)):
+        if any(not -rank <= i < rank for i in axes) or len({i % rank for i in axes}) < len(axes):
+            raise invalid(
+                f"moveaxis: {name} must name different dimensions in [{-rank}, {rank}), got {axes}"
+            )
+    if len(to) != len(come_from):
+        raise invalid(f"moveaxis: source and destination must be as many, got {come_from} and {to}")
+    moving_ = sorted((d % rank, s % rank) for d, s in zip(to, come_from, strict=True))
     order = [i for i in range(rank) if i not in [s for _, s in moving_]]
     for d, s in moving_:
         order.insert(d, s)

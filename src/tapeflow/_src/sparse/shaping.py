@@ -147,6 +147,8 @@ def concat(
       name: accepted for compatibility.
     """
     inputs = [sparse_of("concat", "sp_inputs", x) for x in sp_inputs]
+    if not inputs:
+        raise ValueError("concat: sp_inputs must have at least one sparse tensor, got none")
     if len(inputs) == 1:
         return inputs[0]
     rank = _rank("concat", inputs[0])
