@@ -56,7 +56,7 @@ test-all: test test-exhaustive
 
 # Debian's browser; elsewhere install Chromium and its driver by hand.
 browser: docs
-	command -v chromium chromedriver || apt-get install -y chromium chromium-driver
+	command -v chromium && command -v chromedriver || apt-get install -y chromium chromium-driver
 	$(BIN)/python -m pytest -n 0 -m browser tests/inspector tests/documentation
 
 # What another version of Python, and the newer NumPy that comes with it, can break: all that is not compiled.
