@@ -225,13 +225,14 @@ class GraphFunction:
         plain = _WITH_VALUES.issuperset(map(type, inputs))
         if context.tracer is not None or (not plain and _are_symbolic(inputs)):
             return self._inlined(forward, inputs, held)
-        for recorder in context.dispatch[1]:
-            if met := getattr(recorder, "met", None):  # somebody wants to know which graphs run
-                met(forward.graph)
-        for recorder in context.dispatch[1]:  # they may be others now
-            look = getattr(recorder, "look", None)
-            if look is not None:  # somebody wants to see every value
-                return self._inlined(forward, inputs, held, look)
+        if recorders := context.dispatch[1]:
+            for recorder in recorders:
+                if met := getattr(recorder, "met", None):  # somebody wants to know which graphs run
+                    met(forward.graph)
+            for recorder in context.dispatch[1]:  # they may be others now
+                look = getattr(recorder, "look", None)
+                if look is not None:  # somebody wants to see every value
+                    return self._inlined(forward, inputs, held, look)
         count = len(self.arguments)
         results = forward.run(inputs, step, plain, slice(count), slice(count, count + len(held)))
         if step is not None:

@@ -93,6 +93,9 @@ class XlaProgram:
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
         self._donated = self._find_donated()
+        # By the places of those variables: their new values.
+        assigned = list(graph.assigned.values())
+        self._given_to = {position: assigned[position] for _, position in self._donated}
         # What runs the stages, by how the variables lie that they assign; off a mesh, None.
         self._steps: dict[Any, list[StageRun]] = {}
         self._calls: list[Call] = []
@@ -192,11 +195,10 @@ class XlaProgram:
 
     def _new_values(self, values: Values) -> Callable[[int], Tensor | None]:
         """What gives the new value of a variable whose memory is given away, from the moment on that it is there."""
-        assigned = list(self._graph.assigned.values())
-        given = {position for _, position in self._donated}
+        given_to = self._given_to
 
         def made(i: int) -> Tensor | None:
-            found = values.get(assigned[i]) if i in given else None
+            found = values.get(given_to[i]) if i in given_to else None
             return None if found is None else as_tensor(found)
 
         return made
