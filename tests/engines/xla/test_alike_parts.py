@@ -34,6 +34,7 @@ def calls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> di
     monkeypatch.setattr(rolling, "_MOST_COPIED", 0)
     monkeypatch.setattr(rolling, "_LEAST", 6)
     monkeypatch.setattr(rolling, "_PART", 3)
+    monkeypatch.setattr(rolling, "_ENOUGH", 10)
     monkeypatch.setattr(Call, "__init__", making)
     monkeypatch.setattr(Call, "on", sharing)
     return found
@@ -76,6 +77,19 @@ def test_training_is_the_same_with_few_programs(calls: dict[str, int]) -> None:
     for found, expected in zip(trained(True), trained(False), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
     assert 3 * calls["programs"] < calls["parts"]
+
+
+def test_a_report_names_stages_that_are_alike_once(calls: dict[str, int]) -> None:
+    @tf.function
+    def layers(x: tf.Tensor, *weights: tf.Tensor) -> tf.Tensor:
+        for w in weights:
+            x = tf.sin(x @ w) + tf.cos(x)
+        return x
+
+    args = [tf.constant(normal(3, 3, seed=i)) for i in range(10)]
+    layers(*args)
+    assert layers.report().count("(matmul, sin, cos, add)") == 1
+    assert "stages 0 to 8: xla" in layers.report()
 
 
 def test_parts_that_differ_in_a_constant_or_in_what_is_needed_of_them(

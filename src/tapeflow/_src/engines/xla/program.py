@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -210,7 +211,7 @@ class XlaProgram:
 
     def details(self) -> list[str]:
         """Its stages, if there are several; on a mesh, what its devices tell one another."""
-        found = [_described(stage, i) for i, stage in enumerate(self._stages)]
+        found = _descriptions(self._stages)
         with x64_enabled():
             told = [
                 f"{mesh}: {in_words(text)}" for call in self._calls for mesh, text in call.texts()
@@ -344,10 +345,22 @@ def _ops_of(stage: Stage) -> str:
     return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
-def _described(stage: Stage, number: int) -> str:
+def _descriptions(stages: Sequence[Stage]) -> list[str]:
+    """A line for each stage, or for several that follow each other and look alike."""
+    lines: list[str] = []
+    number = 0
+    for text, alike in itertools.groupby(map(_described, stages)):
+        last = number + len(list(alike)) - 1
+        who = f"stage {number}" if last == number else f"stages {number} to {last}"
+        lines.append(f"{who}: {text}")
+        number = last + 1
+    return lines
+
+
+def _described(stage: Stage) -> str:
     count = len(stage.nodes)
     runs = "host" if stage.on_host else "xla"
-    return f"stage {number}: {runs:4} {count} op{'' if count == 1 else 's'} ({_ops_of(stage)})"
+    return f"{runs:4} {count} op{'' if count == 1 else 's'} ({_ops_of(stage)})"
 
 
 def _watched(step: StageRun, stage: Stage, number: int) -> StageRun:

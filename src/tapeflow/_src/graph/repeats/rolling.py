@@ -29,6 +29,7 @@ _LEAST = 24  # nodes that a loop has to save
 _MOST_COPIED = 2**15  # bytes in a turn
 _COPY = 4  # nodes that a compiler takes as long for as for one array that is copied
 _PART = 16  # nodes that are worth a program of their own
+_ENOUGH = 1000  # nodes that are compiled soon enough
 _TRIES = 16  # stretches that are looked at before it is believed that there is no loop
 
 
@@ -199,6 +200,8 @@ def parts(
 def _parts_of(rolling: Rolling) -> dict[int, tuple[int, int]]:
     """For nodes in loops that were given up, by their identities: which loop, and which part of it."""
     found: dict[int, tuple[int, int]] = {}
+    if count(rolling.items) <= _ENOUGH:
+        return found  # one program is better than several
     for number, loop in enumerate(rolling.given_up):
         if any(id(node) in found for node in loop.nodes):
             continue  # another loop was given up here, which saves more
