@@ -3,8 +3,8 @@
     python benchmarks/long_programs.py            # all rows, each in a process of its own
     python benchmarks/long_programs.py rnn xla    # one
 
-A first call traces and compiles. Seconds of the processor are shown beside those of the clock, because other programs do
-not change them.
+A first call traces and compiles. Seconds of the processor are shown beside those of the clock, because other programs
+do not change them.
 """
 
 from __future__ import annotations
