@@ -216,7 +216,11 @@ class XlaProgram:
             told = [
                 f"{mesh}: {in_words(text)}" for call in self._calls for mesh, text in call.texts()
             ]
-        return [*(found if len(found) > 1 else []), *told, *between_workers(self._graph.nodes)]
+        return [
+            *(found if len(self._stages) > 1 else []),
+            *told,
+            *between_workers(self._graph.nodes),
+        ]
 
     # Stages.
 
