@@ -165,7 +165,11 @@ NAMESPACES = {
         inside=("experimental",),
     ),
     "data.experimental": Namespace(
-        "`tf.data.experimental`: older names of what `tf.data.Dataset` offers as methods."
+        "`tf.data.experimental`: older names of what `tf.data.Dataset` offers as methods.",
+        later=("service",),
+    ),
+    "data.experimental.service": Namespace(
+        "`tf.data.experimental.service`: datasets that servers compute, for several programs that train."
     ),
     "debugging": Namespace("`tf.debugging`: assertions, and the search for NaN."),
     "distribute": Namespace(

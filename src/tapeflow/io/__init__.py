@@ -28,6 +28,9 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.io.jpeg import (
         extract_jpeg_shape as extract_jpeg_shape, decode_and_crop_jpeg as decode_and_crop_jpeg
     )
+    from tapeflow._src.io.proto_fields import (
+        decode_proto as decode_proto, encode_proto as encode_proto
+    )
     from tapeflow._src.io.records import (
         TFRecordOptions as TFRecordOptions, TFRecordWriter as TFRecordWriter
     )
@@ -64,6 +67,7 @@ __getattr__ = _Missing(
         "io.graph_messages": "write_graph",
         "io.images": "decode_image decode_png decode_jpeg decode_bmp decode_gif decode_webp encode_png encode_jpeg is_jpeg",
         "io.jpeg": "extract_jpeg_shape decode_and_crop_jpeg",
+        "io.proto_fields": "decode_proto encode_proto",
         "io.records": "TFRecordOptions TFRecordWriter",
         "io.tensor_proto": "serialize_tensor parse_tensor",
         "parsing.features": "FixedLenFeature FixedLenSequenceFeature",

@@ -11,10 +11,20 @@ from tapeflow._src.core.missing import Missing as _Missing
 # fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow._src.train.python_state import PythonState as PythonState
+    from tapeflow._src.train.sharding import (
+        ShardableTensor as ShardableTensor, ShardingCallback as ShardingCallback,
+        ShardByTaskPolicy as ShardByTaskPolicy, MaxShardSizePolicy as MaxShardSizePolicy
+    )
 # fmt: on
 # isort: on
 
-__getattr__ = _Missing("tf.train.experimental", names={"train.python_state": "PythonState"})
+__getattr__ = _Missing(
+    "tf.train.experimental",
+    names={
+        "train.python_state": "PythonState",
+        "train.sharding": "ShardableTensor ShardingCallback ShardByTaskPolicy MaxShardSizePolicy",
+    },
+)
 
 
 def __dir__() -> list[str]:

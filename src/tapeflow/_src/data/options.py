@@ -74,6 +74,17 @@ class OptimizationOptions(_Group):
     """
 
 
+@export("data.experimental.ServiceOptions")
+class ServiceOptions(_Group):
+    """Options for `tf.data.experimental.service`.
+
+    >>> options = tf.data.experimental.ServiceOptions()
+    >>> options.pinned = False
+    >>> options
+    ServiceOptions(pinned=False)
+    """
+
+
 @export("data.Options")
 class Options(_Group):
     """Options of a dataset, for `Dataset.with_options`.
@@ -89,6 +100,7 @@ class Options(_Group):
         self.autotune = AutotuneOptions()
         self.experimental_distribute = DistributeOptions()
         self.experimental_optimization = OptimizationOptions()
+        self.experimental_service = ServiceOptions()
 
     def merge(self, other: Options) -> Options:
         """These options, and those that `other` sets."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping
-from typing import Any, BinaryIO
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -19,42 +19,75 @@ from tapeflow._src.core.dtypes import from_numpy, string
 from tapeflow._src.core.system.files import remove_leftovers, replacing
 from tapeflow._src.io import wire
 from tapeflow._src.io.crc32c import crc32c, mask
-from tapeflow._src.tensorflow_files import table
+from tapeflow._src.tensorflow_files import slices, table
 from tapeflow._src.tensorflow_files.bundle import SUFFIX, lengths_as_summed
 from tapeflow._src.tensorflow_files.schemas import ENTRY, HEADER
 
 _PIECE = 2**22
 
 
+class Part(NamedTuple):
+    """A tensor, or some of it."""
+
+    array: np.ndarray
+    shape: Sequence[int] = ()  # of the whole, where it is a part
+    extents: Sequence[tuple[int, int]] | None = (
+        None  # where it begins and how long it is, in each dimension
+    )
+
+
 def write(prefix: str, tensors: Mapping[str, Any]) -> None:
     """Writes arrays by name as a bundle."""
-    number, count = 0, 1
-    if os.path.exists(_data_path(prefix, number, count)):
-        number, count = 1, 2
-    path = _data_path(prefix, number, count)
+    write_files(prefix, [{name: [Part(np.asarray(x))] for name, x in tensors.items()}])
+
+
+def write_files(prefix: str, files: Sequence[Mapping[str, Sequence[Part]]]) -> None:
+    """Writes a bundle whose data are several files, for each of which there are arrays, or parts of them, by name."""
+    first, count = 0, len(files)
+    if any(os.path.exists(_data_path(prefix, i, count)) for i in range(count)):
+        first, count = 1, count + 1
     remove_leftovers(prefix)
-    rows: list[tuple[bytes, bytes]] = []
-    position = 0
-    with replacing(path) as file:
-        for name in sorted(tensors, key=str.encode):
-            array = np.asarray(tensors[name])
-            dtype = from_numpy(array.dtype)
-            size, checksum = _strings(array, file) if dtype is string else _numbers(array, file)
-            said = {
-                "dtype": dtype.as_datatype_enum,
-                "shape": {"dim": [{"size": n} if n else {} for n in array.shape]},
-                "shard_id": number or None,
-                "offset": position or None,
-                "size": size or None,
-                "crc32c": mask(checksum),
-            }
-            rows.append((name.encode(), ENTRY.encoded(said)))
-            position += size
+    rows: dict[bytes, bytes] = {}
+    cut: dict[str, list[Part]] = {}
+    paths: list[str] = []
+    for number, tensors in enumerate(files, first):
+        paths.append(_data_path(prefix, number, count))
+        position = 0
+        with replacing(paths[-1]) as file:
+            for name in sorted(tensors, key=str.encode):
+                for part in tensors[name]:
+                    dtype = from_numpy(part.array.dtype)
+                    put = _strings if dtype is string else _numbers
+                    size, checksum = put(part.array, file)
+                    said = {
+                        **_kind(part.array, part.array.shape),
+                        "shard_id": number or None,
+                        "offset": position or None,
+                        "size": size or None,
+                        "crc32c": mask(checksum),
+                    }
+                    key = name.encode()
+                    if part.extents is not None:
+                        key = slices.key(name, part.extents)
+                        cut.setdefault(name, []).append(part)
+                    rows[key] = ENTRY.encoded(said)
+                    position += size
+    for name, parts in cut.items():
+        places = [[{"start": s or None, "length": n} for s, n in p.extents or ()] for p in parts]
+        said = {**_kind(parts[0].array, parts[0].shape), "slices": [{"extent": e} for e in places]}
+        rows[name.encode()] = ENTRY.encoded(said)
     header = HEADER.encoded({"num_shards": count, "version": {"producer": 1}})
     with replacing(prefix + SUFFIX) as file:
-        file.write(table.table([(b"", header), *rows]))
-    _remove_data(prefix, but=path)
+        file.write(table.table([(b"", header), *sorted(rows.items())]))
+    _remove_data(prefix, but=paths)
     _remove_orphans(prefix)
+
+
+def _kind(array: np.ndarray, shape: Sequence[int]) -> dict[str, Any]:
+    return {
+        "dtype": from_numpy(array.dtype).as_datatype_enum,
+        "shape": {"dim": [{"size": n} if n else {} for n in shape]},
+    }
 
 
 def _data_path(prefix: str, number: int, count: int) -> str:
@@ -89,12 +122,12 @@ def remove(prefix: str) -> None:
     _remove_data(prefix)
 
 
-def _remove_data(prefix: str, but: str = "") -> None:
+def _remove_data(prefix: str, but: Sequence[str] = ()) -> None:
     folder, name = os.path.split(prefix)
     pattern = re.compile(rf"{re.escape(name)}\.data-\d{{5}}-of-\d{{5}}")
     for found in filter(None, map(pattern.fullmatch, os.listdir(folder or "."))):
         path = os.path.join(folder, found[0])
-        if path != but:
+        if path not in but:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
 

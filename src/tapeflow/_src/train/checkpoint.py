@@ -33,10 +33,12 @@ class CheckpointOptions:
     >>> sorted(os.listdir(folder))
     ['ckpt.data-00000-of-00001', 'ckpt.index']
 
-    Both formats are restored without being asked for. The other options are TensorFlow's; they are accepted and change
-    nothing: a save is always written at once.
+    Both formats are restored without being asked for. `experimental_sharding_callback` divides the tensors of one in
+    TensorFlow's format among files. The other options are accepted and change nothing: a save is always written at
+    once.
 
     Args:
+      experimental_sharding_callback: a `tf.train.experimental.ShardingCallback`.
       format: `"safetensors"`, tapeflow's own, which other programs can read, too, or `"tensorflow"`.
     """
 
@@ -174,7 +176,8 @@ class Checkpoint(Tracked):
 
     def _write(self, prefix: str, options: CheckpointOptions | None) -> Together | None:
         file_format = getattr(options, "format", SAFETENSORS)
-        return saving.write(prefix, self._top, self._more(), file_format)
+        callback = getattr(options, "experimental_sharding_callback", None)
+        return saving.write(prefix, self._top, self._more(), file_format, callback)
 
     def restore(
         self, save_path: Any, options: CheckpointOptions | None = None

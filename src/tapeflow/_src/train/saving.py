@@ -37,6 +37,7 @@ from tapeflow._src.train.object_graph import (
 )
 from tapeflow._src.train.parts import Together, is_in_parts, is_of_several_processes
 from tapeflow._src.train.python_state import PythonState, serialized
+from tapeflow._src.train.sharding import divided
 from tapeflow._src.train.tensor_file import SUFFIX
 
 
@@ -54,9 +55,21 @@ class Node(NamedTuple):
 
 
 def write(
-    prefix: str, root: Any, more: dict[str, Any], file_format: str = SAFETENSORS
+    prefix: str,
+    root: Any,
+    more: dict[str, Any],
+    file_format: str = SAFETENSORS,
+    callback: Any = None,
 ) -> Together | None:
-    """Saves what can be reached from an object. Gives the save of all processes that this is a part of, if it is."""
+    """Saves what can be reached from an object. Gives the save of all processes that this is a part of, if it is.
+
+    Args:
+      prefix: of the files.
+      root: the object.
+      more: further objects, by name.
+      file_format: TensorFlow's, or tapeflow's own.
+      callback: who divides tensors among files, for the former.
+    """
     if context.tracer is not None:
         raise NotImplementedError(
             "A checkpoint cannot be saved inside tf.function, where variables have no values. Call save() outside."
@@ -101,7 +114,7 @@ def write(
             raise ValueError(
                 f"The checkpoint {prefix} is saved by several processes, which TensorFlow's format is not written by."
             )
-        _write_for_tensorflow(prefix, tensors, nodes, names)
+        _write_for_tensorflow(prefix, tensors, nodes, names, callback)
         return None
     graph = json.dumps([[n.children, n.values, n.path] for n in _with_values(nodes)])
     if not shared:
@@ -133,11 +146,19 @@ _COUNTERS = (("_iterations",), ("step_counter",))
 
 
 def _write_for_tensorflow(
-    prefix: str, tensors: dict[str, np.ndarray], nodes: list[Node], names: list[str]
+    prefix: str,
+    tensors: dict[str, np.ndarray],
+    nodes: list[Node],
+    names: list[str],
+    callback: Any,
 ) -> None:
     graph = np.empty((), object)
     graph[()] = objects.encoded([objects.Object(*node) for node in nodes], names)
-    bundle_writing.write(prefix, {**tensors, OBJECT_GRAPH_KEY: graph})
+    everything = {**tensors, OBJECT_GRAPH_KEY: graph}
+    if callback is None:
+        bundle_writing.write(prefix, everything)
+    else:
+        bundle_writing.write_files(prefix, divided(callback, everything))
     with contextlib.suppress(
         FileNotFoundError
     ):  # of the same name: it would be read in the place of this

@@ -11,6 +11,7 @@ from tapeflow._src.core.missing import Missing as _Missing
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
+    from tapeflow.data.experimental import service as service
     from tapeflow._src.data.auto_shard import AutoShardPolicy as AutoShardPolicy
     from tapeflow._src.data.csv_dataset import (
         CsvDataset as CsvDataset, make_csv_dataset as make_csv_dataset
@@ -42,7 +43,8 @@ if _typing.TYPE_CHECKING:
     from tapeflow._src.data.optional import Optional as Optional
     from tapeflow._src.data.options import (
         ThreadingOptions as ThreadingOptions, AutotuneOptions as AutotuneOptions,
-        DistributeOptions as DistributeOptions, OptimizationOptions as OptimizationOptions
+        DistributeOptions as DistributeOptions, OptimizationOptions as OptimizationOptions,
+        ServiceOptions as ServiceOptions
     )
     from tapeflow._src.data.rarer_names import (
         AutotuneAlgorithm as AutotuneAlgorithm, ExternalStatePolicy as ExternalStatePolicy,
@@ -59,6 +61,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf.data.experimental",
+    later="service",
     names={
         "data.auto_shard": "AutoShardPolicy",
         "data.csv_dataset": "CsvDataset make_csv_dataset",
@@ -68,7 +71,7 @@ __getattr__ = _Missing(
         "data.keyed": "DatasetInitializer table_from_dataset index_table_from_dataset",
         "data.older_names": "bucket_by_sequence_length group_by_window rejection_resample snapshot save load",
         "data.optional": "Optional",
-        "data.options": "ThreadingOptions AutotuneOptions DistributeOptions OptimizationOptions",
+        "data.options": "ThreadingOptions AutotuneOptions DistributeOptions OptimizationOptions ServiceOptions",
         "data.rarer_names": "AutotuneAlgorithm ExternalStatePolicy RandomDataset from_list at map_and_batch parallel_interleave Reducer group_by_reducer pad_to_cardinality TFRecordWriter SHARD_HINT",
         "data.sql_dataset": "SqlDataset",
         "data.transformations": "AUTOTUNE",
