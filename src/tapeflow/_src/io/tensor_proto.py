@@ -46,6 +46,10 @@ def parsed_tensor_proto(message: bytes) -> np.ndarray:
     for number, value in wire.fields(message):
         if number == _DTYPE:
             dtype = as_dtype(value)
+            if not dtype.is_numpy_compatible:
+                raise ValueError(
+                    f"a tensor of dtype {dtype.name} is a handle, which no message holds"
+                )
         elif number == _SHAPE and isinstance(value, bytes):
             shape = _shape(value)
         elif number == _CONTENT:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.dtypes import as_dtype, int64
+from tapeflow._src.core.dtypes import as_dtype, int64, string
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
@@ -40,7 +40,7 @@ def to_tensor(
     """
     flat = self.flat_values
     if default_value is None:
-        default_value = "" if flat.dtype.name == "string" else convert_to_tensor(0, flat.dtype)
+        default_value = "" if flat.dtype is string else creation.zeros([], flat.dtype)
     default = convert_to_tensor(default_value, dtype_hint=flat.dtype)
     if default.dtype is not flat.dtype:
         raise ValueError(

@@ -145,6 +145,8 @@ class Bundle(Refusable):
         said = ENTRY.decoded(data)
         try:
             dtype = as_dtype(said.dtype)
+            if not dtype.is_numpy_compatible:
+                raise TypeError(dtype)
         except TypeError:
             dtype = _Unread(said.dtype)  # pyright: ignore[reportAssignmentType]
         shape = tuple(d.size for d in said.shape.dim)

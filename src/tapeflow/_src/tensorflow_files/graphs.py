@@ -271,9 +271,10 @@ def _text(data: bytes) -> Any:
 def _type(number: int) -> Any:
     """A dtype, or the number of one that tensors do not have."""
     try:
-        return as_dtype(number)
+        found = as_dtype(number)
     except TypeError:
         return HandleType(number)
+    return found if found.is_numpy_compatible else HandleType(number)
 
 
 def _same_value(value: Any) -> Any:

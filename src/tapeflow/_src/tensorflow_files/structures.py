@@ -26,9 +26,12 @@ _KINDS = (
 def dtype_of(number: int) -> DType:
     """The dtype of a number. Damage if there is none."""
     try:
-        return as_dtype(number)
+        found = as_dtype(number)
     except TypeError as error:
         raise Damage(f"there is no dtype {number}") from error
+    if not found.is_numpy_compatible:
+        raise Damage(f"there is no tensor of dtype {found.name}")
+    return found
 
 
 def shape_of(said: Record) -> TensorShape:
