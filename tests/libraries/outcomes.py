@@ -99,6 +99,9 @@ def table(results: Mapping[str, Any]) -> str:
         lines.append(f"| {' | '.join(cells)} |")
         why = Counter(reason_for(library, t, error) for t, error in result["failures"].items())
         reasons += [f"- {library.title}, {n}: {reason}" for reason, n in why.items()]
+    waiting = [library.title for name, library in LIBRARIES.items() if name not in results]
+    if waiting:
+        lines += ["", f"In the catalogue, and not run yet: {', '.join(waiting)}."]
     if reasons:
         lines += ["", "What fails, how often, and why:", "", *reasons]
     return "\n".join(lines)

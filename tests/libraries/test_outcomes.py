@@ -46,6 +46,11 @@ def test_the_last_line_of_a_test_is_read(tmp_path):
     assert outcomes.read(tmp_path / "none") == {}
 
 
+def test_what_was_not_run_is_named_and_not_counted():
+    assert "not run yet: einops, " in outcomes.table({})
+    assert "| einops" not in outcomes.table({})
+
+
 def test_the_page_has_the_table_of_what_was_run():
     results = json.loads(outcomes.RESULTS.read_text(encoding="utf-8"))
     assert results.keys() <= LIBRARIES.keys()
