@@ -181,6 +181,24 @@ def test_an_operator_that_cannot_be_taken_apart_says_why():
         tf.nest.flatten(Hidden(3), expand_composites=True)
 
 
+def test_cases_chosen_by_a_function_like_cond():
+    from tensorflow.python.ops import control_flow_case
+
+    def choose(pairs, default):
+        return control_flow_case._case_helper(tf.cond, pairs, default, False, None)
+
+    pairs = [(tf.constant(False), lambda: 1.0), (tf.constant(True), lambda: 2.0)]
+    assert float(choose(pairs, lambda: 3.0)) == 2.0
+    assert float(choose(pairs[:1], lambda: 3.0)) == 3.0
+    assert float(choose(pairs, None)) == 2.0
+
+
+def test_what_is_asked_of_a_traced_function_is_asked_of_the_one_inside():
+    from tensorflow.python.util import tf_inspect
+
+    assert tf_inspect.getfullargspec(tf.function(lambda x, y=1: x)).args == ["x", "y"]
+
+
 def test_optimizers_of_keras_2_begin_with_a_name():
     pytest.importorskip("keras")
     import tf_keras

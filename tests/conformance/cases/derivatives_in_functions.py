@@ -204,3 +204,16 @@ def function_that_changes_a_copy(tf):
         copy.append(tf.constant(1.0))
 
     return _changing(tf, change, [tf.constant(2.0)])
+
+
+def gradients_of_a_constant(tf):
+    outside = tf.constant([1.0, 2.0])
+
+    @tf.function
+    def slopes():
+        x = tf.convert_to_tensor(outside, name="x")
+        (first,) = tf.gradients(tf.reduce_sum(x**3), x)
+        y = tf.convert_to_tensor(4.0, name="y")
+        return first, tf.gradients(y * y, [y, x])[0], tf.convert_to_tensor([1], name="z")
+
+    return slopes()

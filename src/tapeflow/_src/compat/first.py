@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
@@ -245,6 +245,19 @@ def is_variable_initialized(variable: Variable) -> Tensor:
     True
     """
     return convert_to_tensor(True)
+
+
+@export("compat.v1.SparseTensorValue")
+class SparseTensorValue(NamedTuple):
+    """The three arrays of a sparse tensor, by name.
+
+    >>> tf.compat.v1.SparseTensorValue([[0, 1]], [2.0], [2, 2]).values
+    [2.0]
+    """
+
+    indices: Any
+    values: Any
+    dense_shape: Any
 
 
 _default_graph = Graph()

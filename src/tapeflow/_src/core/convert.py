@@ -42,8 +42,10 @@ def convert_to_tensor(
       value: what to convert.
       dtype: the dtype wanted. It is an error if a tensor has another, or if the value cannot be represented in it.
       dtype_hint: the dtype to use if the value allows it and `dtype` is not given.
-      name: accepted for compatibility.
+      name: what is named while a function is traced can be a source of `tf.gradients`, even if it is a constant.
     """
+    if name is not None and context.tracer is not None:
+        return _followed(convert_to_tensor(value, dtype, dtype_hint))
     if dtype is not None:
         dtype = as_dtype(dtype)
     if type(value) is Tensor or type(value) is RemoteTensor:
@@ -64,6 +66,12 @@ def convert_to_tensor(
     ):
         return tensor  # what a variable holds is no new tensor: it stays where it is, and tapes know it
     return _placed(tensor)
+
+
+def _followed(tensor: Tensor) -> Tensor:
+    if not tensor.symbolic and tensor.dtype.is_differentiable:  # symbols are followed anyway
+        context.tracer.tape.watch(tensor)
+    return tensor
 
 
 def _placed(tensor: Tensor) -> Tensor:

@@ -35,8 +35,9 @@ if _typing.TYPE_CHECKING:
         enable_v2_behavior as enable_v2_behavior, enable_v2_behavior as enable_eager_execution,
         enable_v2_behavior as enable_resource_variables, disable_v2_behavior as disable_v2_behavior,
         disable_v2_behavior as disable_eager_execution,
-        is_variable_initialized as is_variable_initialized, get_default_graph as get_default_graph,
-        colocate_with as colocate_with, control_flow_v2_enabled as control_flow_v2_enabled,
+        is_variable_initialized as is_variable_initialized, SparseTensorValue as SparseTensorValue,
+        get_default_graph as get_default_graph, colocate_with as colocate_with,
+        control_flow_v2_enabled as control_flow_v2_enabled,
         enable_control_flow_v2 as enable_control_flow_v2, reset_default_graph as reset_default_graph
     )
     from tapeflow._src.compat.variables import (
@@ -56,7 +57,7 @@ __getattr__ = _Missing(
     names={
         "compat.checks": "assert_equal assert_none_equal assert_less assert_less_equal assert_greater assert_greater_equal assert_negative assert_positive assert_non_negative assert_non_positive assert_rank assert_rank_at_least",
         "compat.dimension": "Dimension",
-        "compat.first": "Session InteractiveSession:Session placeholder placeholder_with_default where wrap_function to_float to_double to_int32 to_int64 div random_uniform random_normal set_random_seed global_variables_initializer local_variables_initializer:global_variables_initializer tables_initializer:global_variables_initializer executing_eagerly_outside_functions enable_v2_behavior enable_eager_execution:enable_v2_behavior enable_resource_variables:enable_v2_behavior disable_v2_behavior disable_eager_execution:disable_v2_behavior is_variable_initialized get_default_graph colocate_with control_flow_v2_enabled enable_control_flow_v2 reset_default_graph",
+        "compat.first": "Session InteractiveSession:Session placeholder placeholder_with_default where wrap_function to_float to_double to_int32 to_int64 div random_uniform random_normal set_random_seed global_variables_initializer local_variables_initializer:global_variables_initializer tables_initializer:global_variables_initializer executing_eagerly_outside_functions enable_v2_behavior enable_eager_execution:enable_v2_behavior enable_resource_variables:enable_v2_behavior disable_v2_behavior disable_eager_execution:disable_v2_behavior is_variable_initialized SparseTensorValue get_default_graph colocate_with control_flow_v2_enabled enable_control_flow_v2 reset_default_graph",
         "compat.variables": "AUTO_REUSE variable_scope get_variable_scope get_variable",
         "io.graph_messages": "AttrValue NodeDef GraphDef",
         "io.tensor_messages": "TensorProto",

@@ -57,4 +57,4 @@ def unwrap(maybe_decorator: Any) -> tuple[list[Any], Any]:
 
 def getfullargspec(obj: Any) -> inspect.FullArgSpec:
     """The parameters of a function, without their types: TensorFlow's functions have none, and some compare."""
-    return inspect.getfullargspec(obj)._replace(annotations={})
+    return inspect.getfullargspec(unwrap(obj)[1])._replace(annotations={})

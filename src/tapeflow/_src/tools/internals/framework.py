@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tapeflow._src.autodiff.custom_gradient import custom_gradient
@@ -57,6 +58,25 @@ def smart_cond(
     if known is None:
         return cond(pred, true_fn, false_fn)
     return true_fn() if known else false_fn()
+
+
+def case_by(
+    cond_fn: Callable[..., Any],
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None,
+    exclusive: bool,
+    name: str | None,
+    allow_python_preds: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """The result of the first branch whose condition holds, each chosen by a function like `tf.cond`."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    if default is None:
+        _, default = pairs.pop()
+    chosen = default
+    for pred, branch in reversed(pairs):
+        chosen = partial(cond_fn, pred, true_fn=branch, false_fn=chosen, **kwargs)
+    return chosen()
 
 
 def convert_variables_to_tensors(values: Any) -> Any:

@@ -101,6 +101,7 @@ MODULES: dict[str, Internal] = {
             "constant_value": get_static_value,
             "constant_value_as_shape": framework.constant_value_as_shape,
             "is_tf_type": is_tensor,
+            "try_evaluate_constant": get_static_value,
         },
     ),
     "framework.test_util": Internal(("test", "compat.v1.test")),
@@ -128,7 +129,7 @@ MODULES: dict[str, Internal] = {
     "ops.clip_ops": Internal(("",)),
     "ops.cond": Internal(("",)),
     "ops.control_flow_assert": Internal(("",)),
-    "ops.control_flow_case": Internal(("",)),
+    "ops.control_flow_case": Internal(("",), {"_case_helper": framework.case_by}),
     "ops.control_flow_ops": Internal(("", "compat.v1")),
     "ops.control_flow_util": Internal(
         (),
