@@ -71,9 +71,7 @@ def case_by(
 ) -> Any:
     """The result of the first branch whose condition holds, each chosen by a function like `tf.cond`."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    if default is None:
-        _, default = pairs.pop()
-    chosen = default
+    chosen: Callable[[], Any] = pairs.pop()[1] if default is None else default
     for pred, branch in reversed(pairs):
         chosen = partial(cond_fn, pred, true_fn=branch, false_fn=chosen, **kwargs)
     return chosen()
