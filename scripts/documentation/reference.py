@@ -89,7 +89,7 @@ def _page(entry: Entry) -> str:
     """The page of an entry under its main name."""
     name, *others = entry.names
     link = _link(name)
-    lines = [*_head(name, 2), _crumbs(name), "", f"# {name}", ""]
+    lines = [*_head(name, 2), f"# {name}", "", _crumbs(name), ""]
     if entry.kind == "value":
         lines += [_code(f"{name} = {shown(entry.value)}"), "", _of_a_value(entry, link), ""]
     elif entry.kind == "exception":
@@ -169,7 +169,7 @@ def _alias(name: str, entry: Entry) -> str:
     """The page of another name of an entry."""
     main = entry.names[0]
     link = _link(name)
-    lines = [*_head(name), _crumbs(name), "", f"# {name}", "", f"Another name of {link(main)}.", ""]
+    lines = [*_head(name), f"# {name}", "", _crumbs(name), "", f"Another name of {link(main)}.", ""]
     if entry.kind in ("class", "function"):
         lines += [_code(signature(name, entry.value)), ""]
     lines += [prose(entry.summary, link) if entry.doc else entry.summary, ""]
@@ -188,7 +188,7 @@ def _namespace(place: str) -> str:
     link = _link(place)
     spaces, names = _inside(place)
     crumbs = [_crumbs(place), ""] if place != "tf" else []
-    lines = [*_head(place), *crumbs, f"# {place}", "", markdown(namespaces()[place], link), ""]
+    lines = [*_head(place), f"# {place}", "", *crumbs, markdown(namespaces()[place], link), ""]
     groups = (
         ("class", "Classes"),
         ("function", "Functions"),
