@@ -29,6 +29,7 @@ if _typing.TYPE_CHECKING:
         sequence_categorical_column_with_vocabulary_list as sequence_categorical_column_with_vocabulary_list,
         sequence_categorical_column_with_vocabulary_file as sequence_categorical_column_with_vocabulary_file
     )
+    from tapeflow._src.parsing.shared_columns import shared_embeddings as shared_embeddings
 # fmt: on
 # isort: on
 
@@ -37,6 +38,7 @@ __getattr__ = _Missing(
     names={
         "parsing.feature_columns": "numeric_column bucketized_column categorical_column_with_hash_bucket categorical_column_with_identity categorical_column_with_vocabulary_list categorical_column_with_vocabulary_file crossed_column indicator_column embedding_column weighted_categorical_column make_parse_example_spec",
         "parsing.sequence_columns": "sequence_numeric_column sequence_categorical_column_with_hash_bucket sequence_categorical_column_with_identity sequence_categorical_column_with_vocabulary_list sequence_categorical_column_with_vocabulary_file",
+        "parsing.shared_columns": "shared_embeddings",
     },
 )
 

@@ -116,3 +116,8 @@ def test_ops_without_ragged_tensors_are_as_before():
     with pytest.raises(ValueError, match="unsupported type"):
         tf.linalg.inv(A)
     assert float(tf.reduce_sum(tf.constant([1.0, 2.0]))) == 3.0
+
+
+def test_bools_become_a_tensor():
+    rows = tf.ragged.constant([[True, True], [], [True]])
+    assert rows.to_tensor().numpy().tolist() == [[True, True], [False, False], [True, False]]

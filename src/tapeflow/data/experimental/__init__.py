@@ -56,6 +56,7 @@ if _typing.TYPE_CHECKING:
     )
     from tapeflow._src.data.sql_dataset import SqlDataset as SqlDataset
     from tapeflow._src.data.transformations import AUTOTUNE as AUTOTUNE
+    from tapeflow._src.data.variants import to_variant as to_variant, from_variant as from_variant
 # fmt: on
 # isort: on
 
@@ -75,6 +76,7 @@ __getattr__ = _Missing(
         "data.rarer_names": "AutotuneAlgorithm ExternalStatePolicy RandomDataset from_list at map_and_batch parallel_interleave Reducer group_by_reducer pad_to_cardinality TFRecordWriter SHARD_HINT",
         "data.sql_dataset": "SqlDataset",
         "data.transformations": "AUTOTUNE",
+        "data.variants": "to_variant from_variant",
     },
 )
 
