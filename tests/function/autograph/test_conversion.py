@@ -310,6 +310,10 @@ def test_libraries_are_not_converted(tmp_path, monkeypatch):
     assert not rules.is_users(installed["f"])
     installed["tf"] = tf  # a library that is written for us
     assert rules.is_users(installed["f"])
+    # One that TensorFlow leaves alone, too.
+    installed["__name__"] = "tensorflow_probability.python.x"
+    exec(compile("def g(x): return x", str(site / "x.py"), "exec"), installed)
+    assert not rules.is_users(installed["g"])
 
 
 # What cannot be converted.

@@ -34,6 +34,7 @@ _LIBRARIES = {
         "scipy",
         "sklearn",
         "tensorboard",
+        "tensorflow_probability",
         "torch",
     ),
 }
