@@ -40,6 +40,7 @@ ELSEWHERE = {
     "src/tapeflow/_src/insides/README.md": "insides/other-libraries.md",
 }
 WIDE = ("index.md", "gallery.md")  # pages that stand alone in the menu
+LISTS = ("compatibility.md", "changelog.md", "benchmarks.md")
 NAMED = re.compile(r"\[([\w/-]+\.md)\]\(([\w/.-]+\.md)")  # links that show a file's name
 LINK = re.compile(r"(?<=\]\()([^)#\s]+)(#[^)\s]*)?(?=\))")
 
@@ -98,8 +99,10 @@ def _guide(source: str, page: str) -> str:
     if source == "docs/compatibility.md":
         text = differences.with_headings(text)
     text = NAMED.sub(lambda match: f"[{_title(source, match[2])}]({match[2]}", text)
-    if page in WIDE:
-        text = f"---\nhide: [navigation]\n---\n\n{text}"
+    # Searches find what explains before what lists.
+    head = [] if page in LISTS else ["search:", "  boost: 4"]
+    head += ["hide: [navigation]"] if page in WIDE else []
+    text = "\n".join(["---", *head, "---", "", text]) if head else text
     return LINK.sub(lambda match: moved(match[1], source, page) + (match[2] or ""), text)
 
 
