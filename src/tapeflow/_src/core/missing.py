@@ -117,7 +117,8 @@ def nearest(name: str, count: int = 3) -> list[str]:
     names = {where: public_names(module) for where, module in namespaces()}
     here = names.get(place, [])
     others = ("tf.compat.", "tf.experimental.numpy")  # names of NumPy's, and of before
-    found = [f"{w}.{wanted}" for w in names if wanted in names[w] and not w.startswith(others)]
+    places = [w for w in names if wanted in names[w] and not w.startswith(others)]
+    found = [f"{w}.{wanted}" for w in sorted(places, key=lambda w: (w.count("."), w))]
     found += [f"{place}.{other}" for other in difflib.get_close_matches(wanted, here, count, 0.82)]
     if len(wanted) > 2:  # as in tf.mean, which is tf.reduce_mean
         longer = sorted((other for other in here if wanted in other), key=len)
