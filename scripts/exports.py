@@ -86,11 +86,13 @@ NAMESPACES = {
             "experimental",
             "export",
             "feature_column",
+            "graph_util",
             "image",
             "io",
             "linalg",
             "lookup",
             "math",
+            "mlir",
             "nest",
             "nn",
             "profiler",
@@ -171,7 +173,12 @@ NAMESPACES = {
     "data.experimental.service": Namespace(
         "`tf.data.experimental.service`: datasets that servers compute, for several programs that train."
     ),
-    "debugging": Namespace("`tf.debugging`: assertions, and the search for NaN."),
+    "debugging": Namespace(
+        "`tf.debugging`: assertions, and the search for NaN.", later=("experimental",)
+    ),
+    "debugging.experimental": Namespace(
+        "`tf.debugging.experimental`: files that tell what every op gave."
+    ),
     "distribute": Namespace(
         """`tf.distribute`: one program on several replicas.
 
@@ -227,6 +234,7 @@ NAMESPACES = {
     "feature_column": Namespace(
         "`tf.feature_column`: features described, to be read from examples."
     ),
+    "graph_util": Namespace("`tf.graph_util`: graphs that TensorFlow wrote."),
     "image": Namespace(
         "`tf.image`: resizing, cropping and recolouring images, and measuring them."
     ),
@@ -244,6 +252,10 @@ NAMESPACES = {
         "`tf.math`: elementwise math, comparison and reductions.", inside=("special",)
     ),
     "math.special": Namespace("`tf.math.special`: Bessel functions and integrals."),
+    "mlir": Namespace("`tf.mlir`: programs as texts of MLIR.", later=("experimental",)),
+    "mlir.experimental": Namespace(
+        "`tf.mlir.experimental`: functions as texts of MLIR, and passes over such texts."
+    ),
     "nest": Namespace("`tf.nest`: nested structures of lists, tuples and dictionaries."),
     "nn": Namespace("`tf.nn`: activations, losses and simple layers.", inside=("experimental",)),
     "nn.experimental": Namespace("`tf.nn.experimental`: dropout that a seed decides."),

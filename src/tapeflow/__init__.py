@@ -119,11 +119,11 @@ if _typing.TYPE_CHECKING:
         audio as audio, autodiff as autodiff, autograph as autograph, bitwise as bitwise,
         compat as compat, config as config, data as data, debugging as debugging,
         distribute as distribute, dtypes as dtypes, errors as errors, experimental as experimental,
-        export as export, feature_column as feature_column, image as image, io as io,
-        linalg as linalg, lookup as lookup, math as math, nest as nest, nn as nn,
-        profiler as profiler, quantization as quantization, queue as queue, ragged as ragged,
-        random as random, raw_ops as raw_ops, saved_model as saved_model, sets as sets,
-        signal as signal, sparse as sparse, strings as strings, summary as summary,
+        export as export, feature_column as feature_column, graph_util as graph_util,
+        image as image, io as io, linalg as linalg, lookup as lookup, math as math, mlir as mlir,
+        nest as nest, nn as nn, profiler as profiler, quantization as quantization, queue as queue,
+        ragged as ragged, random as random, raw_ops as raw_ops, saved_model as saved_model,
+        sets as sets, signal as signal, sparse as sparse, strings as strings, summary as summary,
         sysconfig as sysconfig, test as test, train as train, types as types, version as version,
         xla as xla
     )
@@ -278,13 +278,14 @@ if _typing.TYPE_CHECKING:
     )
     from tapeflow._src.strings.buckets import fingerprint as fingerprint
     from tapeflow._src.strings.numbers import as_string as as_string
+    from tapeflow._src.tensorflow_files.importing import import_graph_def as import_graph_def
     from tapeflow._src.tools.progress import progress as progress
 # fmt: on
 # isort: on
 
 __getattr__ = _Missing(
     "tf",
-    later="audio autodiff autograph bitwise compat config data debugging distribute dtypes errors experimental export feature_column image io linalg lookup math nest nn profiler quantization queue ragged random raw_ops saved_model sets signal sparse strings summary sysconfig test train types version xla",
+    later="audio autodiff autograph bitwise compat config data debugging distribute dtypes errors experimental export feature_column graph_util image io linalg lookup math mlir nest nn profiler quantization queue ragged random raw_ops saved_model sets signal sparse strings summary sysconfig test train types version xla",
     elsewhere={
         "keras": "tapeflow.keras",
         "initializers": "tapeflow.keras.initializers",
@@ -354,6 +355,7 @@ __getattr__ = _Missing(
         "sparse.tensor": "SparseTensor SparseTensorSpec",
         "strings.buckets": "fingerprint",
         "strings.numbers": "as_string",
+        "tensorflow_files.importing": "import_graph_def",
         "tools.progress": "progress",
     },
 )

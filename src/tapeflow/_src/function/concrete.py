@@ -23,6 +23,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import steps
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function import description
+from tapeflow._src.function.atomic import AtomicFunction
 from tapeflow._src.function.binding import Binding
 from tapeflow._src.function.graph_function import GraphFunction, sizes_in, symbol_of
 from tapeflow._src.function.signature import (
@@ -83,8 +84,7 @@ class ConcreteFunction:
         self._variable_positions = [i for i, key in enumerate(keys) if type(key) is VariableKey]
         tracer = Tracer(signature.name)
         tracer.creation_allowed = creation_allowed
-        outside = context.tracer
-        tracer.enclosing = outside
+        tracer.enclosing = outside = context.tracer
         stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
         given = [
             k.traced(x) if type(k) in SAID else x for k, x in zip(keys, stand_ins, strict=True)
@@ -252,6 +252,7 @@ class ConcreteFunction:
         return self._arguments
 
     function_type = property(described)
+    inference_fn = property(AtomicFunction)
 
     @property
     def structured_outputs(self) -> Any:

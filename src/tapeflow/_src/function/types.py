@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow._src.core.export import export, export_value
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.function.atomic import AtomicFunction
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
 
@@ -20,7 +21,7 @@ PolymorphicFunction = GenericFunction = Function
 
 class _Callables(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, (Function, ConcreteFunction))
+        return isinstance(instance, (Function, ConcreteFunction, AtomicFunction))
 
 
 @export("types.experimental.Callable")

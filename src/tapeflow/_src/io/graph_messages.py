@@ -13,7 +13,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.system.files import replacing
 from tapeflow._src.graph.graph import Graph, attribute_text
-from tapeflow._src.io.example import Floats, Integers
+from tapeflow._src.io.example import Floats, Integers, Strings
 from tapeflow._src.io.message_fields import Scalars, listed, quoted
 from tapeflow._src.io.message_scalars import BOOL, BYTES, FLOAT, INTEGER, TEXT
 from tapeflow._src.io.messages import Field, Message
@@ -57,8 +57,10 @@ class ListValue(Message):
 
     FULL_NAME = "tensorflow.AttrValue.ListValue"
     FIELDS: ClassVar[dict[str, Field]] = {
+        "s": Field(2, Strings),
         "i": Field(3, Integers),
         "f": Field(4, Floats),
+        "type": Field(6, Integers),
         "shape": Field(7, "messages", TensorShapeProto),
         "tensor": Field(8, "messages", TensorProto),
     }

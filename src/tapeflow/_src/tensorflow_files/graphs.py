@@ -75,7 +75,10 @@ class Library:
         if name not in self._planned:
             if name not in self._functions:
                 raise Damage(f"there is no function {name[:200]!r}")
-            self._planned[name] = _Planner(self._functions[name], self.description).planned()
+            function = self._functions[name]
+            arguments = [a.name for a in function.signature.input_arg]
+            planner = Planner(function.node_def, arguments, self.description)
+            self._planned[name] = planner.planned(function)
         return self._planned[name]
 
     def description(self, node: Record) -> Description | None:
@@ -116,24 +119,28 @@ def called(step: Step, library: Library) -> list[str]:
     return found
 
 
-class _Planner:
-    """Makes steps of the nodes of one function."""
+class Planner:
+    """Makes steps of nodes.
 
-    def __init__(self, function: Record, describe: Any) -> None:
-        self._function = function
+    Args:
+      nodes: of one function.
+      arguments: the names of its inputs.
+      describe: gives the description of a node's op, or None.
+    """
+
+    def __init__(self, nodes: Sequence[Record], arguments: Sequence[str], describe: Any) -> None:
         self._describe = describe
         self._nodes: dict[str, Record] = {}
-        for node in function.node_def:
+        for node in nodes:
             if node.name in self._nodes:
                 raise Damage(f"two nodes are called {node.name!r}")
             self._nodes[node.name] = node
-        self._arguments = {a.name: i for i, a in enumerate(function.signature.input_arg)}
+        self._arguments = {name: i for i, name in enumerate(arguments)}
         self._numbers: dict[str, int] = {}
         self._outputs: dict[str, dict[str, int] | None] = {}
 
-    def planned(self) -> GraphFunction:
-        """The function."""
-        function = self._function
+    def planned(self, function: Record) -> GraphFunction:
+        """The function whose nodes these are."""
         wanted = [*function.ret.values(), *(f"^{name}" for name in function.control_ret.values())]
         order = self._ordered(wanted)
         self._numbers = {name: number for number, name in enumerate(order)}

@@ -69,13 +69,16 @@ class Runner:
             return row[place.output]
 
         for step in function.steps:
-            given = {
-                key: [value(p) for p in places] if isinstance(places, list) else value(places)
-                for key, places in step.inputs.items()
-            }
-            found = self._run(step, given, name)
-            values.append(_outputs(found, step))
+            values.append(self.outputs(step, value, name))
         return [value(place) for place in function.results]
+
+    def outputs(self, step: Step, value: Callable[[Place], Any], function: str) -> Sequence[Any]:
+        """What a step of a function gives, for the values at the places of its inputs."""
+        given = {
+            key: [value(p) for p in places] if isinstance(places, list) else value(places)
+            for key, places in step.inputs.items()
+        }
+        return _outputs(self._run(step, given, function), step)
 
     def _run(self, step: Step, given: dict[str, Any], function: str) -> Any:
         if step.op in SPECIAL:

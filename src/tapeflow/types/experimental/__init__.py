@@ -11,6 +11,7 @@ from tapeflow._src.core.missing import Missing as _Missing
 # fmt: off
 if _typing.TYPE_CHECKING:
     from tapeflow.types.experimental import distributed as distributed
+    from tapeflow._src.function.atomic import AtomicFunction as AtomicFunction
     from tapeflow._src.function.trace_types import (
         TraceType as TraceType, SupportsTracingProtocol as SupportsTracingProtocol,
         FunctionType as FunctionType
@@ -26,6 +27,7 @@ __getattr__ = _Missing(
     "tf.types.experimental",
     later="distributed",
     names={
+        "function.atomic": "AtomicFunction",
         "function.trace_types": "TraceType SupportsTracingProtocol FunctionType",
         "function.types": "Callable TensorLike PolymorphicFunction GenericFunction ConcreteFunction",
     },

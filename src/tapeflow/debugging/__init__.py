@@ -11,6 +11,7 @@ from tapeflow._src.core.missing import Missing as _Missing
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
+    from tapeflow.debugging import experimental as experimental
     from tapeflow._src.autodiff.check_numerics import (
         enable_check_numerics as enable_check_numerics,
         disable_check_numerics as disable_check_numerics
@@ -44,6 +45,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf.debugging",
+    later="experimental",
     names={
         "autodiff.check_numerics": "enable_check_numerics disable_check_numerics",
         "ops.debugging.assertions": "Assert assert_equal assert_none_equal assert_less assert_less_equal assert_greater assert_greater_equal assert_negative assert_positive assert_non_negative assert_non_positive assert_near assert_all_finite check_numerics",
