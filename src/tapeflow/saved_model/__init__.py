@@ -12,6 +12,7 @@ from tapeflow.saved_model import experimental as experimental
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
+    from tapeflow._src.saved_model.assets import Asset as Asset
     from tapeflow._src.saved_model.loading import (
         contains_saved_model as contains_saved_model, load as load
     )
@@ -39,6 +40,7 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf.saved_model",
     names={
+        "saved_model.assets": "Asset",
         "saved_model.loading": "contains_saved_model load",
         "saved_model.options": "SaveOptions LoadOptions ASSETS_DIRECTORY ASSETS_KEY CLASSIFY_INPUTS CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB DEFAULT_SERVING_SIGNATURE_DEF_KEY GPU PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION SERVING TPU TRAINING VARIABLES_DIRECTORY VARIABLES_FILENAME",
         "saved_model.saving": "save",

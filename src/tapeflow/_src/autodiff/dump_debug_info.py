@@ -39,7 +39,7 @@ def _curt(array: np.ndarray) -> dict[str, Any]:
 def _concise(array: np.ndarray) -> dict[str, Any]:
     if not _is_number(array):
         return {"elements": array.size}
-    real = array.real
+    real = np.real(array)
     return {
         "elements": array.size,
         "negative_infinities": int(np.isneginf(real).sum()),
@@ -51,7 +51,7 @@ def _concise(array: np.ndarray) -> dict[str, Any]:
 def _full(array: np.ndarray) -> dict[str, Any]:
     said = {"rank": array.ndim, **_concise(array)}
     if _is_number(array):
-        finite = array.real[np.isfinite(array)]
+        finite = np.real(array)[np.isfinite(array)]
         said["negative"] = int((finite < 0).sum())
         said["zeros"] = int((finite == 0).sum())
         said["positive"] = int((finite > 0).sum())
@@ -81,7 +81,7 @@ _MODES: dict[str, Callable[[np.ndarray], dict[str, Any]] | None] = {
 
 
 def _is_number(array: np.ndarray) -> bool:
-    """Whether there may be NaN in it: floats, with those of a few bits, which NumPy calls of kind V, and complex ones."""
+    """Whether there may be NaN in it: floats and complex numbers. Floats of a few bits are of NumPy's kind V."""
     return array.dtype.kind in "fcV"
 
 
@@ -258,7 +258,8 @@ def _filter(tensor_dtypes: Any) -> Callable[[DType], bool]:
     if isinstance(tensor_dtypes, (list, tuple)):
         return {as_dtype(each) for each in tensor_dtypes}.__contains__
     if callable(tensor_dtypes):
-        return tensor_dtypes
+        wanted: Callable[[DType], Any] = tensor_dtypes
+        return lambda dtype: bool(wanted(dtype))
     raise ValueError(
         "If specified, tensor_dtypes is expected to be a list, a tuple, or a callable that takes a DType argument and "
         f"returns a boolean, but received {tensor_dtypes}"

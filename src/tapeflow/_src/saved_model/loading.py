@@ -13,10 +13,11 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.module import Module
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.saved_model.assets import Asset, is_inside
 from tapeflow._src.saved_model.damage import Damage, index, sound
 from tapeflow._src.saved_model.functions import LoadedFunction
 from tapeflow._src.saved_model.objects import LoadedModule, SignatureMap
-from tapeflow._src.saved_model.options import SAVED_MODEL_FILENAME_PB
+from tapeflow._src.saved_model.options import ASSETS_DIRECTORY, SAVED_MODEL_FILENAME_PB
 from tapeflow._src.saved_model.rehearsal import rehearse
 from tapeflow._src.saved_model.saving import FILE, VERSION
 from tapeflow._src.train import tensor_file
@@ -86,14 +87,17 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
             f"it is a saved model of version {str(version)[:20]!r}, and this tapeflow reads {VERSION}"
         )
     with sound(file):
-        return _Loader(file, data).root()
+        return _Loader(file, data, folder).root()
 
 
 class _Loader:
-    def __init__(self, file: tensor_file.TensorFile, data: dict[str, Any]) -> None:
+    def __init__(self, file: tensor_file.TensorFile, data: dict[str, Any], folder: str) -> None:
         self._file = file
         self._data = data
-        self._arrays: dict[str, np.ndarray] = {}
+        # By the names of constants, the paths of files that came along with the model.
+        self._arrays: dict[str, np.ndarray] = {
+            name: _path(folder, file_name) for name, file_name in data.get("assets", {}).items()
+        }
         self._variables = [self._variable(i, said) for i, said in enumerate(data["variables"])]
         # Functions are made of graphs that were found to work.
         self._arguments = [
@@ -136,7 +140,7 @@ class _Loader:
                 made[number] = self._tuple(number, made, ())
         for whole, each in zip(made, said, strict=True):
             kind = each["kind"]
-            if kind in ("variable", "tuple"):
+            if kind in ("variable", "tuple", "asset"):
                 continue
             parts = {k: made[index(i, len(made), "an object")] for k, i in each["children"].items()}
             if kind == "list":
@@ -155,6 +159,8 @@ class _Loader:
         kind = said["kind"]
         if kind == "variable":
             return self._variables[index(said["number"], len(self._variables), "a variable")]
+        if kind == "asset":
+            return Asset(Tensor(self._read(said["path"])))
         return _EMPTY[kind]()
 
     def _tuple(self, number: int, made: list[Any], around: tuple[int, ...]) -> tuple[Any, ...]:
@@ -183,6 +189,14 @@ _EMPTY: dict[str, Callable[[], Any]] = {
     "tuple": list,  # until its elements are known
     "object": LoadedModule,
 }
+
+
+def _path(folder: str, name: Any) -> np.ndarray:
+    if not is_inside(name):
+        raise Damage(f"an asset is outside of the folder: {str(name)[:100]!r}")
+    found = np.empty((), object)
+    found[()] = os.fsencode(os.path.join(folder, ASSETS_DIRECTORY, name))
+    return found
 
 
 def _in_order(parts: dict[str, Any]) -> list[Any]:

@@ -15,6 +15,7 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.core.versions import __version__
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
+from tapeflow._src.saved_model import assets
 from tapeflow._src.saved_model.encoding import Arrays
 from tapeflow._src.saved_model.functions import Functions
 from tapeflow._src.saved_model.options import FILE
@@ -80,6 +81,8 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     found = list(walk(obj))
     owned = [_functions_of(each.value) for each, _ in found]
     signed = _served(obj, signatures, owned[0])
+    held_files = [each.value for each, _ in found if isinstance(each.value, assets.Asset)]
+    files = assets.named(held_files)
     objects = [
         _object(each.value, children, own, functions, number)
         for (each, children), own in zip(found, owned, strict=True)
@@ -97,6 +100,11 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
         "graphs": functions.graphs,
         "variables": [_variable(v) for v in held],
     }
+    if files:  # and which constants of the graphs are their paths
+        description["assets"] = {
+            arrays.add(each._path._array): _file_name(each, files) for each in held_files
+        }
+        assets.copy(files, os.fspath(export_dir))
     tensors = {f"variables/{i}": snapshot(v)._array for i, v in enumerate(held)}
     path = os.path.join(os.fspath(export_dir), FILE)
     remove_leftovers(path)
@@ -191,6 +199,8 @@ def _object(
     variable = variable_of(value)
     if variable is not None:
         return {"kind": "variable", "number": number(variable)}
+    if isinstance(value, assets.Asset):
+        return {"kind": "asset", "path": functions.arrays.add(value._path._array)}
     kind = next(
         (k for k in ("list", "tuple", "dict") if isinstance(value, _CONTAINERS[k])), "object"
     )
@@ -203,6 +213,10 @@ def _object(
             for name, f in own.items()
         }
     return data
+
+
+def _file_name(asset: assets.Asset, files: Mapping[str, str]) -> str:
+    return next(name for name, path in files.items() if path == assets.source(asset))
 
 
 _CONTAINERS = {"list": list, "tuple": tuple, "dict": dict}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.variables.variable import Variable
@@ -40,10 +41,14 @@ class FunctionsOfTensorFlow:
 
     Args:
       node_of: gives the number of the object that a variable is.
+      assets: the numbers of the objects whose paths tensors are, by the identity of these.
     """
 
-    def __init__(self, node_of: Callable[[Variable], int]) -> None:
+    def __init__(
+        self, node_of: Callable[[Variable], int], assets: Mapping[int, int] | None = None
+    ) -> None:
         self._node_of = node_of
+        self._assets = assets or {}
         self.library: list[dict[str, Any]] = []
         self.concrete: dict[str, dict[str, Any]] = {}
 
@@ -142,7 +147,11 @@ class FunctionsOfTensorFlow:
             writer.values[value] = writer.op("ReadVariableOp", handle, dtype=value.dtype)
         captured = original.inputs[count + len(graph_function.variables) :]
         for tensor, value in zip(graph_function.captured, captured, strict=True):
-            writer.values[value] = writer.constant(np.asarray(tensor._array))
+            if id(tensor) in self._assets:
+                variables.append(self._assets[id(tensor)])
+                writer.values[value] = writer.input("unknown", string)
+            else:
+                writer.values[value] = writer.constant(np.asarray(tensor._array))
         try:
             self._check_sizes(concrete, writer)
             writer.run(without_dead_code(original))

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow._src.core.convert import constant
-from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.errors import DataLossError, UnimplementedError
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.system.files import checked_path, translating_os_errors
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.saved_model.assets import Asset, is_inside
 from tapeflow._src.saved_model.damage import UNTOLD
 from tapeflow._src.saved_model.objects import LoadedModule, SignatureMap
-from tapeflow._src.saved_model.options import SAVED_MODEL_FILENAME_PB
+from tapeflow._src.saved_model.options import ASSETS_DIRECTORY, SAVED_MODEL_FILENAME_PB
 from tapeflow._src.saved_model.restored import RestoredFunction, SavedTrace
 from tapeflow._src.tensorflow_files import objects, special_ops, structures
 from tapeflow._src.tensorflow_files.bundle import OBJECT_GRAPH_KEY, Bundle
@@ -231,14 +231,14 @@ class _Loader:
             raise Damage(f"there is no constant {name!r}")
         return constant(attribute(self._constants[name].attr["value"]))
 
-    def _asset(self, number: int) -> Tensor:
+    def _asset(self, number: int) -> Asset:
         files = self._graph.asset_file_def
         if not 0 <= number < len(files):
             raise Damage("it names an asset that is not there")
         name = files[number].filename
-        if os.path.isabs(name) or ".." in name.split("/"):
+        if not is_inside(name):
             raise Damage(f"an asset is outside of the folder: {name!r}")
-        return constant(os.path.join(self._folder, "assets", name), string)
+        return Asset(os.path.join(self._folder, ASSETS_DIRECTORY, name))
 
     def _create(self, resource: special_ops.Resource, inside: dict[str, Any]) -> None:
         """Has a table made and filled, by the functions that it was saved with."""
@@ -305,6 +305,8 @@ class _Loader:
         captured = []
         for number in bound:
             value = self._made[number]
+            if isinstance(value, Asset):
+                value = value.asset_path
             captured.append(value.made() if isinstance(value, special_ops.Resource) else value)
         try:
             return self._runner.call(name, [*tensors, *captured])

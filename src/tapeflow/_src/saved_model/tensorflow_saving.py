@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.core.system.files import replacing
 from tapeflow._src.core.system.folders import replacing_folder
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.io.tensor_proto import tensor_proto
+from tapeflow._src.saved_model import assets
 from tapeflow._src.saved_model.options import (
     FILE,
     PREDICT_METHOD_NAME,
@@ -65,10 +67,16 @@ class _Objects:
             int, tuple[int, Variable]
         ] = {}  # by identity: the number of its object
         self.values: list[Any] = []
+        self.assets: dict[int, assets.Asset] = {}  # by the numbers of their objects
         for found, named in walk(root):
             self.values.append(found.value)
             variable = variable_of(found.value)
-            fields = _variable(variable) if variable is not None else _user_object(found.value)
+            if isinstance(found.value, assets.Asset):
+                index = len(self.assets)
+                self.assets[found.number] = found.value
+                fields: dict[str, Any] = {"asset": {"asset_file_def_index": index}}
+            else:
+                fields = _variable(variable) if variable is not None else _user_object(found.value)
             self.nodes.append({"children": [_reference(k, n) for k, n in named.items()], **fields})
             self.paths.append(found.path)
             if variable is not None:
@@ -161,7 +169,10 @@ def save(
       strict: whether a signature that cannot be served is an error.
     """
     found = _Objects(root)
-    functions = FunctionsOfTensorFlow(found.of_variable)
+    paths = {id(asset._path): number for number, asset in found.assets.items()}
+    functions = FunctionsOfTensorFlow(found.of_variable, paths)
+    files = assets.named(list(found.assets.values()))
+    names = {path: name for name, path in files.items()}
     for number, own in enumerate(owned):
         for name, function in own.items():
             found.add(number, name, {"function": functions.function(name, function)})
@@ -194,10 +205,15 @@ def save(
             "version": 2,
         },
         "signature_def": graph.signatures,
+        "asset_file_def": [
+            {"tensor_info": {"name": f"{node}:0", "dtype": 7}, "filename": names[path]}
+            for node, path in graph.assets.values()
+        ],
         "object_graph_def": {"nodes": found.nodes, "concrete_functions": functions.concrete},
     }
     data = SAVED_MODEL.encoded({"saved_model_schema_version": 1, "meta_graphs": [meta_graph]})
     with replacing_folder(folder, _PARTS, SAVED_MODEL_FILENAME_PB) as new:
+        assets.copy(files, new)
         found.write_values(os.path.join(new, VARIABLES_DIRECTORY, VARIABLES_FILENAME))
         with replacing(os.path.join(new, SAVED_MODEL_FILENAME_PB)) as file:
             file.write(data)
@@ -223,6 +239,12 @@ class _Graph:
             self._handles[number] = name
             self._dtypes.append(variable.dtype.as_datatype_enum)
             self._keys.append(key_of(found.paths[number], VARIABLE))
+        self.assets: dict[int, tuple[str, str]] = {}  # of each its node, and the path
+        for number, asset in found.assets.items():
+            name, path = f"asset_path_{number}", assets.source(asset)
+            value = {"tensor": tensor_proto(np.array(path.encode(), object))}
+            self._node(name, "Const", [], {"dtype": {"type": 7}, "value": value})
+            self.assets[number] = (name, path)
         for name, signature in signatures.items():
             self.signatures[name] = self._served(name, signature)
         self._saver()
@@ -241,10 +263,13 @@ class _Graph:
         kinds = [spec.dtype for spec in signature.inputs.values()]
         attrs = {
             "f": function_attribute(signature.function),
-            "Tin": types_attribute([*kinds, *[RESOURCE] * len(signature.variables)]),
+            "Tin": types_attribute(
+                [*kinds, *[string if n in self.assets else RESOURCE for n in signature.variables]]
+            ),
             "Tout": types_attribute([spec.dtype for spec in signature.outputs.values()]),
         }
-        handles = [self._handles[number] for number in signature.variables]
+        nodes = {**self._handles, **{number: node for number, (node, _) in self.assets.items()}}
+        handles = [nodes[number] for number in signature.variables]
         self._node(call, "StatefulPartitionedCall", [*inputs, *handles], attrs)
         pairs = zip(signature.inputs.items(), inputs, strict=True)
         return {

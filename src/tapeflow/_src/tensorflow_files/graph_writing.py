@@ -197,7 +197,8 @@ class FunctionWriter:
     def run(self, graph: Graph) -> None:
         """Writes the nodes of a graph, whose inputs are in `values`."""
         for value, array in graph.constants.items():
-            self.values[value] = self.constant(np.asarray(array))
+            if value not in self.values:
+                self.values[value] = self.constant(np.asarray(array))
         for node in graph.nodes:
             self._write(node)
 

@@ -143,9 +143,7 @@ class _Nodes(Planner):
         """Where an output is."""
         number = output.number or 0
         given = self._given.get(_Output(output.node, number))
-        return (
-            Place(self._numbers[output.node], number) if given is None else Place(INPUTS, given)
-        )
+        return Place(self._numbers[output.node], number) if given is None else Place(INPUTS, given)
 
     def _node_name(self, said: str) -> str | None:
         if not said.startswith("^"):
@@ -236,4 +234,4 @@ class _Import:
                 f"import_graph_def: outside of functions and graphs there are no operations. Ask for the tensor "
                 f"{output.node + ':0'!r} in return_elements."
             )
-        return value.op
+        return value.op  # pyright: ignore[reportAttributeAccessIssue]  # symbols have it
