@@ -13,7 +13,8 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.dtypes import DType, as_dtype, from_numpy
 
 ALL = [value for value in vars(dtypes).values() if isinstance(value, DType)]
-UNIQUE = list({dtype.name: dtype for dtype in ALL}.values())
+HANDLES = [dtypes.resource, dtypes.variant]
+UNIQUE = [d for d in {dtype.name: dtype for dtype in ALL}.values() if d not in HANDLES]
 
 # name: (NumPy type, number, floating, integer, unsigned, numeric, size)
 EXPECTED = {
@@ -55,6 +56,15 @@ def test_every_type_is_in_the_table():
     assert {dtype.name for dtype in UNIQUE} == set(EXPECTED)
     assert dtypes.half is dtypes.float16
     assert dtypes.double is dtypes.float64
+
+
+def test_handles_are_types_that_no_array_has():
+    assert [d.as_datatype_enum for d in HANDLES] == [20, 21]
+    for dtype in HANDLES:
+        assert not dtype.is_numpy_compatible and not dtype.is_numeric
+        assert as_dtype(dtype.name) is dtype
+        with pytest.raises(TypeError):
+            as_dtype(dtype.np_dtype)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -110,6 +110,7 @@ class TestAStep:
             relu["gradient"]["norm"], float(tf.norm(tape.gradient(loss, h))), rtol=1e-4
         )
 
+    @pytest.mark.exhaustive
     def test_variables_hold_what_they_held(self, network):
         before = network.w1.numpy()
         tapeflow.inspect(network.step, network.x, network.y)
@@ -120,6 +121,7 @@ class TestAStep:
         names = [s["name"] for s in page.data["steps"] if s.get("phase") == "update"]
         assert names == ["multiply", "assign", "multiply", "assign"]
 
+    @pytest.mark.exhaustive
     def test_shares_of_zeros(self):
         page = tapeflow.inspect(tf.nn.relu, tf.constant([-1.0, -2.0, 3.0, -4.0]))
         (relu,) = named(page, "relu")
@@ -134,6 +136,7 @@ def tapeflow_gradients(network):
 
 
 class TestMemory:
+    @pytest.mark.exhaustive
     def test_the_curve_counts_arrays(self):
         def f(x):
             y = x + 1
@@ -225,6 +228,7 @@ class TestWhatIsInspected:
         assert "def program" in facts["program"]
         assert named(page, "relu")
 
+    @pytest.mark.exhaustive
     def test_what_passes_do(self):
         @tf.function
         def f(x):
@@ -254,6 +258,7 @@ class TestWhatIsInspected:
         assert len(page.data["gradients"]) == 4
         assert len(tapeflow.inspect(model, x).data["gradients"]) == 4
 
+    @pytest.mark.exhaustive
     def test_a_function_that_calls_a_traced_one(self, network):
         traced = tf.function(network.loss)
 
@@ -339,6 +344,7 @@ class TestTapes:
         with pytest.raises(RuntimeError, match="nothing left to show"):
             tapeflow.inspect(tape, y, x)
 
+    @pytest.mark.exhaustive
     def test_why_inside_of_a_step(self):
         a, lost = tf.Variable(1.0, name="a"), tf.Variable(1.0, name="lost")
 

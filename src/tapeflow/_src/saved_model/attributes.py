@@ -158,7 +158,7 @@ _BY_KIND: list[tuple[Check, str]] = [
     (_one_of("a-b", "b-a", "intersection", "union"), "operation"),
     (
         _size,
-        "batch_axis batch_dims bins columns depth groups k length minlength n num_samples place rows",
+        "batch_axis batch_dims bins columns depth groups k length minlength n num_samples place rounds rows",
     ),
     (_size, "hash_key maxsplit num_buckets padding_width replacement summarize"),
     (_or_none(_size), "maxlength size"),
