@@ -117,6 +117,7 @@ def test_each_batch_is_copied_once_and_nothing_comes_back_but_logs():
     assert all("keras/src" not in str(c.line) for c in copies), copies
 
 
+@pytest.mark.exhaustive
 def test_datasets():
     data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(16)
     losses = []
@@ -189,6 +190,7 @@ def test_what_keras_has_picked_for_a_batch_is_not_copied_again(monkeypatch):
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-3)
 
 
+@pytest.mark.exhaustive
 def test_inputs_of_every_structure():
     with tf.device("CPU:1"):
         a, b = keras.Input((8,), name="a"), keras.Input((), dtype="bool", name="b")
@@ -200,6 +202,7 @@ def test_inputs_of_every_structure():
     assert [y.shape for y in model.predict(x, verbose=0)] == [(64, 1), (64, 8)]
 
 
+@pytest.mark.exhaustive
 def test_validation_and_batches_of_one_at_a_time():
     model = classifier()
     history = model.fit(
