@@ -135,10 +135,14 @@ def test_lowering_agrees_with_the_kernel(name: str):
 # subnormal: XLA may divide by multiplying with a reciprocal.
 
 FLOATS = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16)
-LOSES_DIGITS = {"gelu_tanh"}  # whose 1 + tanh is rounded where tanh is near -1
+LOSES_DIGITS = {
+    "gelu_tanh",
+    "gelu_tanh_gradient",
+}  # whose 1 + tanh is rounded where tanh is near -1
 # These get no huge and no tiny numbers.
 MODERATE = {
     *("zeta", "polygamma_n", "lgamma"),  # whose kernels fail for huge ones
+    "gelu_tanh_gradient",  # which multiplies what is rounded by the gradient
     "floor_divide",  # of a quotient that is negative and subnormal gives -1, or 0 if XLA takes it for 0
 }
 INTEGERS = (np.int8, np.int32, np.uint64)
@@ -208,6 +212,8 @@ def test_lowering_agrees_at_the_edges(name: str):
                 y, value, least = y[finite], value[finite], near
             elif name in LOSES_DIGITS:
                 least = near
+                if name in MODERATE:  # it is multiplied by another number
+                    least *= float(wide(np.abs(value[np.isfinite(value)])).max(initial=1.0))
             np.testing.assert_allclose(
                 wide(y), wide(value), near, least, err_msg=f"{name} of {value.dtype}"
             )
