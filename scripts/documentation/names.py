@@ -193,8 +193,11 @@ def place_of(value: Any, module: str = "", name: str = "") -> str:
     function = inspect.unwrap(value) if inspect.isfunction(value) else None
     if function is not None and name not in (_lines(module)[1] if module else ()):
         path, line = Path(function.__code__.co_filename), function.__code__.co_firstlineno
+    elif not module and not inspect.isclass(value):  # what gets a property may be anything
+        return ""
     else:
-        if inspect.isclass(value) and name not in _lines(module)[1]:  # it was imported there
+        if not module or (inspect.isclass(value) and name not in _lines(module)[1]):
+            # It was imported there.
             module, name = value.__module__, value.__name__
         path, lines = _lines(module)
         line = lines.get(name, 1)
