@@ -40,6 +40,24 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
         tf.saved_model.save(model, tmp_path / "model")
 
 
+def test_a_copy_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    (tmp_path / "words.txt").write_text("old")
+    model = tf.Module()
+    model.file = tf.saved_model.Asset(tmp_path / "words.txt")
+    tf.saved_model.save(model, tmp_path / "model")
+    (tmp_path / "words.txt").write_text("new")
+
+    def half(source, goal):
+        goal.write(source.read(1))
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("shutil.copyfileobj", half)
+    with pytest.raises(OSError, match="full"):
+        tf.saved_model.save(model, tmp_path / "model")
+    assert [p.name for p in (tmp_path / "model" / "assets").iterdir()] == ["words.txt"]
+    assert (tmp_path / "model" / "assets" / "words.txt").read_text() == "old"
+
+
 def test_a_path_is_one_text():
     with pytest.raises(ValueError, match="one path"):
         tf.saved_model.Asset(["a", "b"])

@@ -222,6 +222,12 @@ def enable_dump_debug_info(
         raise TypeError(
             f"enable_dump_debug_info: circular_buffer_size must be an int, got {shown(circular_buffer_size)}"
         )
+    try:
+        re.compile(op_regex or "")
+    except (re.error, TypeError) as error:
+        raise ValueError(
+            f"enable_dump_debug_info: op_regex must be a regular expression, got {shown(op_regex)} ({error})"
+        ) from None
     takes = _filter(tensor_dtypes)
     old = _state.writer
     if old is not None:

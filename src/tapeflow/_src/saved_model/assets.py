@@ -12,7 +12,7 @@ from tapeflow._src.core.convert import constant
 from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.system.files import translating_os_errors
+from tapeflow._src.core.system.files import replacing, translating_os_errors
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.saved_model.options import ASSETS_DIRECTORY
@@ -77,17 +77,13 @@ def source(asset: Asset) -> str:
 
 
 def copy(files: Mapping[str, str], folder: str) -> None:
-    """Copies files to the assets of a model."""
-    if files:
-        goal = os.path.join(folder, ASSETS_DIRECTORY)
-        os.makedirs(goal, exist_ok=True)
-        for name, path in files.items():
-            with translating_os_errors(path):
-                there = os.path.join(goal, name)
-                if os.path.realpath(path) != os.path.realpath(
-                    there
-                ):  # saved where it was loaded from
-                    shutil.copyfile(path, there)
+    """Copies files to the assets of a model, each beside the one of its name, whose place it then takes."""
+    for name, path in files.items():
+        there = os.path.join(folder, ASSETS_DIRECTORY, name)
+        if os.path.realpath(path) == os.path.realpath(there):  # saved where it was loaded from
+            continue
+        with translating_os_errors(path), open(path, "rb") as file, replacing(there) as copied:
+            shutil.copyfileobj(file, copied)
 
 
 def is_inside(name: Any) -> bool:
