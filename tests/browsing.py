@@ -16,7 +16,7 @@ def opened() -> Iterator[Any]:
     """A browser that notes its messages and requests; the body of a fixture."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     if not BROWSER or not DRIVER:
-        pytest.skip("Chromium is not installed")
+        pytest.skip("Chromium and its driver are not installed: make browser")
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1600,1000"):
