@@ -18,6 +18,8 @@ ELSEWHERE = {
     "tf.hessians": {"RuntimeError"},
     "tf.TensorShape(y)[y]": {"IndexError"},
     "tf.compat.dimension_at_index": {"IndexError"},
+    "tf.distribute.cluster_resolver.": {"RuntimeError", "ImportError"},
+    "tf.feature_column.shared_embeddings": {"RuntimeError"},
     "tf.parallel_stack": {"RuntimeError"},
     "x.shape[y]": {"IndexError"},
     "int(x)": {"OverflowError"},

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from tapeflow._src.core.dtypes import as_dtype, string
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
@@ -110,6 +112,8 @@ class MaxSizePartitioner(Partitioner):
 
 def _check_positive(**values: int) -> None:
     for name, value in values.items():
+        if not isinstance(value, (int, float, np.integer, np.floating)):
+            raise TypeError(f"Argument `{name}` must be a number. Received: {shown(value)}")
         if value < 1:
             raise ValueError(f"Argument `{name}` must be positive. Received: {value}")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype, int32, string, uint8
-from tapeflow._src.core.errors import invalid
+from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.io.decoding import opened, pillow
@@ -147,6 +147,9 @@ def stateless_random_jpeg_quality(
 
 
 def _range(op: str, low: Any, high: Any) -> tuple[int, int]:
+    for quality in (low, high):
+        if not isinstance(quality, (int, float, np.integer, np.floating)):
+            raise TypeError(f"{op}: a quality is a number from 0 to 100, got {shown(quality)}")
     if min(low, high) < 0 or max(low, high) > 100:
         raise ValueError(f"{op}: qualities must be from 0 to 100, got {low} and {high}")
     if low >= high:

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow._src.core.convert import check_depth, convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.export import export, export_value
+from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.array.shaping import cast
@@ -89,7 +90,10 @@ def _converted(x: Any) -> Tensor:
     if found is not None:
         wide = result_dtype(*found)
         return convert_to_tensor(_each(x, wide))
-    array = np.asarray(x)
+    try:
+        array = np.asarray(x)
+    except MemoryError as error:
+        raise exhausted("experimental.numpy.asarray", error) from None
     if preference.float32 and array.dtype == np.float64 and not isinstance(x, np.ndarray):
         array = array.astype(np.float32)
     return convert_to_tensor(array)

@@ -310,6 +310,8 @@ class WorkerServer:
     """
 
     def __init__(self, config: WorkerConfig, start: bool = True) -> None:
+        if not isinstance(config, WorkerConfig):
+            raise TypeError(f"WorkerServer: config must be a WorkerConfig, got {shown(config)}")
         if not config.dispatcher_address:
             raise ValueError(
                 "Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`."
