@@ -98,7 +98,7 @@ def _tensors(value: Any) -> list[Any]:
     return [value] if is_one else []
 
 
-@pytest.mark.sample(60)
+@pytest.mark.sample(120)
 @pytest.mark.parametrize("key", [key for key in CASES if not key.startswith(NOT_THERE)])
 def test_gives_the_same_there(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_helpers, "EAGERLY", True)

@@ -410,12 +410,13 @@ def test_threads_that_share_an_iterator_in_functions_get_each_element_once():
     ],
     ids=["prefetch", "parallel map", "both"],
 )
-def test_an_interruption_of_the_consumer_stops_nobody(pipeline):
+@pytest.mark.parametrize("apart", [61, pytest.param(13, marks=pytest.mark.exhaustive)])
+def test_an_interruption_of_the_consumer_stops_nobody(pipeline, apart):
     def read():
         return [x.numpy() for x in pipeline(Dataset.range(7))]
 
     read()
-    for at in range(0, 10_000, 13):
+    for at in range(0, 10_000, apart):
         if not interrupted(read, at):
             break
         # Raises what is not the interruption, and never ends if a thread waits for what was let go.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 import tapeflow as tf
-import tapeflow.io
 
-gfile = tapeflow._src.io.gfile
+gfile = tf.io.gfile
 
 
 def test_reading_and_writing(tmp_path):

@@ -40,7 +40,7 @@ def expected():
     return history, model.evaluate(X, Y, batch_size=16, verbose=0), model.predict(X, verbose=0)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("scope", ["CPU:1", None])
 @pytest.mark.parametrize(
     "options", [{}, {"run_eagerly": True}, {"jit_compile": True}, {"steps_per_execution": 2}]

@@ -123,3 +123,18 @@ def test_a_saved_model_takes_sparse_tensors(tmp_path):
 
     tf.saved_model.save(Model(), str(tmp_path))
     assert tf.saved_model.load(str(tmp_path))(_x()).numpy().tolist() == [2.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize("options", [{"jit_compile": True}, {"jit_compile": False}, {}])
+def test_shapes_that_are_constants_are_known_where_others_are_not(options):
+    """What decides a size may be a constant, and the op that asks for it runs on the host."""
+
+    def joined(x):
+        return tf.sparse.to_dense(tf.sparse.concat(0, [tf.sparse.from_dense(x)] * 2))
+
+    x = tf.constant([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.function(joined, **options)(x)
+    assert y.numpy().tolist() == joined(x).numpy().tolist()
+    assert tape.gradient(y, x).numpy().tolist() == [[2.0, 0.0, 2.0], [0.0, 0.0, 2.0]]

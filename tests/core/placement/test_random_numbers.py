@@ -40,7 +40,7 @@ def same(found, known):
         np.testing.assert_array_equal(found, known)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", DRAWS)
 def test_a_seed_gives_the_same_everywhere(name):
     draw = DRAWS[name]

@@ -29,8 +29,8 @@ def places_of(variables):
     return {place(v.value) for v in variables}
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("name", ["SGD", "AdamW"])
 def test_a_loop_of_ones_own_copies_nothing(name, compiled):
     with tf.device("CPU:1"):

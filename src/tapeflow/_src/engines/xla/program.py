@@ -41,6 +41,7 @@ from tapeflow._src.engines.xla.sharding import turn, whole
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.repeats.forms import form
 from tapeflow._src.graph.repeats.rolling import parts
+from tapeflow._src.graph.sizes import needs
 from tapeflow._src.insides.jax_state import x64_enabled
 from tapeflow._src.insides.multi_output_fusion import with_multi_output_fusion
 from tapeflow._src.insides.xla_options import exact_options
@@ -340,7 +341,7 @@ class XlaProgram:
         self, nodes: Sequence[Node], outputs: Sequence[Value] = ()
     ) -> dict[Value, Any]:
         constants = self._graph.constants
-        used = [*(v for node in nodes for v in node.inputs), *outputs]
+        used = [*(v for node in nodes for v in needs(node)), *outputs]
         return {v: constants[v] for v in used if v in constants}
 
 
