@@ -24,7 +24,7 @@ ELSEWHERE = {
     "x.shape[y]": {"IndexError"},
     "int(x)": {"OverflowError"},
     "tf.io.gfile.GFile.next": {"StopIteration"},
-    "tf.saved_model.load": {"OSError"},
+    "tf.saved_model.": {"OSError"},
     "tf.train.": {"OSError"},
     "tf.summary.": {"OSError"},
 }

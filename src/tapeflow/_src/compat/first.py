@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import float32, float64, int32, int64
+from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.spec import TensorSpec
@@ -93,6 +94,11 @@ def wrap_function(fn: Callable[..., Any], signature: Any, name: str | None = Non
     >>> double(tf.constant(3.0)).numpy()
     np.float32(6.0)
     """
+    for each in signature:
+        if not hasattr(each, "shape") or not hasattr(each, "dtype"):
+            raise TypeError(
+                f"wrap_function: signature must be tf.TensorSpecs, or what has a shape and a dtype, got {shown(each)}"
+            )
     specs = [s if isinstance(s, TensorSpec) else TensorSpec(s.shape, s.dtype) for s in signature]
     return function(fn, autograph=False).get_concrete_function(*specs)
 

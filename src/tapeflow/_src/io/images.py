@@ -180,9 +180,7 @@ def _decoded(
     channels = 0 if channels is None else integer(op, "channels", channels)
     if channels not in (0, 1, 3, 4):
         raise invalid(f"{op}: channels must be 0, 1, 3 or 4, got {channels}")
-    contents = convert_to_tensor(contents, string)
-    if contents.shape.rank:
-        raise invalid(f"{op}: contents must be a scalar string, got shape {contents.shape}")
+    contents = one_file(op, contents)
 
     def run(data: Any) -> list[Any]:
         image = opened(op, data[()], truncated)
@@ -322,4 +320,12 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
         return [np.bool_(data[()][:3] == b"\xff\xd8\xff")]
 
     spec = ArraySpec((), as_dtype("bool"))
-    return on_host("is_jpeg", run, [convert_to_tensor(contents, string)], [spec])[0]
+    return on_host("is_jpeg", run, [one_file("is_jpeg", contents)], [spec])[0]
+
+
+def one_file(op: str, contents: Any) -> Tensor:
+    """The contents of a file, a scalar string."""
+    contents = convert_to_tensor(contents, string)
+    if contents.shape.rank:
+        raise invalid(f"{op}: contents must be a scalar string, got shape {contents.shape}")
+    return contents

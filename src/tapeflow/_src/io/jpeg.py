@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.dtypes import as_dtype, int32, string, uint8
+from tapeflow._src.core.dtypes import as_dtype, int32, uint8
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.io.decoding import opened, pillow
-from tapeflow._src.io.images import check_image, decode_jpeg
+from tapeflow._src.io.images import check_image, decode_jpeg, one_file
 from tapeflow._src.ops.arguments import ints
 from tapeflow._src.ops.effects.host import on_host
 from tapeflow._src.ops.image.colour import convert_image_dtype
@@ -35,7 +35,7 @@ def extract_jpeg_shape(contents: Any, output_type: Any = int32, name: str | None
         return [np.array(image.sizes, kind.np_dtype)]
 
     spec = ArraySpec((3,), kind)
-    return on_host("extract_jpeg_shape", run, [convert_to_tensor(contents, string)], [spec])[0]
+    return on_host("extract_jpeg_shape", run, [one_file("extract_jpeg_shape", contents)], [spec])[0]
 
 
 @export("image.decode_and_crop_jpeg", "io.decode_and_crop_jpeg")

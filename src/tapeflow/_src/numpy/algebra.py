@@ -185,6 +185,8 @@ def polyval(p: Any, x: Any) -> Tensor:
     np.int64(11)
     """
     p, x = promoted(p, x)
+    if len(p._array.shape) == 0:
+        p = reshape(p, [1])
     total = zeros_like(x)
     for i in range(p._array.shape[0]):
         total = total * x + p[i]

@@ -241,6 +241,7 @@ def linspace(
     >>> tf.experimental.numpy.linspace(0, 1, 3).numpy()
     array([0. , 0.5, 1. ])
     """
+    num = operator.index(num)
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, got {num}")
     a, b = promoted(start, stop, 0.0)[:2]

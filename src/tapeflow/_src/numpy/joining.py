@@ -94,7 +94,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     found = array_of(ary)
     if isinstance(indices_or_sections, (int, np.integer)):
         return moving.split(found, int(indices_or_sections), axis=axis)
-    places = [int(i) for i in np.asarray(indices_or_sections)]
+    places = [int(i) for i in array_of(indices_or_sections).numpy()]
     length = found._array.shape[axis_of("split", axis, found._array.ndim)]
     ends = [min(max(i + length if i < 0 else i, 0), length) for i in [*places, length]]
     starts = [0, *ends[:-1]]

@@ -240,7 +240,11 @@ def flip(m: Any, axis: Any = None) -> Tensor:
     array([2, 1])
     """
     found = array_of(m)
-    axes = range(len(found._array.shape)) if axis is None else np.atleast_1d(axis).tolist()
+    axes = (
+        range(len(found._array.shape))
+        if axis is None
+        else np.atleast_1d(array_of(axis).numpy()).tolist()
+    )
     return moving.reverse(found, list(axes))
 
 

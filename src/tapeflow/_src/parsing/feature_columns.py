@@ -250,8 +250,10 @@ def categorical_column_with_vocabulary_file(
             raise ValueError(f"vocabulary_file in {key} does not exist.")
         with gfile.GFile(vocabulary_file, "rb") as file:
             vocabulary_size = sum(1 for _ in file)
-    elif vocabulary_size < 1:
-        raise ValueError(f"Invalid vocabulary_size in {key}.")
+    elif not isinstance(vocabulary_size, (int, np.integer)) or vocabulary_size < 1:
+        raise ValueError(
+            f"Invalid vocabulary_size in {key}: a positive number is wanted, got {shown(vocabulary_size)}."
+        )
     _check_other_words(key, default_value, num_oov_buckets)
     return columns.VocabularyFileCategoricalColumn(
         key,

@@ -31,6 +31,8 @@ _dispatchers: dict[int, DispatchServer] = {}  # of this process, by their ports
 
 def place_of(address: str) -> tuple[str, int]:
     """The host and the port of an address, with or without the name of a protocol."""
+    if not isinstance(address, str):
+        raise TypeError(f"tf.data service: an address is a string, got {shown(address)}")
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     if not colon or not port.isdigit():
         raise ValueError(
