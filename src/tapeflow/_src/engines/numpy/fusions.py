@@ -2,16 +2,18 @@
 
 - A gradient step on a matrix, `w - rate * (a @ b)`, is one call of BLAS, which adds the product to `w` in place.
 - A cross entropy and its gradient share the exponentials.
+- What convolutions are followed by, biases, `relu` and pooling: see `layers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tapeflow._src.core.sizes.dims import is_dynamic
+from tapeflow._src.engines.numpy import layers
+from tapeflow._src.engines.numpy.fused import Fused
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides import blas
 from tapeflow._src.primitives.linalg.shared_products import product
@@ -19,19 +21,9 @@ from tapeflow._src.primitives.nn.softmax import narrow, pick_labels, rows_and_la
 from tapeflow._src.primitives.sharing import shared_out
 
 
-class Fused:
-    """A row for several primitives in one. It is the NumPy executor's own, and no other sees it."""
-
-    elementwise = False
-
-    def __init__(self, name: str, kernel: Callable[..., Any], outputs: int = 1) -> None:
-        self.name = name
-        self.kernel = kernel
-        self.outputs = outputs
-
-
 def fused(graph: Graph) -> Graph:
     """The graph with what can be done in one step as one node."""
+    graph = layers.with_places(layers.with_biases(graph))
     return _with_shared_exponentials(_with_matrix_updates(graph))
 
 

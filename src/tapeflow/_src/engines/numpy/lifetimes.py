@@ -154,4 +154,7 @@ class Lifetimes:
 WRITERS = {"relu", "relu_gradient", "product_update"}
 """Primitives for which the NumPy executor has code of its own that writes into given memory."""
 
-_FRESH = {"matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient", "conv"}
+_FRESH = {
+    *("matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient", "conv"),
+    *("conv_with_bias", "max_pool_way_back"),
+}

@@ -28,7 +28,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 # The library's own numbers.
 _FORWARD, _DIRECT = 64, 1
-_INPUT, _RESULT, _FILTERS = 1, 17, 33
+_INPUT, _RESULT, _FILTERS, _BIAS = 1, 17, 33, 41
 _INPUT_GRADIENT, _RESULT_GRADIENT, _FILTER_GRADIENT = 129, 145, 161
 _FILTERS_OF, _FILTER_GRADIENT_OF = 131, 132
 
@@ -49,9 +49,10 @@ class _Shape:
             sizes, steps = [groups, *sizes], [outer // groups, *steps]
         self.w = onednn.layout(sizes, steps)
         self.any_w = onednn.layout(sizes)
+        self.bias = onednn.layout([outer], [1])
 
     def __del__(self) -> None:
-        for each in (vars(self).get(name) for name in ("x", "y", "w", "any_w")):
+        for each in (vars(self).get(name) for name in ("x", "y", "w", "any_w", "bias")):
             if each is not None:
                 self._destroy(each)
 
@@ -61,13 +62,20 @@ class Convolution:
 
     def __init__(self, onednn: OneDnn, shape: _Shape, where: Sequence[Any], alone: bool) -> None:
         self._onednn, self._shape, self._where, self._alone = onednn, shape, where, alone
-        layouts = (shape.x, shape.any_w, None, shape.y)
-        self._forward = Primitive(
-            *(onednn, "convolution_forward", onednn.engine, _FORWARD, _DIRECT),
-            *(*layouts, *where, onednn.ours),
-            alone=alone,
-        )
+        self._forward = self._described(None)
         self._reordering: dict[Primitive, Primitive] = {}
+
+    def _described(self, bias: Any) -> Primitive:
+        onednn, shape = self._onednn, self._shape
+        return Primitive(
+            *(onednn, "convolution_forward", onednn.engine, _FORWARD, _DIRECT),
+            *(shape.x, shape.any_w, bias, shape.y, *self._where, onednn.ours),
+            alone=self._alone,
+        )
+
+    @functools.cached_property
+    def _forward_with_bias(self) -> Primitive:
+        return self._described(self._shape.bias)
 
     def _gradient(self, name: str, *layouts: Any) -> Primitive:
         onednn, hint = self._onednn, self._forward.description
@@ -100,11 +108,16 @@ class Convolution:
         self._reorder(user, (self._shape.w, w), filters)
         return filters
 
-    def forward(self, x: np.ndarray, w: np.ndarray, out: np.ndarray) -> None:
-        """Slides the filters over the input."""
-        user, shape = self._forward, self._shape
+    def forward(
+        self, x: np.ndarray, w: np.ndarray, out: np.ndarray, bias: np.ndarray | None = None
+    ) -> None:
+        """Slides the filters over the input, and adds a bias to each channel."""
+        user, shape = self._forward if bias is None else self._forward_with_bias, self._shape
         filters = self._in_order_of(user, w)
-        user.run({_INPUT: (shape.x, x), _FILTERS: filters, _RESULT: (shape.y, out)})
+        arrays = {_INPUT: (shape.x, x), _FILTERS: filters, _RESULT: (shape.y, out)}
+        if bias is not None:
+            arrays[_BIAS] = (shape.bias, bias)
+        user.run(arrays)
 
     def input_gradient(self, g: np.ndarray, w: np.ndarray, out: np.ndarray) -> None:
         """What the gradient of the result means for the input."""

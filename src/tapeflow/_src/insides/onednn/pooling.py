@@ -1,7 +1,7 @@
-"""The gradient of max pooling of float32: where NumPy compares and masks each cell of the windows, this goes over once.
+"""Max pooling of float32 and its gradient: NumPy compares and masks each cell of the windows, this goes over once.
 
 The library notes where the maximum of each window is, the first one of equals, row by row. What it gives for NaN and
-for windows of nothing but minus infinity is not what NumPy gives, so its maxima are not used.
+for windows of nothing but minus infinity is not what NumPy gives, so its callers look for these first.
 """
 
 from __future__ import annotations
@@ -53,14 +53,22 @@ class MaxPool:
             alone=alone,
         )
 
+    def pool(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Writes the maxima, and gives their places, a byte for each."""
+        places = self._forward.array(_PLACES_OF)
+        self._forward.run({_INPUT: (self._x, x), _RESULT: (self._y, out), _PLACES: places})
+        return places[1]
+
+    def spread_to(self, g: np.ndarray, places: np.ndarray, out: np.ndarray) -> None:
+        """Puts each element of `g` where its maximum was found, and adds up what meets."""
+        noted = (self._forward.layout(_PLACES_OF), places)
+        self._backward.run(
+            {_RESULT_GRADIENT: (self._y, g), _PLACES: noted, _INPUT_GRADIENT: (self._x, out)}
+        )
+
     def spread(self, g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
         """Puts each element of `g` where the maximum of its window of `x` is, and adds up what meets."""
-        places = self._forward.array(_PLACES_OF)
-        maxima = np.empty_like(g)
-        self._forward.run({_INPUT: (self._x, x), _RESULT: (self._y, maxima), _PLACES: places})
-        self._backward.run(
-            {_RESULT_GRADIENT: (self._y, g), _PLACES: places, _INPUT_GRADIENT: (self._x, out)}
-        )
+        self.spread_to(g, self.pool(x, np.empty_like(g)), out)
 
     def __del__(self) -> None:
         for each in ("_x", "_y"):

@@ -22,7 +22,7 @@ from tapeflow._src.primitives.nn.windows import (
     unfolded,
     unpadded,
 )
-from tapeflow._src.primitives.sharing import MEMORY, contention, shared_out
+from tapeflow._src.primitives.sharing import MEMORY, contention, shared_out, side_by_side
 
 PART = 1 << 20
 """How many elements the matrix of windows has at most, a few rows aside: 4 MB of float32."""
@@ -122,7 +122,7 @@ def by_library(
     a: Any,
     b: Any,
     out: Any,
-    *,
+    *also: Any,
     strides: Sizes,
     dilations: Sizes,
     padding: Pairs,
@@ -130,7 +130,7 @@ def by_library(
 ) -> Callable[[], None] | None:
     """What leaves `forward`, `input_gradient` or `filter_gradient` to a library that is better at it, if there is one.
 
-    The arrays `a` and `b` are what the kernel of that name is given.
+    The arrays `a` and `b` are what the kernel of that name is given. `also` may be a bias for `forward`.
     """
     if a.dtype != np.float32 or type(a) is not np.ndarray:
         return None
@@ -144,25 +144,29 @@ def by_library(
     found = convolution(*shapes, strides, dilations, padding, groups, alone)
     if found is None:
         return None
-    compute, given = getattr(found, name), (np.ascontiguousarray(a), np.ascontiguousarray(b), out)
+    compute = getattr(found, name)
+    given = (np.ascontiguousarray(a), np.ascontiguousarray(b), out, *also)
     return lambda: compute(*given) if alone else contention.compared(compute, *given)
 
 
 @_in_single
 def conv_kernel(
-    x: Any, w: Any, *, strides: Sizes, dilations: Sizes, padding: Pairs, groups: int
+    x: Any, w: Any, *, strides: Sizes, dilations: Sizes, padding: Pairs, groups: int, bias: Any = None
 ) -> Any:
-    """Slides the filters over the input."""
+    """Slides the filters over the input, and adds a bias to each channel if there is one."""
     _check_groups(x.shape, w.shape, groups)
     where = (strides, dilations, padding)
     space = _space(x.shape, w.shape, *where)
     out = np.empty((x.shape[0], *space, w.shape[-1]), x.dtype)
+    also = () if bias is None else (np.ascontiguousarray(bias),)
     if not out.size or not x.size:
-        return np.zeros_like(out)
-    library = by_library("forward", x, w, out, **_named(where, groups))
+        out.fill(0)
+        return _add_to_channels(out, *also)
+    library = by_library("forward", x, w, out, *also, **_named(where, groups))
     if library is not None:
         library()
-    elif groups == 1:
+        return out
+    if groups == 1:
         _shared_by_images(_convolve, x, w, out, *where)
     elif w.shape[-2] == 1:
         _convolve_depthwise(x, w, out, *where)
@@ -171,6 +175,12 @@ def conv_kernel(
             part = np.empty((*out.shape[:-1], b.stop - b.start), x.dtype)
             _convolve(x[..., a], w[..., b], part, *where)
             out[..., b] = part
+    return _add_to_channels(out, *also)
+
+
+def _add_to_channels(out: Any, *also: Any) -> Any:
+    for bias in also:
+        side_by_side(lambda i, j: np.add(out[i:j], bias, out=out[i:j]), len(out), out.size)
     return out
 
 

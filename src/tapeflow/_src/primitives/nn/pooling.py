@@ -9,6 +9,7 @@ was. Equal maxima do not share the gradient: the first one, row by row, gets it.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -112,6 +113,10 @@ def _kept(values: Any, mask: Any) -> Any:
     return values.view(bits) & np.negative(mask.view(np.int8)).astype(bits)
 
 
+def _at_once(compute: Callable[..., Any], *args: Any) -> Any:
+    return compute(*args)
+
+
 def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
     if g.shape != y.shape or y.shape != (x.shape[0], *_space(x, **where), x.shape[-1]):
         raise ValueError("shapes do not fit")
@@ -121,10 +126,8 @@ def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
         pool = onednn_max_pool(x.shape, y.shape, **where, alone=alone)
     if pool is not None and (y > -np.inf).all():  # and none is NaN
         out = np.empty(x.shape, g.dtype)
-        if alone:
-            pool.spread(g, x, out)
-        else:
-            contention.compared(pool.spread, g, x, out)
+        run = _at_once if alone else contention.compared
+        run(pool.spread, g, x, out)
         return out
     out = np.zeros(x.shape, g.dtype)
     overlap = any(
@@ -144,6 +147,39 @@ def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
                 to[seen] = values
 
     side_by_side(spread, len(x), x.size)
+    return out
+
+
+def max_pool_and_way_back(x: Any, **where: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The maxima, and a function that puts gradients where they were found.
+
+    Where oneDNN has noted the places, that function holds a byte for each maximum, and not the input.
+    """
+    if x.dtype == np.float32 and x.flags.c_contiguous and set(where["dilations"]) == {1}:
+        shape = (x.shape[0], *_space(x, **where), x.shape[-1])
+        alone = contention.crowded()
+        pool = onednn_max_pool(x.shape, shape, **where, alone=alone)
+        if pool is not None and _is_ordinary(x):
+            y = np.empty(shape, x.dtype)
+            run = _at_once if alone else contention.compared
+            places = run(pool.pool, x, y)
+            return y, functools.partial(_spread_to, run, pool.spread_to, places, x.shape, shape)
+    y = _max_pool_kernel(x, **where)
+    return y, lambda g: _max_spread_kernel(g, x, y, **where)
+
+
+def _is_ordinary(x: Any) -> bool:
+    """Whether nothing is NaN or minus infinity, which oneDNN takes for something else."""
+    lowest: list[Any] = []
+    side_by_side(lambda i, j: lowest.append(x[i:j].min()), len(x), x.size)
+    return all(each > -np.inf for each in lowest)
+
+
+def _spread_to(run: Any, spread: Any, places: Any, shape: Sizes, pooled: Sizes, g: Any) -> Any:
+    if g.shape != pooled:
+        raise ValueError("shapes do not fit")
+    out = np.empty(shape, g.dtype)
+    run(spread, np.ascontiguousarray(g), places, out)
     return out
 
 
