@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow._src.core.dtypes import float32
@@ -26,13 +26,13 @@ def _conv_with_bias_kernel(x: Any, w: Any, bias: Any, **where: Any) -> Any:
     return conv_kernel(x, w, bias=bias.reshape(-1), **where)
 
 
-def _spread_kernel(g: Any, way_back: Callable[[Any], Any]) -> Any:
+def _way_back_kernel(g: Any, way_back: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
     return way_back(g)
 
 
 conv_with_bias = Fused("conv_with_bias", _conv_with_bias_kernel)
 pooling = Fused("max_pool_and_way_back", max_pool_and_way_back, 2)
-spreading = Fused("max_pool_way_back", _spread_kernel)
+unpooling = Fused("max_pool_way_back", _way_back_kernel, 2)
 
 
 class _Edges:
@@ -122,20 +122,28 @@ def _spreads(pool: Node, edges: _Edges) -> list[Node]:
 def _once(pool: Node, spreads: list[Node]) -> dict[int, list[Node]]:
     if not spreads:
         return {}
-    (y,) = pool.outputs
-    way_back = Value((-1,), y.dtype)
-    instead = {id(pool): [Node(pooling, pool.inputs, pool.attrs, [y, way_back], pool.line)]}
+    first, way_back = _pooling(pool, pool.inputs, relu=False)
+    instead = {id(pool): [first]}
     for node in spreads:
-        new = Node(spreading, [node.inputs[0], way_back], {}, node.outputs, node.line)
-        instead[id(node)] = [new]
+        g, to = node.inputs[0], node.outputs[0]
+        instead[id(node)] = [_way_back(g, way_back, Value(g.shape, g.dtype), to, node)]
     return instead
 
 
-def _behind_pooling(
-    pool: Node, spreads: list[Node], edges: _Edges
-) -> dict[int, list[Node]] | None:
+def _pooling(pool: Node, inputs: Sequence[Value], relu: bool) -> tuple[Node, Value]:
+    (y,) = pool.outputs
+    way_back = Value((-1,), y.dtype)
+    attrs = {**pool.attrs, "relu": relu}
+    return Node(pooling, inputs, attrs, [y, way_back], pool.line), way_back
+
+
+def _way_back(g: Value, way_back: Value, kept: Value, to: Value, node: Node) -> Node:
+    return Node(unpooling, [g, way_back], {}, [kept, to], node.line)
+
+
+def _behind_pooling(pool: Node, spreads: list[Node], edges: _Edges) -> dict[int, list[Node]] | None:
     """The same for `max_pool(relu(x))`, if nobody else needs `relu(x)`."""
-    (r,), (y,) = pool.inputs, pool.outputs
+    (r,) = pool.inputs
     relu = edges.made.get(r)
     if relu is None or relu.primitive.name != "relu" or r in edges.staying:
         return None
@@ -145,28 +153,23 @@ def _behind_pooling(
     expected = [id(pool), *map(id, spreads), *map(id, gradients)]
     if sorted(expected) != sorted(map(id, edges.users[r])):
         return None
-    maxima, way_back = Value(y.shape, y.dtype), Value((-1,), y.dtype)
-    first = Node(pooling, relu.inputs, pool.attrs, [maxima, way_back], pool.line)
-    instead = {
-        id(relu): [],
-        id(pool): [first, Node(relu.primitive, [maxima], {}, [y], relu.line)],
-    }
+    first, way_back = _pooling(pool, relu.inputs, relu=True)
+    instead = {id(relu): [], id(pool): [first]}
     for spread, gradient in zip(spreads, gradients, strict=True):
         if gradient is None or gradient.primitive.name != "relu_gradient":
             return None
         if gradient.inputs != (spread.outputs[0], r):
             return None
         g, to = spread.inputs[0], gradient.outputs[0]
-        kept = Value(y.shape, g.dtype)
-        instead[id(spread)] = [
-            Node(gradient.primitive, [g, y], {}, [kept], gradient.line),
-            Node(spreading, [kept, way_back], {}, [to], spread.line),
-        ]
+        kept = Value(g.shape, g.dtype)
+        instead[id(spread)] = [_way_back(g, way_back, kept, to, spread)]
         instead[id(gradient)] = []
-        axes = tuple(range(len(y.shape) - 1))
+        axes = tuple(range(len(g.shape) - 1))
         for user in edges.users.get(to, []):
             if user.primitive.name == "sum" and user.attrs["axis"] == axes:
-                instead[id(user)] = [Node(user.primitive, [kept], user.attrs, user.outputs, user.line)]
+                instead[id(user)] = [
+                    Node(user.primitive, [kept], user.attrs, user.outputs, user.line)
+                ]
     return instead
 
 

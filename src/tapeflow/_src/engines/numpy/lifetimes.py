@@ -155,6 +155,7 @@ WRITERS = {"relu", "relu_gradient", "product_update"}
 """Primitives for which the NumPy executor has code of its own that writes into given memory."""
 
 _FRESH = {
-    *("matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient", "conv"),
-    *("conv_with_bias", "max_pool_way_back"),
+    *("matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient"),
+    *("conv", "conv_with_bias", "conv_input_gradient", "conv_filter_gradient"),
+    *("max_pool", "max_pool_spread", "max_pool_way_back"),
 }

@@ -9,8 +9,8 @@ import os
 import site
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from ctypes import POINTER, byref, c_int, c_int64, c_size_t, c_void_p
+from collections.abc import Callable, Iterable, Sequence
+from ctypes import POINTER, byref, c_float, c_int, c_int64, c_size_t, c_void_p
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ Dims = c_int64 * _MOST_DIMENSIONS
 # The library's own numbers.
 _CPU, _IN_ORDER, _FLOAT32, _ANY_ORDER, _OURS = 1, 1, 3, 1, 1
 _SCRATCH, _SCRATCH_OF = 80, 136
+RELU, RELU_BY_RESULT = 0x20, 0x100
 
 
 class _Argument(ctypes.Structure):
@@ -49,12 +50,18 @@ class OneDnn:
         library.dnnl_memory_desc_get_size.restype = c_size_t
         library.dnnl_memory_desc_get_size.argtypes = [c_void_p]
         library.dnnl_primitive_execute.argtypes = [c_void_p, c_void_p, c_int, POINTER(_Argument)]
+        library.dnnl_memory_set_data_handle.argtypes = [c_void_p, c_void_p]
         library.dnnl_memory_create.argtypes = [POINTER(c_void_p), c_void_p, c_void_p, c_void_p]
         for name in ("memory", "memory_desc", "primitive", "primitive_desc"):
             getattr(library, f"dnnl_{name}_destroy").argtypes = [c_void_p]
         self.engine = self.made("engine_create", _CPU, c_size_t(0))
         self.ours = self.made("primitive_attr_create")
         self.call("primitive_attr_set_scratchpad_mode", self.ours, _OURS)
+        relu = self.made("post_ops_create")
+        self.call("post_ops_append_eltwise", relu, RELU, c_float(0), c_float(0))
+        self.ours_then_relu = self.made("primitive_attr_clone", self.ours)
+        self.call("primitive_attr_set_post_ops", self.ours_then_relu, relu)
+        self.call("post_ops_destroy", relu)
         self._of_thread = threading.local()
         # The threads are OpenMP's. After a fork there are none, and starting some hangs: one computes then.
         self._set_threads: Callable[[int], Any] | None = getattr(
@@ -143,6 +150,30 @@ def use_threads(count: int) -> None:
         library.use_threads(count)
 
 
+class _Arguments:
+    """The arguments of a computation, ready to be told where arrays are: making them takes longer than some use of them."""
+
+    def __init__(self, onednn: OneDnn, layouts: dict[int, Any]) -> None:
+        self._library = onednn.library
+        self.count = len(layouts)
+        self.block = (_Argument * self.count)()
+        for argument, (what, layout) in zip(self.block, layouts.items(), strict=True):
+            argument.what = what
+            argument.memory = onednn.made("memory_create", layout, onednn.engine, None).value
+        self._memories = [argument.memory for argument in self.block]
+
+    def are_at(self, arrays: Iterable[np.ndarray]) -> None:
+        """Tells where the arrays are, in the order of the layouts."""
+        tell = self._library.dnnl_memory_set_data_handle
+        for memory, array in zip(self._memories, arrays, strict=True):
+            tell(memory, array.__array_interface__["data"][0])
+
+    def __del__(self) -> None:
+        for argument in vars(self).get("block", ()):
+            if argument.memory:
+                self._library.dnnl_memory_destroy(argument.memory)
+
+
 class Primitive:
     """A computation for one shape. Its machine code is written when it is first used.
 
@@ -156,6 +187,7 @@ class Primitive:
         onednn.limit_threads(alone)  # what is described is for this number of threads
         self._onednn, self._alone = onednn, alone
         self.description = onednn.made(f"{name}_primitive_desc_create", *args)
+        self._idle: list[_Arguments] = []  # several threads may compute at a time
 
     @functools.cached_property
     def _handle(self) -> c_void_p:
@@ -172,22 +204,20 @@ class Primitive:
         return layout, np.empty(self._onednn.library.dnnl_memory_desc_get_size(layout), np.uint8)
 
     def run(self, arrays: dict[int, Array]) -> None:
-        """Computes."""
+        """Computes. The arrays lie in memory, and come in the same order, each time."""
         onednn = self._onednn
         onednn.limit_threads(self._alone)
-        arrays = arrays | {_SCRATCH: self.array(_SCRATCH_OF)}
-        arguments = (_Argument * len(arrays))()
+        arrays = {**arrays, _SCRATCH: self.array(_SCRATCH_OF)}
         try:
-            for argument, (what, (layout, array)) in zip(arguments, arrays.items(), strict=True):
-                argument.what = what
-                memory = onednn.made("memory_create", layout, onednn.engine, array.ctypes.data)
-                argument.memory = memory.value
-            onednn.call("primitive_execute", self._handle, onednn.stream, len(arrays), arguments)
-            onednn.call("stream_wait", onednn.stream)
-        finally:
-            for argument in arguments:
-                if argument.memory:
-                    onednn.library.dnnl_memory_destroy(argument.memory)
+            arguments = self._idle.pop()
+        except IndexError:
+            layouts = {what: layout for what, (layout, _) in arrays.items()}
+            arguments = _Arguments(onednn, layouts)
+        arguments.are_at(array for _, array in arrays.values())
+        stream = onednn.stream
+        onednn.call("primitive_execute", self._handle, stream, arguments.count, arguments.block)
+        onednn.call("stream_wait", stream)
+        self._idle.append(arguments)
 
     def __del__(self) -> None:
         if "_handle" in vars(self):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
+from ctypes import c_float
 from typing import Any
 
 import numpy as np
 
 from tapeflow._src.insides.fallback import slower
 from tapeflow._src.insides.onednn.library import (
+    RELU_BY_RESULT,
     Dims,
     Failed,
     OneDnn,
@@ -35,22 +37,38 @@ WORTH_IT = 2**16
 
 
 class MaxPool:
-    """Max pooling for one shape, with its gradient. Arrays are in C order."""
+    """Max pooling for one shape, `relu` after it or not, with its gradient. Arrays are in C order."""
 
     def __init__(
-        self, library: OneDnn, x: Sizes, y: Sizes, where: tuple[Any, ...], alone: bool
+        self, library: OneDnn, x: Sizes, y: Sizes, where: tuple[Any, ...], relu: bool, alone: bool
     ) -> None:
         self._destroy = library.library.dnnl_memory_desc_destroy
         self._x, self._y = channels_last(library, x), channels_last(library, y)
         self._forward = Primitive(
             *(library, "pooling_forward", library.engine, _FORWARD, _MAXIMUM),
-            *(self._x, self._y, *where, library.ours),
+            *(self._x, self._y, *where, library.ours_then_relu if relu else library.ours),
             alone=alone,
         )
         self._backward = Primitive(
             *(library, "pooling_backward", library.engine, _MAXIMUM, self._x, self._y, *where),
             *(self._forward.description, library.ours),
             alone=alone,
+        )
+        self._library, self._alone = library, alone
+
+    @functools.cached_property
+    def _relu_gradient(self) -> Primitive:
+        library, y = self._library, self._y
+        which = (RELU_BY_RESULT, y, y, c_float(0), c_float(0))
+        forward = Primitive(
+            *(library, "eltwise_forward", library.engine, _FORWARD, *which, library.ours),
+            alone=self._alone,
+        )
+        which = (RELU_BY_RESULT, y, y, y, c_float(0), c_float(0))
+        return Primitive(
+            *(library, "eltwise_backward", library.engine, *which),
+            *(forward.description, library.ours),
+            alone=self._alone,
         )
 
     def pool(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -64,6 +82,13 @@ class MaxPool:
         noted = (self._forward.layout(_PLACES_OF), places)
         self._backward.run(
             {_RESULT_GRADIENT: (self._y, g), _PLACES: noted, _INPUT_GRADIENT: (self._x, out)}
+        )
+
+    def relu_gradient(self, g: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+        """Keeps of `g` what belongs to results above zero."""
+        y_layout = self._y
+        self._relu_gradient.run(
+            {_RESULT: (y_layout, y), _RESULT_GRADIENT: (y_layout, g), _INPUT_GRADIENT: (y_layout, out)}
         )
 
     def spread(self, g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
@@ -84,6 +109,7 @@ def max_pool(
     strides: Sizes,
     dilations: Sizes,
     padding: Pairs,
+    relu: bool = False,
     alone: bool = False,
 ) -> MaxPool | None:
     """The pooling of these shapes, by one thread or all, if oneDNN is there, can do it, and it is worth it."""
@@ -104,7 +130,7 @@ def max_pool(
         Dims(*[after for _, after in padding]),
     )
     try:
-        return MaxPool(library, x, y, where, alone)
+        return MaxPool(library, x, y, where, relu, alone)
     except Failed as error:
         slower(str(error), f"NumPy computes the gradient of pooling {x}")
         return None

@@ -9,7 +9,6 @@ was. Equal maxima do not share the gradient: the first one, row by row, gets it.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -150,22 +149,58 @@ def _max_spread_kernel(g: Any, x: Any, y: Any, **where: Any) -> Any:
     return out
 
 
-def max_pool_and_way_back(x: Any, **where: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The maxima, and a function that puts gradients where they were found.
+def max_pool_and_way_back(
+    x: Any, *, relu: bool = False, **where: Any
+) -> tuple[Any, Callable[[Any], tuple[Any, Any]]]:
+    """The maxima, made positive by `relu` or not, and the way back for their gradient.
 
-    Where oneDNN has noted the places, that function holds a byte for each maximum, and not the input.
+    That function gives the gradient before `relu`, and spread to where the maxima were found. If oneDNN has noted the
+    places it holds a byte for each maximum, and not the input.
     """
+    shape = (x.shape[0], *_space(x, **where), x.shape[-1])
+    pool, run = None, contention.compared
     if x.dtype == np.float32 and x.flags.c_contiguous and set(where["dilations"]) == {1}:
-        shape = (x.shape[0], *_space(x, **where), x.shape[-1])
-        alone = contention.crowded()
-        pool = onednn_max_pool(x.shape, shape, **where, alone=alone)
-        if pool is not None and _is_ordinary(x):
-            y = np.empty(shape, x.dtype)
-            run = _at_once if alone else contention.compared
-            places = run(pool.pool, x, y)
-            return y, functools.partial(_spread_to, run, pool.spread_to, places, x.shape, shape)
-    y = _max_pool_kernel(x, **where)
-    return y, lambda g: _max_spread_kernel(g, x, y, **where)
+        if contention.crowded():
+            run = _at_once
+        pool = onednn_max_pool(x.shape, shape, **where, relu=relu, alone=run is _at_once)
+    if pool is None or not _is_ordinary(x):
+        return _by_numpy(x, relu, where)
+    y = np.empty(shape, x.dtype)
+    places = run(pool.pool, x, y)
+    size = x.shape
+
+    def way_back(g: Any) -> tuple[Any, Any]:
+        if g.shape != shape:
+            raise ValueError("shapes do not fit")
+        g = np.ascontiguousarray(g)
+        if relu:
+            kept = np.empty_like(g)
+            run(pool.relu_gradient, g, y, kept)
+            g = kept
+        out = np.empty(size, g.dtype)
+        run(pool.spread_to, g, places, out)
+        return g, out
+
+    return y, way_back
+
+
+def _by_numpy(
+    x: Any, relu: bool, where: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, Any]]]:
+    maxima = y = _max_pool_kernel(x, **where)
+    if relu:
+        y = np.empty_like(maxima)
+        side_by_side(lambda i, j: np.maximum(maxima[i:j], 0, out=y[i:j]), len(y), y.size)
+
+    def way_back(g: Any) -> tuple[Any, Any]:
+        if relu:
+            given, g = g, np.empty_like(y)
+            side_by_side(
+                lambda i, j: np.multiply(given[i:j], y[i:j] > 0, out=g[i:j]), len(y), y.size
+            )
+        return g, _max_spread_kernel(g, x, maxima, **where)
+
+    return y, way_back
 
 
 def _is_ordinary(x: Any) -> bool:
@@ -173,14 +208,6 @@ def _is_ordinary(x: Any) -> bool:
     lowest: list[Any] = []
     side_by_side(lambda i, j: lowest.append(x[i:j].min()), len(x), x.size)
     return all(each > -np.inf for each in lowest)
-
-
-def _spread_to(run: Any, spread: Any, places: Any, shape: Sizes, pooled: Sizes, g: Any) -> Any:
-    if g.shape != pooled:
-        raise ValueError("shapes do not fit")
-    out = np.empty(shape, g.dtype)
-    run(spread, np.ascontiguousarray(g), places, out)
-    return out
 
 
 def _max_pick_kernel(v: Any, x: Any, y: Any, **where: Any) -> Any:
