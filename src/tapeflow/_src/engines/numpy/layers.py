@@ -19,7 +19,6 @@ from tapeflow._src.engines.numpy.fused import Fused
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.primitives.nn.conv_kernels import conv_kernel
 from tapeflow._src.primitives.nn.pooling import max_pool_and_way_back
-from tapeflow._src.primitives.table import TABLE
 
 
 def _conv_with_bias_kernel(x: Any, w: Any, bias: Any, **where: Any) -> Any:

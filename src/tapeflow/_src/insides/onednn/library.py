@@ -151,7 +151,7 @@ def use_threads(count: int) -> None:
 
 
 class _Arguments:
-    """The arguments of a computation, ready to be told where arrays are: making them takes longer than some use of them."""
+    """The arguments of a computation, to be told where arrays are: making them may take longer than to compute."""
 
     def __init__(self, onednn: OneDnn, layouts: dict[int, Any]) -> None:
         self._library = onednn.library
@@ -193,6 +193,10 @@ class Primitive:
     def _handle(self) -> c_void_p:
         return self._onednn.made("primitive_create", self.description)
 
+    @functools.cached_property
+    def _scratch_size(self) -> int:
+        return self._onednn.library.dnnl_memory_desc_get_size(self.layout(_SCRATCH_OF))
+
     def layout(self, what: int) -> c_void_p:
         """How one of its arrays lies in memory."""
         found = self._onednn.library.dnnl_primitive_desc_query_md(self.description, what, 0)
@@ -207,7 +211,9 @@ class Primitive:
         """Computes. The arrays lie in memory, and come in the same order, each time."""
         onednn = self._onednn
         onednn.limit_threads(self._alone)
-        arrays = {**arrays, _SCRATCH: self.array(_SCRATCH_OF)}
+        if self._scratch_size:
+            scratch = np.empty(self._scratch_size, np.uint8)
+            arrays = {**arrays, _SCRATCH: (self.layout(_SCRATCH_OF), scratch)}
         try:
             arguments = self._idle.pop()
         except IndexError:

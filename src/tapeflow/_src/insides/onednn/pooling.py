@@ -88,7 +88,11 @@ class MaxPool:
         """Keeps of `g` what belongs to results above zero."""
         y_layout = self._y
         self._relu_gradient.run(
-            {_RESULT: (y_layout, y), _RESULT_GRADIENT: (y_layout, g), _INPUT_GRADIENT: (y_layout, out)}
+            {
+                _RESULT: (y_layout, y),
+                _RESULT_GRADIENT: (y_layout, g),
+                _INPUT_GRADIENT: (y_layout, out),
+            }
         )
 
     def spread(self, g: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:

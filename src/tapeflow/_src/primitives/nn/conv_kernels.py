@@ -151,7 +151,14 @@ def by_library(
 
 @_in_single
 def conv_kernel(
-    x: Any, w: Any, *, strides: Sizes, dilations: Sizes, padding: Pairs, groups: int, bias: Any = None
+    x: Any,
+    w: Any,
+    *,
+    strides: Sizes,
+    dilations: Sizes,
+    padding: Pairs,
+    groups: int,
+    bias: Any = None,
 ) -> Any:
     """Slides the filters over the input, and adds a bias to each channel if there is one."""
     _check_groups(x.shape, w.shape, groups)
@@ -161,7 +168,7 @@ def conv_kernel(
     also = () if bias is None else (np.ascontiguousarray(bias),)
     if not out.size or not x.size:
         out.fill(0)
-        return _add_to_channels(out, *also)
+        return _with_bias(out, bias)
     library = by_library("forward", x, w, out, *also, **_named(where, groups))
     if library is not None:
         library()
@@ -175,11 +182,11 @@ def conv_kernel(
             part = np.empty((*out.shape[:-1], b.stop - b.start), x.dtype)
             _convolve(x[..., a], w[..., b], part, *where)
             out[..., b] = part
-    return _add_to_channels(out, *also)
+    return _with_bias(out, bias)
 
 
-def _add_to_channels(out: Any, *also: Any) -> Any:
-    for bias in also:
+def _with_bias(out: Any, bias: Any) -> Any:
+    if bias is not None:
         side_by_side(lambda i, j: np.add(out[i:j], bias, out=out[i:j]), len(out), out.size)
     return out
 
