@@ -262,20 +262,22 @@ class Job:
             f"tapeflow: worker {worker} of {self.count} failed first: {reason.rstrip('.')}. All workers end; this is "
             f"worker {self.number}.\n"
         )
-        os.write(2, text.encode())
+        _say(text)
         if self._failing and worker == self.number:
             # The main thread says what has happened, and leaves.
             threading.Timer(2 * _GRACE, os._exit, (1,)).start()
             return
         if stacks:
-            os.write(2, f"tapeflow: what worker {self.number} was doing:\n".encode())
+            _say(f"tapeflow: what worker {self.number} was doing:\n")
             faulthandler.dump_traceback(2, all_threads=True)
         leave_at_once(1 if worker == self.number else FOLLOWED)
 
     def _excepted(self, kind: type[BaseException], error: BaseException, trace: Any) -> None:
-        self._hook(kind, error, trace)
-        sys.stderr.flush()
-        self.fail(f"{kind.__name__}: {error}".split("\n")[0][:500])
+        try:
+            self._hook(kind, error, trace)
+            sys.stderr.flush()
+        finally:  # nobody may be reading what it prints any more
+            self.fail(f"{kind.__name__}: {error}".split("\n")[0][:500])
 
     def _leave(self) -> None:
         if self._failing:
@@ -289,6 +291,12 @@ def leave_at_once(status: int) -> None:
     flushing.start()
     flushing.join(1.0)  # somebody may hold the lock of the stream for ever
     os._exit(status)
+
+
+def _say(text: str) -> None:
+    """Writes to the standard error, if somebody reads it: who has started the workers may be the one that died."""
+    with contextlib.suppress(OSError):
+        os.write(2, text.encode())
 
 
 def _flush() -> None:

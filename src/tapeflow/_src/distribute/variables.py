@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeflow._src.core.context import context, new_id
+from tapeflow._src.core.context import context, new_id, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.kinds import VariableAggregation, VariableSynchronization
+from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.distribute.reduce_op import ReduceOp
 from tapeflow._src.distribute.values import DistributedValues, regrouped
@@ -29,6 +30,14 @@ class Copy(Variable):
     @property
     def _whole(self) -> Variable:
         return self._of
+
+    def _draft(self, value: Tensor) -> Variable:
+        """A variable like this one, which nobody knows, to try on it what becomes of a value."""
+        draft = object.__new__(Variable)
+        draft._value, draft._shape, draft._constraint = value, self._shape, self._constraint
+        draft._differentiable, draft._name = self._differentiable, self._name
+        draft._trainable, draft._created = self._trainable, self._created
+        return draft
 
 
 class DistributedVariable(Variable):
@@ -189,24 +198,68 @@ class DistributedVariable(Variable):
             self._update_all(op, value)
             return self if read_value else None
         if replica.leads:
-            getattr(self._copies[0], op)(value)
-            self._follow()
+            ready = _ready(self._copies[0], op, value)
+            self._lead(lambda copy: getattr(copy, op)(ready), value, replaces=op == "assign")
             return self if read_value else None
         self._update_mine(op, value)
         return self._mine() if read_value else None
 
-    def _follow(self) -> None:
-        """Gives all copies what the first one holds."""
-        for copy in self._copies[1:]:
-            copy.assign(self._copies[0]._now())
+    def _together(
+        self, change: Callable[[Variable, int], Any], *origins: Any, replaces: bool = False
+    ) -> list[Any]:
+        """Changes all copies. Whatever fails or interrupts it, all of them have been changed then, or none.
+
+        Args:
+          change: what is done to each, with its number. While it runs, others wait for the copies, so it must not wait
+            for another variable.
+          origins: what the new values are computed from, for `explain`.
+          replaces: whether the old values have no part in them.
+        """
+        copies = self._copies
+        recorders: Any = context.dispatch[1]
+        is_seen = context.tracer is not None or any(r.substitutes for r in recorders)
+        if is_seen or len(copies) == 1:  # a traced function has a step of its own
+            return [change(copy, i) for i, copy in enumerate(copies)]
+        step = Step()
+        with step.lock:
+            try:
+                held = step.claim(copies, range(len(copies)))
+                drafts = [copy._draft(x) for copy, x in zip(copies, held, strict=True)]
+                with no_recorders():
+                    results = [change(draft, i) for i, draft in enumerate(drafts)]
+                step.commit([draft._value for draft in drafts])
+            except BaseException:
+                step.give_up()
+                raise
+        step.let_others()
+        for recorder in recorders:
+            for copy, before in zip(copies, held, strict=True):
+                recorder.note("assign", copy, origins=origins if replaces else (before, *origins))
+        return results
+
+    def _lead(
+        self, change: Callable[[Variable], Any], *origins: Any, replaces: bool = False
+    ) -> Any:
+        """Changes the first copy, and gives all others what it holds then."""
+        first: list[Variable] = []
+
+        def follow(copy: Variable, i: int) -> Any:
+            if i:
+                return copy.assign(first[0]._now())
+            first.append(copy)
+            return change(copy)
+
+        return self._together(follow, *origins, replaces=replaces)[0]
 
     def _update_all(self, op: str, value: Any) -> None:
         """Changes all copies, from outside of the replicas."""
         values: Sequence[Any] = [value] * len(self._copies)
         if isinstance(value, DistributedValues):
             values = value.values
-        for copy, each in zip(self._copies, values, strict=True):
-            getattr(copy, op)(each)
+        ready = [_ready(copy, op, x) for copy, x in zip(self._copies, values, strict=True)]
+        self._together(
+            lambda copy, i: getattr(copy, op)(ready[i]), value, replaces=op == "assign"
+        )
 
     def _update_mine(self, op: str, value: Any) -> None:
         """Changes the copy of the replica that is running."""
@@ -215,31 +268,30 @@ class DistributedVariable(Variable):
     # Rows.
 
     def _scatter(self, op: str, combine: Any, slices: IndexedSlices) -> Variable:
-        return self._scatter_by(lambda v, s: v._scatter(op, combine, s), op, slices)
+        return self._scatter_by(lambda v, s: v._scatter(op, combine, s), op, _read(slices))
 
     def _scatter_nd(self, op: str, combine: Any, indices: Any, updates: Any) -> Variable:
-        return self._scatter_by(lambda v, _: v._scatter_nd(op, combine, indices, updates), op, None)
+        at, new = _read(indices), _read(updates)
+        return self._scatter_by(lambda v, _: v._scatter_nd(op, combine, at, new), op, None)
 
     def _scatter_by(self, scatter: Callable[..., Any], op: str, slices: Any) -> Variable:
         replica = self._replica()
-        if replica is not None:
+        if replica is None:
+            self._together(lambda copy, _: scatter(copy, slices), slices)
+            return self
+        if replica.leads:
+            self._lead(lambda copy: scatter(copy, slices), slices)
+        else:
             scatter(self._mine(), slices)
-            if replica.leads:
-                self._follow()
-            return self._mine()
-        for copy in self._copies:
-            scatter(copy, slices)
-        return self
+        return self._mine()
 
     def _exchange(self, function: Callable[[Tensor], Tensor], *origins: Any) -> Tensor:
         replica = self._replica()
-        if replica is not None:
-            before = self._mine()._exchange(function, *origins)
-            if replica.leads:
-                self._follow()
-            return before
-        before, *_ = [copy._exchange(function, *origins) for copy in self._copies]
-        return before
+        if replica is None:
+            return self._together(lambda copy, _: copy._exchange(function, *origins), *origins)[0]
+        if replica.leads:
+            return self._lead(lambda copy: copy._exchange(function, *origins), *origins)
+        return self._mine()._exchange(function, *origins)
 
     # Python's own protocols.
 
@@ -309,12 +361,25 @@ class MirroredVariable(DistributedVariable):
             if self.aggregation not in alike:
                 reduce_op = ReduceOp.from_variable_aggregation(self.aggregation)
                 found = self._strategy.extended.reduced_across(reduce_op, regrouped(brought))
-            for copy in self._copies:
-                scatter(copy, found)
+            self._together(lambda copy, _: scatter(copy, found), found)
             return [None] * len(brought)
 
         replica.meet(aggregate, slices)
         return self._mine()
+
+
+def _ready(copy: Copy, op: str, value: Any) -> Any:
+    """What is assigned to a copy, which has been read and fits before others have to wait for the copies."""
+    if context.tracer is not None or isinstance(value, IndexedSlices):
+        return _read(value)
+    return copy._operand(op, value)
+
+
+def _read(value: Any) -> Any:
+    """A value without variables in it, which might be waited for."""
+    if isinstance(value, IndexedSlices):
+        return IndexedSlices(_read(value.values), _read(value.indices), value.dense_shape)
+    return convert_to_tensor(value) if isinstance(value, Variable) else value
 
 
 _ADDING = ("scatter_add", "scatter_sub")
