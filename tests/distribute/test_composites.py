@@ -84,6 +84,16 @@ def test_extension_types(strategy):
     assert found == [[[[0, 1], [0, 10]], [[2, 3], [20, 30]]], [[[4], [40]], [[], []]]]
 
 
+def test_extension_types_with_ragged_fields(strategy):
+    class Words(tf.experimental.BatchableExtensionType):
+        ids: tf.RaggedTensor
+
+    words = Words(tf.ragged.constant([[1, 2], [], [3]]))
+    data = tf.data.Dataset.from_tensor_slices(words).batch(3)
+    (element,) = strategy.experimental_distribute_dataset(data)
+    assert [part.ids.to_list() for part in element.values] == [[[1, 2], []], [[3]]]
+
+
 def test_what_drives_workers_says_what_to_use():
     for place in (tf.distribute.coordinator, tf.distribute.experimental.coordinator):
         with pytest.raises(tf.errors.UnimplementedError, match="MultiWorkerMirroredStrategy"):

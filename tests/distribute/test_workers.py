@@ -72,6 +72,49 @@ READ = {
     ],
 }
 
+# The same of ragged and sparse tensors, dicts and extension types. TensorFlow fails where a worker has no row of a sparse
+# tensor.
+READ_OF_COMPOSITES = {
+    "ragged": [[[[], [1]], [[], [4]], [[]]], [[[2, 2]], [[5, 5]], []]],
+    "all": [
+        [[[], [1]], [[2, 2]], [[], [4]], [[5, 5]], [[]]],
+        [[[]], [[1], [2, 2]], [[]], [[4], [5, 5]], [[]]],
+    ],
+    "sparse": [
+        [
+            [[[0, 0, 0], [1, 0, -1]], [2, 3]],
+            [[[4, 0, -4], [5, 0, -5]], [2, 3]],
+            [[[8, 0, -8]], [1, 3]],
+        ],
+        [
+            [[[2, 0, -2], [3, 0, -3]], [2, 3]],
+            [[[6, 0, -6], [7, 0, -7]], [2, 3]],
+            [[[9, 0, -9]], [1, 3]],
+        ],
+    ],
+    "both": [
+        [
+            {"ragged": [[], [1]], "dense": [0, 1]},
+            {"ragged": [[], [4]], "dense": [3, 4]},
+            {"ragged": [[]], "dense": [6]},
+        ],
+        [
+            {"ragged": [[2, 2]], "dense": [2]},
+            {"ragged": [[5, 5]], "dense": [5]},
+            {"ragged": [], "dense": []},
+        ],
+    ],
+    "one": [[[[]]], [[]]],
+    "filtered": [[[[], [1]], [[], [4]], [[]]], [[[2, 2]], [[5, 5]], []]],
+    "points": [[[[0, 1], [[], [1]]]], [[[2], [[2, 2]]]]],
+    "files": [
+        [["00", "01"], ["02", "03"], ["04", "20"], ["21", "22"], ["23", "24"]],
+        [["10", "11"], ["12", "13"], ["14"], [], []],
+    ],
+    "function": [[[[], [1]], [[2, 2], []], [], []], [[[], [1]], [[2, 2], []], [[4], [5, 5]], [[]]]],
+    "sums": [[8, 26, 6]] * 2,
+}
+
 
 def test_two_workers_are_two_replicas(tmp_path, records):
     output = tmp_path / "found"
@@ -90,6 +133,8 @@ def test_two_workers_are_two_replicas(tmp_path, records):
         assert report in told["training"]["report"] and report not in training["report"]
         for policy, read in READ.items():
             assert told["datasets"][policy] == read[number], policy
+        for kind, read in READ_OF_COMPOSITES.items():
+            assert told["composites"][kind] == read[number], kind
     first, second = (told["datasets"] for told in found)
     # The sizes 2 and 1 take turns, so that each step has a batch of 3 while both have rows.
     assert first["uneven"] == [[0, 1], [2], [3, 4], [20], [21, 22], [23], [24]]

@@ -164,6 +164,70 @@ def datasets(strategy, folder):
     }
 
 
+def plain(x):
+    """What is in an element, as lists."""
+    if isinstance(x, dict):
+        return {name: plain(value) for name, value in x.items()}
+    if isinstance(x, tf.SparseTensor):
+        return [tf.sparse.to_dense(x).numpy().tolist(), x.dense_shape.numpy().tolist()]
+    if isinstance(x, tf.experimental.ExtensionType):
+        return [plain(x.x), plain(x.y)]  # pyright: ignore[reportAttributeAccessIssue]
+    return x.to_list() if isinstance(x, tf.RaggedTensor) else x.numpy().tolist()
+
+
+def composites(strategy, folder):
+    """What this worker reads of batches that are no tensors, by each policy, and a sum that both compute of them."""
+    policies = tf.data.experimental.AutoShardPolicy
+
+    class Point(tf.experimental.BatchableExtensionType):
+        x: tf.Tensor
+        y: tf.RaggedTensor
+
+    def read(data, policy="AUTO"):
+        options: Any = tf.data.Options()
+        options.experimental_distribute.auto_shard_policy = policies[policy]
+        distributed = strategy.experimental_distribute_dataset(data.with_options(options))
+        return [plain(strategy.experimental_local_results(x)[0]) for x in distributed]
+
+    def ragged(n):
+        return tf.ragged.constant([[i] * (i % 3) for i in range(n)], dtype=tf.int32)
+
+    def slices(value):
+        return tf.data.Dataset.from_tensor_slices(value)
+
+    def by_size(context):
+        return slices(ragged(4 + 3 * context.input_pipeline_id)).batch(2)
+
+    sparse = tf.sparse.from_dense([[i, 0, -i] for i in range(10)])
+    both = {"ragged": ragged(7), "dense": tf.range(7)}
+    files = sorted(str(path) for path in Path(folder).glob("*.tfrecord"))
+    letters = tf.data.TFRecordDataset(files).map(tf.strings.bytes_split).ragged_batch(4)
+
+    def replica(element):
+        return tf.reduce_sum(element["ragged"]) + tf.reduce_sum(element["dense"])
+
+    @tf.function
+    def step(element):
+        return strategy.reduce("SUM", strategy.run(replica, args=(element,)), axis=None)
+
+    summed = strategy.experimental_distribute_dataset(slices(both).batch(3))
+    return {
+        "ragged": read(slices(ragged(7)).batch(3)),
+        "all": read(slices(ragged(7)).batch(3), "OFF"),
+        "sparse": read(slices(sparse).batch(4), "DATA"),
+        "both": read(slices(both).batch(3)),
+        "one": read(slices(ragged(1)).batch(4)),
+        "filtered": read(slices(ragged(7)).filter(lambda _: True).batch(3)),
+        "points": read(slices(Point(tf.range(3), ragged(3))).batch(3)),
+        "files": [[b"".join(row).decode() for row in element] for element in read(letters, "FILE")],
+        "function": [
+            plain(strategy.experimental_local_results(x)[0])
+            for x in strategy.distribute_datasets_from_function(by_size)
+        ],
+        "sums": [int(step(element)) for element in summed],
+    }
+
+
 def short(output, folder):
     """A bit of everything."""
     strategy = strategy_of("workers")
@@ -171,6 +235,7 @@ def short(output, folder):
         "everything": everything(strategy),
         "training": training(strategy),
         "datasets": datasets(strategy, folder),
+        "composites": composites(strategy, folder),
         "replicas": strategy.num_replicas_in_sync,
         "task": [strategy.cluster_resolver.task_type, strategy.cluster_resolver.task_id],
     }

@@ -8,12 +8,11 @@ replicas get in one step, and a worker that has come to its end goes on with emp
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import is_expandable, no_rows
 from tapeflow._src.core.errors import NotFoundError, invalid
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.data.auto_shard import AutoShardPolicy
@@ -25,7 +24,7 @@ from tapeflow._src.data.nodes.mapping import FlatMap
 from tapeflow._src.data.nodes.selection import Shard
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Run
 from tapeflow._src.data.runtime.rows import ENDLESS, Row, Rows
-from tapeflow._src.data.specs import tensor_leaves
+from tapeflow._src.data.specs import batchable_leaves, box, leaves as leaves_of
 
 _OP = "experimental_distribute_dataset"
 
@@ -93,17 +92,34 @@ def _sizes(batch: int, extended: Any) -> list[int]:
     return (sizes[extended.first :] + sizes[: extended.first]) if more else [least]
 
 
-def _empty(leaves: Sequence[TensorSpec]) -> list[np.ndarray]:
-    return [np.zeros([0, *(d or 0 for d in _inner(s))], s.dtype.np_dtype) for s in leaves]
+def _empty(leaves: Sequence[Any]) -> list[Any]:
+    """The components of a batch without rows."""
+    found = [(leaf, no_rows(leaf)) for leaf in leaves]
+    return [x._array if isinstance(leaf, TensorSpec) else box(x) for leaf, x in found]
 
 
-def _inner(spec: TensorSpec) -> list[int | None]:
-    return [] if spec.shape.rank is None else spec.shape.as_list()[1:]
+def _of_rows(spec: Any, count: int | None) -> Any:
+    """That of batches of so many rows."""
+    return nest.map_structure(lambda leaf: _leaf_of_rows(leaf, count), spec)
 
 
-def _of_rows(spec: TensorSpec, count: int | None) -> TensorSpec:
-    """That of a batch of so many rows."""
-    return spec if spec.shape.rank is None else TensorSpec([count, *_inner(spec)], spec.dtype)
+def _leaf_of_rows(leaf: Any, count: int | None) -> Any:
+    if isinstance(leaf, TensorSpec) and leaf.shape.rank is None:
+        return leaf
+    return leaf._unbatch()._batch(count)
+
+
+def _composites(rows: Any) -> dict[int, Any]:
+    """The specs of those components of rows that are no tensors, by their places."""
+    return {i: leaf for i, leaf in enumerate(leaves_of(rows)) if is_expandable(leaf)}
+
+
+def _batch(columns: Sequence[Any], composites: Mapping[int, Any]) -> list[Any]:
+    """A batch, of the columns of a chunk of rows."""
+    found = list(columns)
+    for i, spec in composites.items():
+        found[i] = box(spec._stack(found[i].tolist()))
+    return found
 
 
 class Cut(Node):
@@ -112,11 +128,10 @@ class Cut(Node):
     name = "DistributedDataset"
 
     def __init__(self, source: Node, sizes: Sequence[int], local: int) -> None:
+        self._leaves = batchable_leaves(_OP, source.spec)
         self.inputs = (Unbatch(source),)
         self._sizes, self._local = sizes, local
-        self._leaves = tensor_leaves(_OP, source.spec)
-        specs = [_of_rows(s, None) for s in self._leaves]
-        self.spec = (nest.pack_sequence_as(source.spec, specs),) * local
+        self.spec = (_of_rows(source.spec, None),) * local
 
     def cardinality(self) -> int:
         """Known only if there is no end."""
@@ -124,16 +139,23 @@ class Cut(Node):
 
     def rows(self, run: Run) -> Rows:
         """The batches."""
-        return CutRows(self.inputs[0].rows(run), self._sizes, self._local, _empty(self._leaves))
+        source, composites = self.inputs[0].rows(run), _composites(self.inputs[0].spec)
+        return CutRows(source, self._sizes, self._local, _empty(self._leaves), composites)
 
 
 class CutRows(Rows):
     """Batches of sizes in turn."""
 
     def __init__(
-        self, source: Rows, sizes: Sequence[int], local: int, empty: Sequence[Any]
+        self,
+        source: Rows,
+        sizes: Sequence[int],
+        local: int,
+        empty: Sequence[Any],
+        composites: Mapping[int, Any],
     ) -> None:
         self._source, self._sizes, self._local, self._empty = source, sizes, local, empty
+        self._composites = composites
         self._place = 0
 
     def __next__(self) -> Row:
@@ -143,7 +165,8 @@ class CutRows(Rows):
             size = self._sizes[self._place % len(self._sizes)]
             self._place += 1
             try:
-                found += self._source.chunk(size) if size else self._empty
+                chunk = self._source.chunk(size) if size else None
+                found += self._empty if chunk is None else _batch(chunk, self._composites)
             except StopIteration:
                 ended += 1
                 found += self._empty
@@ -161,7 +184,7 @@ class Until(Node):
         self.inputs = (source,)
         self.spec = source.spec
         self._exchange = exchange
-        self._leaves = tensor_leaves("tf.distribute", source.spec)
+        self._leaves = batchable_leaves("tf.distribute", source.spec)
 
     def cardinality(self) -> int:
         """Known only if there is no end: what others have is not known here."""
@@ -200,7 +223,6 @@ class UntilRows(Rows):
 
 def own_part(node: Node, extended: Any) -> Node | None:
     """The rows that this worker has of each batch, without reading others; None if the sizes are not known before."""
-    tensor_leaves(_OP, node.spec)
     while isinstance(node, Prefetch):
         node = node.inputs[0]
     if type(node) is not Batch or node.number(0) is None:
@@ -220,11 +242,10 @@ class Own(Node):
         self.inputs = (batch.inputs[0],)
         self._batch, self._total = batch, total
         self._first, self._local, self._count = extended.first, extended.local, extended.count
-        self._leaves = tensor_leaves(_OP, batch.spec)
+        self._leaves = leaves_of(batch.spec)
         size = batch.number(0) if batch.drop else None
         each = None if size is None or size % self._count else size // self._count
-        specs = [_of_rows(s, each) for s in self._leaves]
-        self.spec = (nest.pack_sequence_as(batch.spec, specs),) * self._local
+        self.spec = (_of_rows(batch.spec, each),) * self._local
 
     def cardinality(self) -> int:
         """As many as there are batches."""
@@ -235,8 +256,8 @@ class Own(Node):
         places = range(self._first, self._first + self._local)
         size = self._batch.known(0)
         whole = self._total - self._total % size if self._batch.drop else self._total
-        rows = self.inputs[0].rows(run)
-        return OwnRows(rows, whole, size, places, self._count, _empty(self._leaves))
+        rows, composites = self.inputs[0].rows(run), _composites(self.inputs[0].spec)
+        return OwnRows(rows, whole, size, places, self._count, _empty(self._leaves), composites)
 
 
 class OwnRows(Rows):
@@ -249,10 +270,12 @@ class OwnRows(Rows):
         size: int,
         places: range,
         count: int,
-        empty: Sequence[np.ndarray],
+        empty: Sequence[Any],
+        composites: Mapping[int, Any],
     ) -> None:
         self._source, self._left, self._size = source, total, size
         self._places, self._count, self._empty = places, count, empty
+        self._composites = composites
 
     def __next__(self) -> Row:
         whole = min(self._size, self._left)
@@ -262,9 +285,14 @@ class OwnRows(Rows):
         each = -(-whole // self._count)
         begin, end = (min(i * each, whole) for i in (self._places[0], self._places[-1] + 1))
         self._source.skip(begin)
-        mine = self._source.chunk(end - begin) if end > begin else self._empty
+        mine = self._source.chunk(end - begin) if end > begin else ()
         self._source.skip(whole - end)
-        return tuple(x[i * each : (i + 1) * each] for i in range(len(self._places)) for x in mine)
+        found: list[Any] = []
+        for at in range(0, len(self._places) * each, each):
+            some = at < end - begin
+            columns = [x[at : at + each] for x in mine]
+            found += _batch(columns, self._composites) if some else self._empty
+        return tuple(found)
 
     def skip(self, n: int) -> int:
         """In the source."""

@@ -257,9 +257,7 @@ class DistributedVariable(Variable):
         if isinstance(value, DistributedValues):
             values = value.values
         ready = [_ready(copy, op, x) for copy, x in zip(self._copies, values, strict=True)]
-        self._together(
-            lambda copy, i: getattr(copy, op)(ready[i]), value, replaces=op == "assign"
-        )
+        self._together(lambda copy, i: getattr(copy, op)(ready[i]), value, replaces=op == "assign")
 
     def _update_mine(self, op: str, value: Any) -> None:
         """Changes the copy of the replica that is running."""

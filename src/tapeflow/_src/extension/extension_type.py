@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tapeflow._src.core import nest
-from tapeflow._src.core.composites.composite import CompositeTensor
+from tapeflow._src.core.composites.composite import CompositeTensor, no_rows
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.spec import TypeSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.extension.batch_encoder import ExtensionTypeBatchEncoder
 from tapeflow._src.extension.fields import (
@@ -333,11 +333,10 @@ class _BatchableSpec(ExtensionTypeSpec):
         """Objects as one: each tensor that they are encoded as is stacked."""
         encoded = [self._encoder.encode(self, value) for value in values]
         columns = zip(*[nest.flatten(each) for each in encoded], strict=True)
-        stacked = [
-            moving.stack(list(column))
-            if isinstance(column[0], Tensor)
-            else column[0]._type_spec._stack(column)
-            for column in columns
+        specs = nest.flatten(self._encoder.encoding_specs(self))
+        stacked = [  # rows of a ragged tensor are tensors, too, of different lengths
+            moving.stack(list(column)) if isinstance(spec, TensorSpec) else spec._stack(column)
+            for spec, column in zip(specs, columns, strict=True)
         ]
         whole = nest.pack_sequence_as(encoded[0], stacked)
         return self._encoder.decode(self._batch(len(values)), whole)
@@ -364,6 +363,12 @@ class _BatchableSpec(ExtensionTypeSpec):
 
         found = nest.pack_sequence_as(encoded, [cut(x) for x in nest.flatten(encoded)])
         return self._encoder.decode(self._unbatch()._batch(None), found)
+
+    def _no_rows(self) -> Any:
+        """A batch without any."""
+        specs = self._encoder.encoding_specs(self)
+        empty = [no_rows(spec) for spec in nest.flatten(specs)]
+        return self._encoder.decode(self, nest.pack_sequence_as(specs, empty))
 
     def changed(self, change: Any) -> Any:
         """The spec with others in the place of those inside of it."""

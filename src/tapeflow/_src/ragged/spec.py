@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from tapeflow._src.core.composites.composite import no_rows
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype, float32, int32, int64
 from tapeflow._src.core.errors import shown
@@ -169,6 +172,12 @@ class RaggedTensorSpec(TypeSpec):
     def _cut(self, value: Any, begin: int, end: int) -> Any:
         """Some of the rows, as one value."""
         return value[begin:end]
+
+    def _no_rows(self) -> Any:
+        """A batch without any."""
+        flat, *splits = self._component_specs
+        ends = [Tensor(np.zeros(1, split.dtype.np_dtype)) for split in splits]
+        return self._from_components([no_rows(flat), *ends])
 
     def _unbatch(self) -> Any:
         """The spec of one row."""

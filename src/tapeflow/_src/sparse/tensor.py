@@ -244,6 +244,12 @@ class SparseTensorSpec(TypeSpec):
         moved = indices[inside] - np.eye(1, len(shape), dtype=np.int64) * begin
         return SparseTensor(moved, Tensor(held[inside]), [end - begin, *shape[1:].tolist()])
 
+    def _no_rows(self) -> SparseTensor:
+        """A batch without any."""
+        sizes = [0, *(d or 0 for d in self._shape.as_list()[1:])]
+        values = Tensor(np.zeros(0, self._dtype.np_dtype))
+        return SparseTensor(np.zeros([0, len(sizes)], np.int64), values, sizes)
+
 
 def sparse_of(op: str, argument: str, value: Any) -> SparseTensor:
     """An argument that must be a sparse tensor."""

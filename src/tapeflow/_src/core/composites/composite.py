@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeflow._src.core.errors import shown
-from tapeflow._src.core.spec import TypeSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
+from tapeflow._src.core.tensor import Tensor
 
 
 class CompositeTensor:
@@ -67,3 +70,11 @@ def components_of(leaf: Any) -> Any:
     if isinstance(leaf, CompositeTensor):
         return leaf._type_spec._to_components(leaf)
     return leaf._component_specs
+
+
+def no_rows(spec: Any) -> Any:
+    """A batch without rows, of tensors or composite tensors. What is not known of its sizes is zero."""
+    if not isinstance(spec, TensorSpec):
+        return spec._no_rows()
+    sizes = [d or 0 for d in spec.shape.as_list()[1:]] if spec.shape.rank else []
+    return Tensor(np.zeros([0, *sizes], spec.dtype.np_dtype))
