@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 import tapeflow as tf
+from tapeflow._src.distribute.datasets import Divided
+from tapeflow._src.distribute.sharding import own_part
 
 
 @pytest.fixture
@@ -92,6 +96,34 @@ def test_extension_types_with_ragged_fields(strategy):
     data = tf.data.Dataset.from_tensor_slices(words).batch(3)
     (element,) = strategy.experimental_distribute_dataset(data)
     assert [part.ids.to_list() for part in element.values] == [[[1, 2], []], [[3]]]
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 5])
+@pytest.mark.parametrize("count", [0, 1, 4, 7])
+def test_workers_read_what_replicas_get(count, size):
+    """The parts of two workers with two replicas each are those that four replicas get in one process."""
+    ragged = tf.ragged.constant([[i] * (i % 3) for i in range(count)], ragged_rank=1, dtype=tf.int32)
+    sparse = tf.sparse.from_dense(tf.reshape(tf.range(count * 2), [count, 2]))
+    data = tf.data.Dataset.from_tensor_slices({"r": ragged, "s": sparse, "d": tf.range(count)})
+    batches = data.batch(size)
+
+    def parts(node):
+        rows = iter(batches._with(node))
+        return [[plain(part) for part in row] for row in rows]
+
+    whole = parts(Divided(batches._node, 4, range(4), None))
+    found = []
+    for worker in range(2):
+        place = SimpleNamespace(first=worker * 2, local=2, count=4)
+        node = own_part(batches._node, place)
+        assert node is not None
+        found.append(parts(node))
+    assert [a + b for a, b in zip(*found, strict=True)] == whole
+
+
+def plain(part):
+    sparse = tf.sparse.to_dense(part["s"]).numpy().tolist()
+    return part["r"].to_list(), sparse, part["d"].numpy().tolist()
 
 
 def test_what_drives_workers_says_what_to_use():
