@@ -185,6 +185,20 @@ def test_signals_are_passed_on_and_the_job_is_not_started_again(tmp_path):
     assert not any(map(is_running, running))
 
 
+def test_workers_end_although_nobody_reads_what_they_say(tmp_path):
+    """Who has started them was killed, and then one of them fails."""
+    output = tmp_path / "found"
+    command = [sys.executable, "-m", "tapeflow", "launch", "-n", "2"]
+    command += map(str, [*LIMITS, WORKER, "steps", output, tmp_path / "c", 1000, 60, 1, "raise"])
+    job = subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    running = pids(output, 0)
+    job.kill()
+    job.communicate()
+    wait_until(lambda: not any(map(is_running, running)), 300)
+
+
 def test_the_command_explains_itself():
     done = launch("--help")
     assert done.returncode == 0

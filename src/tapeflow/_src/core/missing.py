@@ -13,9 +13,29 @@ from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
+_COORDINATED = (
+    "It belongs to parameter servers and to the coordinator that drives their workers, which are left out. Use "
+    "tf.distribute.MultiWorkerMirroredStrategy, whose workers run in step. tf.distribute.experimental.rpc calls "
+    "functions of other processes."
+)
+_TPU = (
+    "Use tf.distribute.MirroredStrategy, or keras.distribution: they run on the devices jax has."
+)
+
 ADVICE = {
     "tf.placeholder": "It belongs to TensorFlow 1. Write a function, and call it with tensors.",
     "tf.Session": "It belongs to TensorFlow 1. Ops run at once, and x.numpy() is the value.",
+    "tf.distribute.Server": _COORDINATED,
+    "tf.train.Server": _COORDINATED,
+    "tf.distribute.coordinator.RemoteValue": _COORDINATED,
+    "tf.distribute.coordinator.PerWorkerValue": _COORDINATED,
+    "tf.distribute.coordinator.experimental_get_current_worker_index": _COORDINATED,
+    "tf.distribute.experimental.coordinator.RemoteValue": _COORDINATED,
+    "tf.distribute.experimental.coordinator.PerWorkerValues": _COORDINATED,
+    "tf.config.experimental_connect_to_cluster": _COORDINATED,
+    "tf.config.experimental_connect_to_host": _COORDINATED,
+    "tf.tpu": _TPU,
+    "tf.distribute.cluster_resolver.TPUClusterResolver": _TPU,
 }
 """What to write meanwhile, for the names that are asked for most."""
 

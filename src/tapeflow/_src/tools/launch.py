@@ -202,7 +202,8 @@ _printing = threading.Lock()
 
 def _copy(source: IO[bytes], goal: IO[bytes], number: int) -> None:
     for line in source:
-        with _printing:
+        # Who reads it may have gone, as in `tapeflow launch ... | head`. The worker goes on, and must not wait for us.
+        with _printing, contextlib.suppress(OSError):
             goal.write(b"[worker %d] " % number + line.rstrip(b"\n") + b"\n")
             goal.flush()
 
