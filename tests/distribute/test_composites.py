@@ -102,7 +102,9 @@ def test_extension_types_with_ragged_fields(strategy):
 @pytest.mark.parametrize("count", [0, 1, 4, 7])
 def test_workers_read_what_replicas_get(count, size):
     """The parts of two workers with two replicas each are those that four replicas get in one process."""
-    ragged = tf.ragged.constant([[i] * (i % 3) for i in range(count)], ragged_rank=1, dtype=tf.int32)
+    ragged = tf.ragged.constant(
+        [[i] * (i % 3) for i in range(count)], ragged_rank=1, dtype=tf.int32
+    )
     sparse = tf.sparse.from_dense(tf.reshape(tf.range(count * 2), [count, 2]))
     data = tf.data.Dataset.from_tensor_slices({"r": ragged, "s": sparse, "d": tf.range(count)})
     batches = data.batch(size)

@@ -72,8 +72,8 @@ READ = {
     ],
 }
 
-# The same of ragged and sparse tensors, dicts and extension types. TensorFlow fails where a worker has no row of a sparse
-# tensor.
+# The same of ragged and sparse tensors, dicts and extension types, where TensorFlow gave it: it fails where a worker
+# has no row of a sparse tensor.
 READ_OF_COMPOSITES = {
     "ragged": [[[[], [1]], [[], [4]], [[]]], [[[2, 2]], [[5, 5]], []]],
     "all": [

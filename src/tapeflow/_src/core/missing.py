@@ -18,9 +18,7 @@ _COORDINATED = (
     "tf.distribute.MultiWorkerMirroredStrategy, whose workers run in step. tf.distribute.experimental.rpc calls "
     "functions of other processes."
 )
-_TPU = (
-    "Use tf.distribute.MirroredStrategy, or keras.distribution: they run on the devices jax has."
-)
+_TPU = "Use tf.distribute.MirroredStrategy, or keras.distribution: they run on the devices jax has."
 
 ADVICE = {
     "tf.placeholder": "It belongs to TensorFlow 1. Write a function, and call it with tensors.",
