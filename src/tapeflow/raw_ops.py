@@ -27,15 +27,17 @@ if _typing.TYPE_CHECKING:
         StridedSlice as StridedSlice, Fill as Fill, Range as Range, LinSpace as LinSpace,
         Shape as Shape, ShapeN as ShapeN, Size as Size, BroadcastTo as BroadcastTo,
         Select as Select, SelectV2 as SelectV2, Where as Where, OneHot as OneHot, Unique as Unique,
-        UniqueWithCounts as UniqueWithCounts, SegmentSum as SegmentSum, SegmentMean as SegmentMean,
-        SegmentMax as SegmentMax, SegmentMin as SegmentMin, SegmentProd as SegmentProd,
-        UnsortedSegmentSum as UnsortedSegmentSum, UnsortedSegmentMax as UnsortedSegmentMax,
-        UnsortedSegmentMin as UnsortedSegmentMin, UnsortedSegmentProd as UnsortedSegmentProd,
-        ReluGrad as ReluGrad, BroadcastArgs as BroadcastArgs,
-        BroadcastGradientArgs as BroadcastGradientArgs, EnsureShape as EnsureShape,
-        NextAfter as NextAfter, Empty as Empty, DynamicPartition as DynamicPartition,
-        DynamicStitch as DynamicStitch, ReverseSequence as ReverseSequence, Bitcast as Bitcast,
-        DeepCopy as DeepCopy, Snapshot as Snapshot
+        UniqueWithCounts as UniqueWithCounts, UniqueV2 as UniqueV2,
+        UniqueWithCountsV2 as UniqueWithCountsV2, SegmentSum as SegmentSum,
+        SegmentMean as SegmentMean, SegmentMax as SegmentMax, SegmentMin as SegmentMin,
+        SegmentProd as SegmentProd, UnsortedSegmentSum as UnsortedSegmentSum,
+        UnsortedSegmentMax as UnsortedSegmentMax, UnsortedSegmentMin as UnsortedSegmentMin,
+        UnsortedSegmentProd as UnsortedSegmentProd, ReluGrad as ReluGrad,
+        BroadcastArgs as BroadcastArgs, BroadcastGradientArgs as BroadcastGradientArgs,
+        EnsureShape as EnsureShape, NextAfter as NextAfter, Empty as Empty,
+        DynamicPartition as DynamicPartition, DynamicStitch as DynamicStitch,
+        ReverseSequence as ReverseSequence, Bitcast as Bitcast, DeepCopy as DeepCopy,
+        Snapshot as Snapshot
     )
     from tapeflow._src.raw_ops.elementwise import (
         IgammaGradA as IgammaGradA, RandomGammaGrad as RandomGammaGrad, Abs as Abs, Acos as Acos,
@@ -103,6 +105,7 @@ if _typing.TYPE_CHECKING:
         StatelessTruncatedNormalV2 as StatelessTruncatedNormalV2,
         StatelessRandomUniformIntV2 as StatelessRandomUniformIntV2
     )
+    from tapeflow._src.raw_ops.recurrent import CudnnRNN as CudnnRNN
     from tapeflow._src.raw_ops.text import (
         StringLower as StringLower, StringUpper as StringUpper, StringStrip as StringStrip,
         StringLength as StringLength, StringJoin as StringJoin, StringSplitV2 as StringSplitV2,
@@ -120,12 +123,13 @@ if _typing.TYPE_CHECKING:
 __getattr__ = _Missing(
     "tf.raw_ops",
     names={
-        "raw_ops.array": "ZerosLike OnesLike InvertPermutation Identity StopGradient Rank RealDiv TruncateDiv TruncateMod IdentityN Sum Mean Prod Max Min All Any ArgMax ArgMin Cumsum Cumprod Cast Reshape Transpose ExpandDims Squeeze ConcatV2 Pack Unpack Split SplitV Tile Pad PadV2 MirrorPad ReverseV2 Roll Gather GatherV2 GatherNd ScatterNd TensorScatterUpdate TensorScatterAdd TensorScatterSub TensorScatterMax TensorScatterMin Slice StridedSlice Fill Range LinSpace Shape ShapeN Size BroadcastTo Select SelectV2 Where OneHot Unique UniqueWithCounts SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd ReluGrad BroadcastArgs BroadcastGradientArgs EnsureShape NextAfter Empty DynamicPartition DynamicStitch ReverseSequence Bitcast DeepCopy Snapshot",
+        "raw_ops.array": "ZerosLike OnesLike InvertPermutation Identity StopGradient Rank RealDiv TruncateDiv TruncateMod IdentityN Sum Mean Prod Max Min All Any ArgMax ArgMin Cumsum Cumprod Cast Reshape Transpose ExpandDims Squeeze ConcatV2 Pack Unpack Split SplitV Tile Pad PadV2 MirrorPad ReverseV2 Roll Gather GatherV2 GatherNd ScatterNd TensorScatterUpdate TensorScatterAdd TensorScatterSub TensorScatterMax TensorScatterMin Slice StridedSlice Fill Range LinSpace Shape ShapeN Size BroadcastTo Select SelectV2 Where OneHot Unique UniqueWithCounts UniqueV2 UniqueWithCountsV2 SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd ReluGrad BroadcastArgs BroadcastGradientArgs EnsureShape NextAfter Empty DynamicPartition DynamicStitch ReverseSequence Bitcast DeepCopy Snapshot",
         "raw_ops.elementwise": "IgammaGradA RandomGammaGrad Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Digamma Erf Erfc Erfinv Exp Expm1 Floor Inv Reciprocal IsFinite IsInf IsNan Lgamma Log Log1p LogicalNot Ndtri Neg Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh BesselI0e BesselI1e Invert Softplus Softsign Add AddV2 Sub Mul Div DivNoNan MulNoNan FloorDiv FloorMod Mod Pow Maximum Minimum SquaredDifference Xlogy Xlog1py Xdivy Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift Equal NotEqual ApproximateEqual Atan2 AddN Real Imag Conj Complex Angle ComplexAbs ClipByValue TanhGrad SigmoidGrad Betainc Igamma Igammac Polygamma Zeta",
         "raw_ops.images": "ResizeBilinear ResizeBicubic ResizeNearestNeighbor Bucketize DenseBincount FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
         "raw_ops.linalg": "Cholesky MatrixDeterminant DiagPart FFT IFFT FFT2D IFFT2D FFT3D IFFT3D MatrixSquareRoot MatrixLogarithm LogMatrixDeterminant Diag MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3 MatrixInverse MatrixSolve MatrixTriangularSolve MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixSetDiag MatrixBandPart Qr Einsum Lu TridiagonalSolve",
         "raw_ops.nn": "Relu Relu6 Elu Selu LeakyRelu TopKV2 InTopKV2 Conv2D Conv3D Conv2DBackpropInput DepthwiseConv2dNative MaxPool AvgPool MaxPool3D AvgPool3D BiasAdd Softmax LogSoftmax L2Loss CheckNumerics NoOp StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal RGBToHSV HSVToRGB AdjustContrastv2 AdjustHue AdjustSaturation SpaceToDepth DepthToSpace LRN Timestamp",
         "raw_ops.random": "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt RandomShuffle Multinomial StatelessRandomGetKeyCounter StatelessRandomUniformV2 StatelessRandomNormalV2 StatelessTruncatedNormalV2 StatelessRandomUniformIntV2",
+        "raw_ops.recurrent": "CudnnRNN",
         "raw_ops.text": "StringLower StringUpper StringStrip StringLength StringJoin StringSplitV2 StringToHashBucketFast StringToNumber RegexReplace StaticRegexReplace RegexFullMatch StaticRegexFullMatch Substr ReduceJoin StringToHashBucket StringToHashBucketStrong AsString UnicodeScript UnicodeTranscode RaggedTensorToTensor",
     },
 )

@@ -253,3 +253,16 @@ def test_hash_by_reference():
     with pytest.raises(TypeError, match=r"ref\(\)"):
         {v: 1}
     assert {v.ref(): 1}[v.ref()] == 1
+
+
+def test_operators_ask_the_value_of_a_class_of_users():
+    class Halved(tf.Variable):
+        def value(self):
+            return super().value() / 2.0
+
+    v = Halved([2.0, 4.0])
+    np.testing.assert_array_equal(v, [1, 2])
+    np.testing.assert_array_equal(10.0 - v, [9, 8])
+    with tf.GradientTape() as tape:
+        y = v * v
+    np.testing.assert_array_equal(tape.gradient(y, v), [1, 2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any
 
@@ -280,3 +281,24 @@ def test_a_loaded_function_is_called_by_replicas(tmp_path):
     for run in (strategy.run, tf.function(strategy.run)):
         found = run(replica, args=(parts,))
         assert [float(x[0]) for x in strategy.experimental_local_results(found)] == [1.0, 4.0]
+
+
+def test_run_enters_the_scope_of_a_class_of_users():
+    def on_read(next_creator, **given):
+        given["synchronization"] = tf.VariableSynchronization.ON_READ
+        return next_creator(**given)
+
+    class Local(tf.distribute.MirroredStrategy):
+        @contextlib.contextmanager
+        def scope(self):
+            with super().scope(), tf.variable_creator_scope(on_read):
+                yield
+
+    kept = []
+
+    def replica():
+        kept.append(tf.Variable(1.0))
+        return kept[-1] + 1.0
+
+    assert len(Local(["CPU:0", "CPU:1"]).run(replica).values) == 2
+    assert kept[0].values[0].synchronization is tf.VariableSynchronization.ON_READ

@@ -45,6 +45,19 @@ def test_what_is_known_of_results_for_any_rank(function, shape):
     assert concrete.structured_outputs == tf.TensorSpec(shape, concrete.structured_outputs.dtype)
 
 
+def test_variables_among_the_arguments_have_values_too():
+    calls = []
+
+    def doubled(x):
+        calls.append(1)
+        return x * 2
+
+    f = tf.function(lambda v: tf.numpy_function(doubled, [v], tf.float32) + tf.ones([2, 1]))
+    np.testing.assert_array_equal(f(tf.Variable([1.0, 2.0])), [[3, 5], [3, 5]])
+    np.testing.assert_array_equal(f(tf.Variable([3.0, 4.0])), [[7, 9], [7, 9]])
+    assert len(calls) == 2
+
+
 def test_a_concrete_function_of_unknown_rank_is_called():
     concrete = tf.function(lambda x, y: {"sum": x + y, "size": tf.size(x)}).get_concrete_function(
         ANY, ANY

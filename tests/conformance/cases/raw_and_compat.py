@@ -121,6 +121,8 @@ CALLS = {
     "Where": {"condition": X > 0.5},
     "OneHot": {"indices": [0, 2], "depth": 3, "on_value": 1.0, "off_value": 0.0},
     "TopKV2": {"input": X, "k": 2},
+    "UniqueV2": {"x": N % 3, "axis": [-1]},
+    "UniqueWithCountsV2": {"x": [[2, 1], [3, 4], [2, 1]], "axis": [0], "out_idx": np.int64},
     "UnsortedSegmentSum": {"data": X, "segment_ids": [1, 0], "num_segments": 3},
     "Conv2D": {"input": IMAGE, "filter": FILTER, "strides": [1, 1, 1, 1], "padding": "SAME"},
     "MaxPool": {"input": IMAGE, "ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"},
@@ -189,7 +191,43 @@ def broadcast_gradient_of_unknown_sizes(tf):
     return [summed(tf.ones([2, 3]), tf.ones([3])), summed(tf.ones([2, 1]), tf.ones([4]))]
 
 
+def distinct_rows_in_functions(tf):
+    @tf.function(input_signature=[tf.TensorSpec([None, 2, None])])
+    def found(x):
+        return tuple(tf.raw_ops.UniqueWithCountsV2(x=x, axis=[0]))
+
+    return [found(X[[1, 0, 1], None, :2].repeat(2, 1)), found(X[[0, 0], None].repeat(2, 1))]
+
+
+def distinct_elements(tf):
+    nowhere = tf.zeros([0], tf.int32)
+    return tuple(tf.raw_ops.UniqueWithCountsV2(x=["b", "a", "b"], axis=nowhere))
+
+
+def numbered_scopes(tf):
+    with tf.Graph().as_default() as graph:
+        with tf.name_scope("a") as first, tf.name_scope("b") as inner:
+            v = tf.Variable(1.0, name="v")
+        with tf.name_scope("A") as second, tf.name_scope("b") as other:
+            open_scopes = tf.get_current_name_scope()
+        with tf.name_scope(first) as again, graph.name_scope("b") as third:
+            pass
+        with tf.Graph().as_default(), tf.name_scope("a") as elsewhere:
+            pass
+    with graph.as_default(), tf.name_scope("a") as later:
+        pass
+    return first, inner, v.name, second, other, open_scopes, again, third, elsewhere, later
+
+
 CASES = {
+    "distinct rows in functions": distinct_rows_in_functions,
+    "distinct elements": distinct_elements,
+    "distinct rows along no axis": lambda tf: tf.raw_ops.UniqueV2(
+        x=N, axis=tf.zeros([0], tf.int32)
+    ),
+    "distinct rows along two axes": lambda tf: tf.raw_ops.UniqueV2(x=N, axis=[0, 1]),
+    "distinct rows along a third axis": lambda tf: tf.raw_ops.UniqueV2(x=N, axis=[2]),
+    "numbered scopes": numbered_scopes,
     **{f"raw {name}": _raw(name, x=X) for name in UNARY},
     **{f"raw {name}": _raw(name, x=X, y=Y) for name in BINARY},
     **{f"raw {name}": _raw(name, **arguments) for name, arguments in CALLS.items()},

@@ -18,6 +18,16 @@ class name_scope(Scope):
     ...     w = tf.Variable(1.0, name="w")
     >>> w.name
     'encoder/w:0'
+
+    In a `tf.Graph` a scope of a name that another one has gets a number.
+
+    >>> with tf.Graph().as_default():
+    ...     with tf.name_scope("encoder") as first, tf.name_scope("layer"):
+    ...         pass
+    ...     with tf.name_scope("encoder") as second:
+    ...         pass
+    >>> first, second
+    ('encoder/', 'encoder_1/')
     """
 
     def __init__(self, name: str) -> None:
@@ -34,8 +44,11 @@ class name_scope(Scope):
     def __enter__(self) -> str:
         self._outside.append(context.name_scopes)
         self._guard = self._latest
+        tracer = context.tracer  # of a `tf.Graph`, or of a function
         if self._name.endswith("/"):  # a scope that was entered before: its full name
             context.name_scopes = [self._name.rstrip("/")]
+        elif self._name and tracer is not None and tracer.graph.tracer is tracer:
+            context.name_scopes = [tracer.graph.unique_name(self._name)]
         else:
             context.name_scopes = [*context.name_scopes, self._name] if self._name else []
         return "".join(f"{part}/" for part in context.name_scopes)

@@ -121,7 +121,7 @@ class Strategy:
         """
         if not isinstance(args, (list, tuple)):
             raise ValueError(f"positional args must be a list or tuple, got {type(args)}")
-        with self._across():
+        with self.scope():  # a class of users may have made more of it
             if isinstance(fn, Function):
                 return self._in_function(fn)(tuple(args), kwargs or {})
             function = python_function(fn) if is_enabled() else None

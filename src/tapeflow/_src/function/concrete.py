@@ -85,6 +85,7 @@ class ConcreteFunction:
         tracer = Tracer(signature.name)
         tracer.creation_allowed = creation_allowed
         tracer.enclosing = outside = context.tracer
+        tracer.given_variables = bool(self._variable_positions)
         stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
         given = [
             k.traced(x) if type(k) in SAID else x for k, x in zip(keys, stand_ins, strict=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import typing
+from collections import namedtuple
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
@@ -11,10 +13,13 @@ from tapeflow._src.core.export import export_value
 from tapeflow._src.core.sizes.dims import atoms_of
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
+from tapeflow._src.ops.arguments import ints
 from tapeflow._src.ops.array import creation, moving, shaping
 from tapeflow._src.ops.elementwise import logic
 from tapeflow._src.ops.indexing import gathering, scattering, segments, sequences, slicing
 from tapeflow._src.ops.reduction import reducing, sorting
+from tapeflow._src.primitives.reduction import ordering
+from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.raw_ops.raw_op import RawOp
 
 
@@ -41,6 +46,35 @@ def _strided_slice(
         new_axis_mask,
         shrink_axis_mask,
     )
+
+
+_UniqueV2 = namedtuple("UniqueV2", ("y", "idx"))
+_UniqueWithCountsV2 = namedtuple("UniqueWithCountsV2", ("y", "idx", "count"))
+
+
+def _unique_along(
+    x: typing.Any, axis: typing.Any, out_idx: typing.Any
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The distinct slices along an axis, in the order in which they first appear."""
+    x = convert_to_tensor(x)
+    axes = ints("UniqueV2", "axis", axis)
+    if len(axes) > 1 or not (axes or x.ndim == 1):
+        raise invalid(
+            f"UniqueV2: axis must be a vector of one number, or of none if x is a vector; got {list(axes)} for shape "
+            f"{x.shape}"
+        )
+    if x.ndim == 1:
+        return sorting.unique_with_counts(x, out_idx)
+    (axis,) = axes
+    if not -x.ndim <= axis < x.ndim:
+        raise invalid(f"UniqueV2: axis has to be between [0, {x.ndim}), got {axis}")
+    order = [axis % x.ndim, *(d for d in range(x.ndim) if d != axis % x.ndim)]
+    moved = shaping.transpose(x, order)
+    rows = shaping.reshape(moved, [moved._array.shape[0], math.prod(moved._array.shape[1:])])
+    first, kinds, _ = ordering.distinct(rows)
+    found = sorting.unique_with_counts(kinds, out_idx)
+    y = gathering.gather(x, gathering.gather(first, found.y), axis=axis)
+    return y, found.idx, found.count
 
 
 ZerosLike = RawOp("ZerosLike", lambda *, x: creation.zeros_like(x))
@@ -189,6 +223,14 @@ OneHot = RawOp(
 Unique = RawOp("Unique", lambda *, x, out_idx=dtypes.int32: sorting.unique(x, out_idx))
 UniqueWithCounts = RawOp(
     "UniqueWithCounts", lambda *, x, out_idx=dtypes.int32: sorting.unique_with_counts(x, out_idx)
+)
+UniqueV2 = RawOp(
+    "UniqueV2",
+    lambda *, x, axis, out_idx=dtypes.int32: _UniqueV2(*_unique_along(x, axis, out_idx)[:2]),
+)
+UniqueWithCountsV2 = RawOp(
+    "UniqueWithCountsV2",
+    lambda *, x, axis, out_idx=dtypes.int32: _UniqueWithCountsV2(*_unique_along(x, axis, out_idx)),
 )
 SegmentSum = RawOp(
     "SegmentSum", lambda *, data, segment_ids: segments.segment_sum(data, segment_ids)
@@ -359,6 +401,8 @@ export_value("Where", "raw_ops.Where")
 export_value("OneHot", "raw_ops.OneHot")
 export_value("Unique", "raw_ops.Unique")
 export_value("UniqueWithCounts", "raw_ops.UniqueWithCounts")
+export_value("UniqueV2", "raw_ops.UniqueV2")
+export_value("UniqueWithCountsV2", "raw_ops.UniqueWithCountsV2")
 export_value("SegmentSum", "raw_ops.SegmentSum")
 export_value("SegmentMean", "raw_ops.SegmentMean")
 export_value("SegmentMax", "raw_ops.SegmentMax")

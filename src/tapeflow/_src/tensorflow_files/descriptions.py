@@ -364,7 +364,9 @@ TruncatedNormal: shape:T > output:dtype | seed=0 seed2=0 dtype T
 UnicodeScript: input:@int32 > output:@int32 |
 UnicodeTranscode: input:@string > output:@string | input_encoding output_encoding errors="replace" replacement_char=65533 replace_control_characters=false
 Unique: x:T > y:T idx:out_idx | T out_idx=@int32
+UniqueV2: x:T axis:Taxis > y:T idx:out_idx | T Taxis=@int64 out_idx=@int32
 UniqueWithCounts: x:T > y:T idx:out_idx count:out_idx | T out_idx=@int32
+UniqueWithCountsV2: x:T axis:Taxis > y:T idx:out_idx count:out_idx | T Taxis=@int64 out_idx=@int32
 Unpack: value:T > output*num:T | num T axis=0
 UnsortedSegmentMax: data:T segment_ids:Tindices num_segments:Tnumsegments > output:T | T Tindices Tnumsegments=@int32
 UnsortedSegmentMin: data:T segment_ids:Tindices num_segments:Tnumsegments > output:T | T Tindices Tnumsegments=@int32

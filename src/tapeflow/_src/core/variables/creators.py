@@ -7,8 +7,11 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tapeflow._src.core.carried import carried
+from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import Scope
+from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.kinds import VariableAggregation, VariableSynchronization
 
 T = TypeVar("T")
@@ -18,6 +21,21 @@ _KINDS = {
     "aggregation": VariableAggregation.NONE,
 }
 
+_ARITHMETIC = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+)
+_OPERATORS = {f"__{side}{name}__" for name in _ARITHMETIC for side in ("", "r")}
+
 
 class _Creators(threading.local):
     """The functions whose scopes are open in a thread, the innermost last."""
@@ -25,11 +43,22 @@ class _Creators(threading.local):
     functions: tuple[Callable[..., Any], ...] = ()
 
 
-_creators = _Creators()
+_creators = carried(_Creators())
 
 
 class Created(type):
     """The class of `tf.Variable`: a call of it goes through the functions whose scopes are open."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:
+        super().__init__(name, bases, members)
+        kept = any(isinstance(base, Created) for base in bases)
+        if kept and "value" in members and "_read" not in members:
+            # A class of users that says what the value is: ops, operators and arrays ask it, too.
+            cls.__array__ = lambda self, *given, **named: self.value().__array__(*given, **named)
+            if "__tf_tensor__" not in members:
+                cls.__tf_tensor__ = _converted
+            for operator in _OPERATORS - members.keys():
+                setattr(cls, operator, _of_value(getattr(cls, operator)))
 
     def __call__(cls: type[T], *args: Any, **kwargs: Any) -> T:  # pyright: ignore[reportGeneralTypeIssues]
         """Makes a variable."""
@@ -46,6 +75,14 @@ class Created(type):
         for function in functions:
             make = _next(function, make)
         return make(**arguments)
+
+
+def _converted(self: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    return convert_to_tensor(self.value(), dtype)
+
+
+def _of_value(operator: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *others: operator(self.value(), *others)
 
 
 def _next(function: Callable[..., Any], inner: Callable[..., Any]) -> Callable[..., Any]:

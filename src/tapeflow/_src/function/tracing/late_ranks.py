@@ -30,7 +30,7 @@ class UnknownRankError(ValueError):
 
 def rank_of(value: Value, tracer: Tracer) -> int:
     """The rank that a value of a trace has in the call that it is traced for."""
-    if tracer.outer is not None or not tracer.actual:
+    if tracer.outer is not None or not (tracer.actual or tracer.given_variables):
         raise _unknown()
     arrays: dict[Value, Any] = {**tracer.graph.constants}
     arrays.update((v, x._array) for v, x in tracer.actual.items())

@@ -79,8 +79,8 @@ class Tracer(Interpreter):
         self.outer = outer
         self.inline = inline
         self.enclosing: Tracer | None = None  # that of a function in whose trace this one began
-        # What the arguments are in the call that is traced for.
-        self.actual: dict[Value, Tensor] = {}
+        self.actual: dict[Value, Tensor] = {}  # the arguments, in the call that is traced for
+        self.given_variables = False  # whether some of these are variables, which have values, too
         self.guards: dict[Any, Guard] = {}  # what was guessed of sizes
         self.tape = GradientTape(persistent=True, watch_accessed_variables=False, debug=False)
         self.arguments: list[SymbolicTensor] = []

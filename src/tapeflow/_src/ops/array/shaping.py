@@ -62,10 +62,11 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 def _worked_out(shape: Shape, array: Any) -> Shape:
     """Replaces the -1 in `shape`."""
     known_sizes = [d for d in shape if not is_dynamic(d)]
-    if known_sizes.count(-1) != 1 or any(d < -1 for d in known_sizes):
-        raise invalid(
-            f"reshape: only one dimension may be -1, and no other negative; got shape {list(shape)}"
-        )
+    for axis, size in enumerate(shape):
+        if not is_dynamic(size) and size < -1:
+            raise invalid(f"reshape: Size {axis} must be non-negative, not {size}: {list(shape)}")
+    if known_sizes.count(-1) != 1:
+        raise invalid(f"reshape: Only one dimension may be -1, got shape {list(shape)}")
     # A 0 that is asked for stands for the 0 the tensor has; what is left decides, as in TensorFlow.
     known = math.prod([d for d in shape if is_dynamic(d) or d > 0])
     empty = any(type(d) is int and d == 0 for d in shape)
@@ -73,9 +74,8 @@ def _worked_out(shape: Shape, array: Any) -> Shape:
     rest = total % known
     if not is_dynamic(rest) and rest:  # sizes that are not known yet may well fit when they are
         raise invalid(
-            f"reshape: the tensor has {array.size} elements (shape {list(array.shape)}), which "
-            "is no multiple of the "
-            f"{known} that the requested shape {list(shape)} needs"
+            f"reshape: Input to reshape is a tensor with {array.size} values, but the requested shape requires a "
+            f"multiple of {known}. The shapes are {list(array.shape)} and {list(shape)}."
         )
     return tuple(total // known if type(d) is int and d == -1 else d for d in shape)
 

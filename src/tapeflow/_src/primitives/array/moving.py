@@ -40,8 +40,8 @@ def _reshape_result(x: ArraySpec, *, shape: Shape) -> ArraySpec:
     # Of sizes that are not known yet the kernel finds out whether they fit.
     if not is_dynamic(size) and not is_dynamic(wanted) and size != wanted:
         raise invalid(
-            f"reshape: the tensor has {size} elements (shape {list(x.shape)}), but the requested shape has "
-            f"{wanted} ({list(shape)}). One dimension may be -1, to be worked out."
+            f"reshape: Input to reshape is a tensor with {size} values, but the requested shape has {wanted}. The "
+            f"shapes are {list(x.shape)} and {list(shape)}; one dimension may be -1, to be worked out."
         )
     return ArraySpec(tuple(None if _may_be_asked_for(d) else d for d in shape), x.dtype)
 
