@@ -86,10 +86,8 @@ class ConcreteFunction:
         tracer.creation_allowed = creation_allowed
         tracer.enclosing = outside = context.tracer
         tracer.given_variables = bool(self._variable_positions)
-        stand_ins = list(leaves) if by_identity else _stand_ins(leaves)
-        given = [
-            k.traced(x) if type(k) in SAID else x for k, x in zip(keys, stand_ins, strict=True)
-        ]
+        doubles = list(leaves) if by_identity else _stand_ins(leaves)
+        given = [k.traced(x) if type(k) in SAID else x for k, x in zip(keys, doubles, strict=True)]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
         with span("trace", f"trace {signature.name}"), tracing_lock, around, tracer.whole():
             for i in self._positions:
@@ -123,7 +121,7 @@ class ConcreteFunction:
             [spec.name for spec in self.inputs],
             lambda: self.pretty_printed_signature(verbose=False),
         )
-        self._substitute(leaves, stand_ins, by_identity)
+        self._substitute(leaves, doubles, by_identity)
 
     def _describe(self, structure: tuple[Any, Any], keys: Sequence[Any]) -> None:
         """Keeps what the arguments were like, without keeping objects alive."""
