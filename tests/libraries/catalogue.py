@@ -71,7 +71,8 @@ LIBRARIES: dict[str, Library] = {
         "tensorly",
         "tensorly==0.10.0",
         ("tensorly",),
-        "all its tests",
+        "its tests but those in `contrib`, which take TensorFlow minutes each",
+        leave_out=("tensorly/contrib",),
         needs=(_SCIPY,),
         environment={"TENSORLY_BACKEND": "tensorflow"},
     ),
@@ -220,9 +221,9 @@ LIBRARIES: dict[str, Library] = {
     "keras-rs": Library(
         "keras-rs",
         "keras-rs==0.4.0",
-        ("keras_rs.layers", "keras_rs.losses", "keras_rs.metrics"),
-        "the examples in its docstrings, as it brings no tests",
-        where="examples",
+        ("checks/keras_rs_checks.py",),
+        "checks of ours, as it brings no tests: losses, metrics, layers, a model, with TensorFlow's numbers",
+        where="checks",
     ),
     "pennylane": Library(
         "PennyLane's TensorFlow interface",
@@ -251,6 +252,11 @@ LIBRARIES: dict[str, Library] = {
         "the tests of layers in 1.0.4, the last archive that has them",
         where="sdist",
         sources="spektral==1.0.4",
+        edits={
+            "from spektral.layers.ops import sp_matrix": "from spektral.utils.sparse import sp_matrix",
+            "from .test_convolutional": "from test_convolutional",
+            "np.int)": "int)",
+        },
         needs=("lxml==6.1.3", "networkx==3.6.1", "tqdm==4.70.1", *_SKLEARN, *_REQUESTS),
     ),
     "datasets": Library(

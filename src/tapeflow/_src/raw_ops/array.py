@@ -57,17 +57,16 @@ def _unique_along(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The distinct slices along an axis, in the order in which they first appear."""
     x = convert_to_tensor(x)
-    axes = ints("UniqueV2", "axis", axis)
-    if len(axes) > 1 or not (axes or x.ndim == 1):
+    axes = list(ints("UniqueV2", "axis", axis)) or [0] * (x.ndim == 1)
+    if len(axes) != 1:
         raise invalid(
-            f"UniqueV2: axis must be a vector of one number, or of none if x is a vector; got {list(axes)} for shape "
-            f"{x.shape}"
+            f"UniqueV2: axis must be a vector of one number, or none if x is a vector; got {axes} for shape {x.shape}"
         )
-    if x.ndim == 1:
-        return sorting.unique_with_counts(x, out_idx)
-    (axis,) = axes
+    axis = axes[0]
     if not -x.ndim <= axis < x.ndim:
         raise invalid(f"UniqueV2: axis has to be between [0, {x.ndim}), got {axis}")
+    if x.ndim == 1:
+        return sorting.unique_with_counts(x, out_idx)
     order = [axis % x.ndim, *(d for d in range(x.ndim) if d != axis % x.ndim)]
     moved = shaping.transpose(x, order)
     rows = shaping.reshape(moved, [moved._array.shape[0], math.prod(moved._array.shape[1:])])

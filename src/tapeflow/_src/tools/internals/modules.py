@@ -158,7 +158,10 @@ MODULES: dict[str, Internal] = {
     "ops.linalg.linear_operator_addition": Internal(
         (), {"add_operators": _on_first_use("operators", "add_operators")}
     ),
-    "ops.linalg.sparse.sparse": Internal(("sparse",)),
+    "ops.linalg.sparse.sparse": Internal(
+        ("sparse",),
+        {name: _on_first_use("sparse_matrices", name) for name in ("CSRSparseMatrix", "matmul")},
+    ),
     "ops.linalg_ops": Internal(("linalg", "")),
     "ops.logging_ops": Internal(("",)),
     "ops.map_fn": Internal(("",)),
