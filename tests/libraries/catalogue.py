@@ -253,7 +253,9 @@ LIBRARIES: dict[str, Library] = {
         where="sdist",
         sources="spektral==1.0.4",
         edits={
+            "import numpy as np": "import numpy as np\nimport spektral",
             "from spektral.layers.ops import sp_matrix": "from spektral.utils.sparse import sp_matrix",
+            "ops.sp_matrix": "spektral.utils.sparse.sp_matrix",
             "from .test_convolutional": "from test_convolutional",
             "np.int)": "int)",
         },
