@@ -185,3 +185,15 @@ def test_after_a_fork_numpy_goes_on():
     value, message = queue.get()
     assert value == pytest.approx(5 * np.sin(1.0), rel=1e-5)
     assert "spawn" in message
+
+
+def test_memory_of_what_was_not_chosen_is_given_back_once(cheap, monkeypatch):
+    times = []
+    monkeypatch.setattr(choice, "give_freed_memory_back", lambda: times.append(None))
+    _, step, x = measured()
+    while "chosen" not in step.get_concrete_function(x).report():
+        assert not times
+        step(x)
+    for _ in range(5):
+        step(x)
+    assert len(times) == 1

@@ -22,6 +22,7 @@ from tapeflow._src.core import settings
 from tapeflow._src.core.errors import OpError
 from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.system import jax_loading
+from tapeflow._src.core.system.memory import give_freed_memory_back
 from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
@@ -271,6 +272,7 @@ class Executor:
                 if other is not self._current:
                     other.program = None
             self._decided = True
+            give_freed_memory_back()  # compilers have used much
 
     def _is_far_behind(self, candidate: Candidate) -> bool:
         others = [

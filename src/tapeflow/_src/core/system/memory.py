@@ -144,3 +144,11 @@ def keep_freed_memory() -> None:
         library: Any = ctypes.CDLL(None)
         if hasattr(library, "mallopt") and library.mallopt(_MMAP_THRESHOLD, _REUSED):
             library.mallopt(_TRIM_THRESHOLD, _KEPT)
+
+
+def give_freed_memory_back() -> None:
+    """Lets the system have what the C library has kept, when there was use for it that does not come again."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)

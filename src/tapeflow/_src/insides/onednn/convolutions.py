@@ -35,6 +35,9 @@ _FILTERS_OF, _FILTER_GRADIENT_OF = 131, 132
 WORTH_IT = 2**22
 """Multiplications; with less, the machine code takes longer to write than it can ever save."""
 
+_OF_GROUPS = 16
+"""How many multiplications of a large matrix product take NumPy the time of one where channels are in groups, or less."""
+
 
 class _Shape:
     """How the arrays of a convolution lie in memory."""
@@ -147,7 +150,8 @@ def convolution(
     alone: bool = False,
 ) -> Convolution | None:
     """The convolution of these shapes, by one thread or all, if oneDNN is there, can do it, and it is worth it."""
-    if math.prod(y) * math.prod(w[:-1]) < WORTH_IT or min(map(min, padding)) < 0 or len(w) > 5:
+    work = math.prod(y) * math.prod(w[:-1]) * (_OF_GROUPS if groups > 1 else 1)
+    if work < WORTH_IT or min(map(min, padding)) < 0 or len(w) > 5:
         return None
     library = onednn()
     if library is None:
