@@ -3,6 +3,7 @@
 - A gradient step on a matrix, `w - rate * (a @ b)`, is one call of BLAS, which adds the product to `w` in place.
 - A cross entropy and its gradient share the exponentials.
 - What convolutions are followed by, biases, `relu` and pooling: see `layers`.
+- Operations on the elements of large arrays: see `chains`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.sizes.dims import is_dynamic
-from tapeflow._src.engines.numpy import layers
+from tapeflow._src.engines.numpy import chains, layers
 from tapeflow._src.engines.numpy.fused import Fused
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides import blas
@@ -24,7 +25,7 @@ from tapeflow._src.primitives.sharing import shared_out
 def fused(graph: Graph) -> Graph:
     """The graph with what can be done in one step as one node."""
     graph = layers.with_places(layers.with_biases(graph))
-    return _with_shared_exponentials(_with_matrix_updates(graph))
+    return chains.with_chains(_with_shared_exponentials(_with_matrix_updates(graph)))
 
 
 # Updates of matrices.

@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import bfloat16, float16
 from tapeflow._src.core.sizes.dims import is_dynamic
+from tapeflow._src.engines.numpy.lifetimes import CHAIN
 from tapeflow._src.graph.graph import Node
 from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.sharing import side_by_side
@@ -117,7 +118,8 @@ def _matmul(node: Node) -> Any:
 
 
 @_special("product_update")
-def _product_update(node: Node) -> Any:
+@_special(CHAIN)
+def _into_given_memory(node: Node) -> Any:
     return node.primitive.kernel, node.attrs
 
 

@@ -151,7 +151,8 @@ class Lifetimes:
         return self._fits(variable, index) and group.last <= index and not group.leaves
 
 
-WRITERS = {"relu", "relu_gradient", "product_update"}
+CHAIN = "chain"  # several operations on elements in one
+WRITERS = {"relu", "relu_gradient", "product_update", CHAIN}
 """Primitives for which the NumPy executor has code of its own that writes into given memory."""
 
 _FRESH = {

@@ -36,7 +36,7 @@ WORTH_IT = 2**22
 """Multiplications; with less, the machine code takes longer to write than it can ever save."""
 
 _OF_GROUPS = 16
-"""How many multiplications of a large matrix product take NumPy the time of one where channels are in groups, or less."""
+"""How many multiplications of a matrix product take NumPy the time of one where channels are in groups, or less."""
 
 
 class _Shape:
