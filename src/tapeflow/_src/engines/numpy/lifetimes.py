@@ -151,12 +151,12 @@ class Lifetimes:
         return self._fits(variable, index) and group.last <= index and not group.leaves
 
 
-CHAIN = "chain"  # several operations on elements in one
+CHAIN, CHAIN_SUM = "chain", "chain_sum"  # several operations on elements in one
 WRITERS = {"relu", "relu_gradient", "product_update", CHAIN}
 """Primitives for which the NumPy executor has code of its own that writes into given memory."""
 
 _FRESH = {
     *("matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient"),
     *("conv", "conv_with_bias", "conv_input_gradient", "conv_filter_gradient"),
-    *("max_pool", "max_pool_spread", "max_pool_way_back"),
+    *("max_pool", "max_pool_spread", "max_pool_way_back", CHAIN_SUM),
 }
