@@ -152,7 +152,9 @@ class _Chain:
         blocks = self._blocks(sources, y)
 
         def chain(*given: Any) -> Any:
-            to = given[-1] if len(given) > blocks.count else np.empty(y.shape, blocks.dtype)
+            to = given[-1] if len(given) > blocks.count else None
+            if to is None or not to.flags.c_contiguous:
+                to = np.empty(y.shape, blocks.dtype)
             flat, arrays = to.reshape(-1), blocks.arrays(given)
 
             def part(i: int, j: int) -> None:
