@@ -30,7 +30,7 @@ def start(script, count, *args, **environment):
     ]
 
 
-def outputs(processes, seconds=300):
+def outputs(processes, seconds=900):
     """What the processes print, when all of them have ended well."""
     told = []
     try:

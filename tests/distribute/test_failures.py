@@ -50,7 +50,7 @@ def is_running(pid):
 def pids(output, attempt):
     """The processes of an attempt, when all have begun."""
     files = [output.with_name(f"{output.name}.{attempt}.{i}.pid") for i in range(2)]
-    wait_until(lambda: all(f.exists() and f.read_text() for f in files), 240)
+    wait_until(lambda: all(f.exists() and f.read_text() for f in files), 600)
     return [int(f.read_text()) for f in files]
 
 
@@ -74,7 +74,7 @@ SAID = {
 def test_all_workers_end_and_name_the_one(tmp_path, action, who):
     output = tmp_path / "found"
     job = (*LIMITS, WORKER, "steps", output, tmp_path / "checkpoints", 40, 7, who, action)
-    done = launch("-n", 2, *job, seconds=600)
+    done = launch("-n", 2, *job)
     assert done.returncode != 0
     assert SAID[action] in done.stderr, done.stderr
     assert not any(map(is_running, pids(output, 0)))
@@ -129,7 +129,7 @@ def test_twenty_kills_at_random_moments(tmp_path, undisturbed):
         if newest is not None:
             reader = tf.train.load_checkpoint(newest)
             assert int(reader.get_tensor("step/.ATTRIBUTES/VARIABLE_VALUE")) >= 1
-    _, errors = job.communicate(timeout=300)
+    _, errors = job.communicate(timeout=900)
     assert job.returncode == 0, errors[-4000:]
     lines = [
         line.split()
@@ -179,7 +179,7 @@ def test_signals_are_passed_on_and_the_job_is_not_started_again(tmp_path):
     )
     running = pids(output, 0)
     job.send_signal(signal.SIGTERM)
-    _, errors = job.communicate(timeout=120)
+    _, errors = job.communicate(timeout=600)
     assert job.returncode == 128 + signal.SIGTERM, errors
     assert "started again" not in errors
     assert not any(map(is_running, running))
@@ -196,7 +196,7 @@ def test_workers_end_although_nobody_reads_what_they_say(tmp_path):
     running = pids(output, 0)
     job.kill()
     job.communicate()
-    wait_until(lambda: not any(map(is_running, running)), 300)
+    wait_until(lambda: not any(map(is_running, running)), 600)
 
 
 def test_the_command_explains_itself():

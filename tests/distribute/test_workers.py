@@ -28,7 +28,7 @@ def environment(**more):
     return {**inherited, "PYTHONPATH": path, **more}
 
 
-def launch(*arguments, seconds=300, **more):
+def launch(*arguments, seconds=900, **more):
     """Runs the workers of a job, and gives what has become of it."""
     return subprocess.run(
         [sys.executable, "-m", "tapeflow", "launch", *map(str, arguments)],
