@@ -57,6 +57,10 @@ _HUB = (
     *("regex==2026.11.9", "tokenizers==0.23.3", "sentencepiece==0.2.3", "kagglehub==1.0.3"),
     *("kagglesdk==0.1.28", "grain==0.2.18", *_REQUESTS),
 )
+_PROBABILITY = (
+    *("tf-keras==2.21.0", "dm-tree==0.1.10", "cloudpickle==3.1.2", "decorator==5.3.1"),
+    *("wrapt==2.5.2", "six==1.17.0", "absl-py==2.5.1"),
+)
 
 LIBRARIES: dict[str, Library] = {
     "einops": Library(
@@ -135,9 +139,14 @@ LIBRARIES: dict[str, Library] = {
         "DeepXDE",
         "DeepXDE==1.15.0",
         ("checks/deepxde_checks.py",),
-        "its examples, shortened as in its own tests: the losses must be TensorFlow's",
+        "25 of its 47 examples, shortened as in its own tests: the losses must be TensorFlow's",
         where="checks",
         sources="DeepXDE==1.15.0",
+        options=(
+            "-k",
+            "dataset or func or antiderivative or poisson or diffusion_1d or ode or burgers or lotka"
+            " or lorenz_inverse or heat or beam or reaction_inverse",
+        ),
         needs=(
             *_SKLEARN,
             *("matplotlib==3.11.2", "contourpy==1.3.3", "cycler==0.12.1", "fonttools==4.68.0"),
@@ -157,10 +166,15 @@ LIBRARIES: dict[str, Library] = {
         "keras-tuner",
         "keras-tuner==1.4.8",
         ("keras_tuner",),
-        "the tests of 1.3.5, the last archive that has them, with modules named by their new places",
+        "the tests of 1.3.5, the last archive that has them, with modules named by their new places;"
+        " not `distribute`, which needs modules of that archive",
         where="sdist",
         sources="keras-tuner==1.3.5",
-        needs=("kt-legacy==1.0.5", *_SKLEARN, *_REQUESTS),
+        leave_out=("keras_tuner/distribute",),
+        needs=(
+            *("kt-legacy==1.0.5", "tensorboard==2.21.0", *_TENSORBOARD),
+            *(*_SKLEARN, *_REQUESTS),
+        ),
         edits={
             f"keras_tuner.{place}": f"keras_tuner.src.{place}"
             for place in ("applications", "distribute", "engine", "tuners")
@@ -245,6 +259,43 @@ LIBRARIES: dict[str, Library] = {
             *("diastatic-malt==2.15.3", "packaging==26.3", "typing-extensions==4.16.0", *_REQUESTS),
         ),
     ),
+    "probability": Library(
+        "TensorFlow Probability",
+        "tensorflow-probability==0.25.0",
+        (
+            "checks/probability_distributions_checks.py",
+            "checks/probability_bijectors_checks.py",
+            "checks/probability_inference_checks.py",
+        ),
+        "checks of ours, as it brings no tests: distributions, bijectors, Markov chains, variational"
+        " inference, minimizers, with TensorFlow's numbers",
+        where="checks",
+        needs=_PROBABILITY,
+        environment={"TF_USE_LEGACY_KERAS": "1"},
+    ),
+    "gpflow": Library(
+        "GPflow",
+        "gpflow==2.11.2",
+        (
+            *("tests/gpflow/test_base.py", "tests/gpflow/test_base_prior.py"),
+            *("tests/gpflow/test_functions.py", "tests/gpflow/test_logdensities.py"),
+            *("tests/gpflow/test_kullback_leiblers.py", "tests/gpflow/utilities"),
+            *("tests/gpflow/models/test_gpr.py", "tests/gpflow/models/test_sgpr.py"),
+            *("tests/gpflow/models/test_svgp.py", "tests/gpflow/models/test_vgp.py"),
+            *("tests/gpflow/models/test_mcmc.py", "tests/gpflow/optimizers"),
+        ),
+        "its tests of parameters, priors, mean functions, densities, utilities, optimizers, GPR, SGPR,"
+        " SVGP, VGP; not of kernels, likelihoods, conditionals and posteriors",
+        where="sdist",
+        options=("--import-mode=importlib",),
+        needs=(
+            *("tensorflow-probability==0.25.0", *_PROBABILITY, _SCIPY, "check-shapes==1.1.1"),
+            *("lark==1.3.1", "dropstackframe==0.1.1", "multipledispatch==1.0.0"),
+            *("Deprecated==1.3.1", "tabulate==0.10.0", "packaging==26.3"),
+            "typing-extensions==4.16.0",
+        ),
+        environment={"TF_USE_LEGACY_KERAS": "1"},
+    ),
     "spektral": Library(
         "spektral",
         "spektral==1.3.1",
@@ -264,9 +315,15 @@ LIBRARIES: dict[str, Library] = {
     "datasets": Library(
         "Hugging Face datasets",
         "datasets==5.2.0",
-        ("tests/test_arrow_dataset.py", "tests/test_formatting.py"),
-        "its tests of `to_tf_dataset` and of TensorFlow's format",
-        where="sdist",
-        options=("-k", "tf or tensorflow"),
+        ("checks/datasets_checks.py",),
+        "checks of ours, as its archive lacks a module of its tests: TensorFlow's format, `to_tf_dataset`",
+        where="checks",
+        needs=(
+            *("pyarrow==25.0.1", "dill==0.4.1", "multiprocess==0.70.19", "xxhash==4.0.1"),
+            *("huggingface-hub==2.4.0", "fsspec==2026.9.0", "filelock==4.2.10", "tqdm==4.70.1"),
+            *("PyYAML==6.0.3", "pandas==3.1.1", "python-dateutil==4.0.0", "six==1.17.0"),
+            *("httpx2==2.16.0", "httpcore2==2.16.0", "h11==0.16.0", "anyio==4.16.0"),
+            *("truststore==0.10.5", "typing-extensions==4.16.0", "click==8.5.1", *_REQUESTS),
+        ),
     ),
 }

@@ -78,22 +78,29 @@ def sources_of(name: str, library: Library) -> Path:
             archive.extractall(folder, filter="data")
         found = list(folder.glob("*/PKG-INFO"))
     return (
-        _edited(found[0].parent, WORK / name / "edited", library)
-        if library.edits
+        _apart(found[0].parent, WORK / name / "apart", library)
+        if apart(library)
         else found[0].parent
     )
 
 
-def _edited(sources: Path, folder: Path, library: Library) -> Path:
-    """A folder with the tests alone, in which words are replaced."""
-    for file in [f for test in library.tests for f in (sources / test).rglob("*.py")]:
-        if file.stem == "conftest" or file.stem.startswith("test_") or file.stem.endswith("_test"):
-            text = file.read_text(encoding="utf-8")
-            for before, after in library.edits.items():
-                text = text.replace(before, after)
-            copy = folder / file.relative_to(sources)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(text, encoding="utf-8")
+def apart(library: Library) -> bool:
+    """Whether tests lie in folders named as the library's modules, and are taken out of them."""
+    return "--import-mode=importlib" in library.options
+
+
+def _apart(sources: Path, folder: Path, library: Library) -> Path:
+    """A folder with the tests alone, in no package, in which words are replaced."""
+    files = {*sources.rglob("conftest.py")}
+    for test in (sources / test for test in library.tests):
+        files |= {test} if test.is_file() else {*test.rglob("test_*.py"), *test.rglob("*_test.py")}
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        for before, after in library.edits.items():
+            text = text.replace(before, after)
+        copy = folder / file.relative_to(sources)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(text, encoding="utf-8")
     return folder
 
 
@@ -119,8 +126,10 @@ def run(name: str, library: Library, side: str, python: str) -> Path:
         **library.environment,
     }
     files = ["examples.py"] if library.where == "examples" else library.tests
+    # Tests are named from the root on: from one above, none has the name of a module of the library.
+    root = tests.parent if apart(library) else tests
     command = [
-        *(python, "-m", "pytest", "-c", str(HERE / "pytest.ini"), "--rootdir", str(tests)),
+        *(python, "-m", "pytest", "-c", str(HERE / "pytest.ini"), "--rootdir", str(root)),
         *("-p", "plugin", "-p", "no:cacheprovider", "-q", "--no-header", "--tb=short"),
         *library.options,
         *(f"--ignore={tests / file}" for file in library.leave_out),
