@@ -113,6 +113,20 @@ def _training() -> tf.Module:
     return Recurrent()
 
 
+def _files() -> tf.Module:
+    class Paths(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.file = tf.saved_model.Asset(__file__)
+            self.scale = tf.constant([2.0, 3.0])
+
+        @tf.function(input_signature=[tf.TensorSpec([2], tf.float32)])
+        def f(self, x: Any) -> Any:
+            return tf.strings.join([self.file, " and more"]), x * self.scale
+
+    return Paths()
+
+
 MODELS: dict[str, Callable[[], tf.Module]] = {
     "net": _net,
     "linalg": _of(_linalg, tf.TensorSpec([3])),
@@ -126,6 +140,7 @@ MODELS: dict[str, Callable[[], tf.Module]] = {
     "loop": _of(_loop, VECTOR),
     "map": _of(lambda x: tf.map_fn(lambda e: tf.exp(e) * e, x), VECTOR),
     "training": _training,
+    "files": _files,
 }
 LOOPS = {"loop", "map", "training"}
 """Those which a change may make endless."""

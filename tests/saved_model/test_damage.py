@@ -284,6 +284,51 @@ def test_a_graph_that_makes_no_sense_is_refused(tmp_path, what):
     _refused(_saved("net", tmp_path), _net_changes()[what])
 
 
+def _file_changes():
+    def names(change):
+        return lambda model: change(model["assets"])
+
+    def renamed(name):
+        return names(lambda assets: assets.update(dict.fromkeys(assets, name)))
+
+    def asset(change):
+        return lambda model: change(next(o for o in model["objects"] if o["kind"] == "asset"))
+
+    return {
+        "a file above the folder": renamed("../models.py"),
+        "a file above the folder, later": renamed("a/../../models.py"),
+        "a file anywhere": renamed("/etc/passwd"),
+        "the folder itself": renamed(""),
+        "the folder itself, by another name": renamed("./"),
+        "a folder": renamed("a/."),
+        "a name that no file has": renamed("models\0.py"),
+        "a number": renamed(7),
+        "nothing": renamed(None),
+        "a list": renamed(["models.py"]),
+        "names in a list": lambda model: model.update(assets=list(model["assets"])),
+        "no names": lambda model: model.pop("assets"),
+        "names that are one text": lambda model: model.update(assets="models.py"),
+        "a constant that is not there": names(lambda a: a.update({"constants/99": "models.py"})),
+        "a constant of another kind": lambda model: model["assets"].update(
+            dict.fromkeys(_captured(model), "models.py")
+        ),
+        "an asset of no constant": asset(lambda o: o.pop("path")),
+        "an asset of another constant": lambda model: asset(
+            lambda o: o.update(path=next(n for n in _captured(model) if n not in model["assets"]))
+        )(model),
+        "an asset of a list": asset(lambda o: o.update(path=["constants/0"])),
+    }
+
+
+def _captured(model):
+    return [name for graph in model["graphs"] for name in graph["captured"]]
+
+
+@pytest.mark.parametrize("what", _file_changes())
+def test_files_that_make_no_sense_are_refused(tmp_path, what):
+    _refused(_saved("files", tmp_path), _file_changes()[what])
+
+
 @pytest.mark.parametrize("depth", [150, 900, 100_000])
 def test_structures_without_end_are_refused(tmp_path, depth):
     _saved("net", tmp_path)

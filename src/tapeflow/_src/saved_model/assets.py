@@ -88,4 +88,7 @@ def copy(files: Mapping[str, str], folder: str) -> None:
 
 def is_inside(name: Any) -> bool:
     """Whether a name is that of a file inside of the folder of assets."""
-    return isinstance(name, str) and not os.path.isabs(name) and ".." not in name.split("/")
+    if not isinstance(name, str) or os.path.isabs(name) or "\0" in name:
+        return False
+    parts = name.replace(os.sep, "/").split("/")
+    return ".." not in parts and parts[-1] not in ("", ".")

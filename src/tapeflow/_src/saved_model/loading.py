@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.export import export
 from tapeflow._src.core.module import Module
 from tapeflow._src.core.tensor import Tensor
@@ -98,6 +99,10 @@ class _Loader:
         self._arrays: dict[str, np.ndarray] = {
             name: _path(folder, file_name) for name, file_name in data.get("assets", {}).items()
         }
+        for name in self._arrays:
+            entry = file.entries[name]
+            if entry.dtype is not string or entry.shape:
+                raise Damage(f"the path of an asset is {name!r}, which is no string")
         self._variables = [self._variable(i, said) for i, said in enumerate(data["variables"])]
         # Functions are made of graphs that were found to work.
         self._arguments = [
@@ -160,6 +165,8 @@ class _Loader:
         if kind == "variable":
             return self._variables[index(said["number"], len(self._variables), "a variable")]
         if kind == "asset":
+            if said["path"] not in self._data.get("assets", {}):
+                raise Damage(f"an asset has no file: {str(said['path'])[:100]!r}")
             return Asset(Tensor(self._read(said["path"])))
         return _EMPTY[kind]()
 
