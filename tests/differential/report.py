@@ -30,13 +30,13 @@ def main(arguments: list[str] | None = None) -> int:
 
     console = Console(soft_wrap=True)
     ours, theirs = libraries()
+    signatures = [] if options.ops else differing_signatures(ours, theirs)
     tally = Tally(options.accepted)
     calls = list(drawn(entries, options))
     for call in track(calls, "Comparing", console=console, disable=not console.is_terminal):
         with_second = call.entry.second and call.seed % 3 == 0
         there = run(theirs, call, with_second)
         tally.add(call, compare(call, run(ours, call, with_second), there))
-    signatures = [] if options.ops else differing_signatures(ours, theirs)
     tally.show(console, options.show, signatures)
     return int(bool(tally.differing or signatures))
 

@@ -1,6 +1,7 @@
 """Graphs of TensorFlow's, imported; traces as atomic functions and MLIR; ops dumped to files."""
 
 import json
+import math
 
 import pytest
 
@@ -70,21 +71,82 @@ def test_atomic_functions_take_captures():
     assert atomic.call_with_captures((), {"x": tf.constant(2.0)}, [tf.Variable(4.0)]).numpy() == 8
 
 
-def test_dumps_have_the_ops_of_functions(tmp_path):
-    dump = tf.debugging.experimental
+@pytest.fixture
+def dump():
+    """`tf.debugging.experimental`, which writes nothing afterwards."""
+    yield tf.debugging.experimental
+    tf.debugging.experimental.disable_dump_debug_info()
+
+
+def dumped(folder):
+    (path,) = folder.glob("*.execution.jsonl")
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_dumps_have_the_ops_of_functions(tmp_path, dump):
     writer = dump.enable_dump_debug_info(tmp_path, "FULL_HEALTH", 0, op_regex="log")
-    try:
-        assert dump.enable_dump_debug_info(tmp_path, "FULL_HEALTH", op_regex="log") is writer
+    assert dump.enable_dump_debug_info(tmp_path, "FULL_HEALTH", 0, op_regex="log") is writer
+    for others in (("SHAPE", 0, "log"), ("FULL_HEALTH", 7, "log"), ("FULL_HEALTH", 0, "exp")):
         with pytest.raises(ValueError, match="disable_dump_debug_info"):
-            dump.enable_dump_debug_info(tmp_path, "SHAPE")
-        tf.function(lambda x: tf.math.log(x) + 1.0)(tf.constant([0.0, -1.0, 1.0]))
-    finally:
-        dump.disable_dump_debug_info()
+            dump.enable_dump_debug_info(tmp_path, *others)
+    tf.function(lambda x: tf.math.log(x) + 1.0)(tf.constant([0.0, -1.0, 1.0]))
+    dump.disable_dump_debug_info()
     tf.math.log(tf.constant(2.0))
-    (path,) = tmp_path.glob("*.execution.jsonl")
-    (event,) = map(json.loads, path.read_text().splitlines())
+    (event,) = dumped(tmp_path)
     (said,) = event["outputs"]
     assert (said["nans"], said["negative_infinities"], said["zeros"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("NO_TENSOR", {}),
+        ("CURT_HEALTH", {"has_inf_or_nan": True}),
+        (
+            "CONCISE_HEALTH",
+            {"elements": 4, "negative_infinities": 1, "positive_infinities": 0, "nans": 1},
+        ),
+        ("SHAPE", {"rank": 2, "elements": 4, "shape": [2, 2]}),
+        ("FULL_TENSOR", {"shape": [2, 2], "values": [[0.0, -math.inf], [math.nan, 0.0]]}),
+    ],
+)
+def test_what_each_mode_tells(tmp_path, dump, mode, said):
+    dump.enable_dump_debug_info(tmp_path, mode)
+    tf.math.log(tf.constant([[1.0, 0.0], [-1.0, 1.0]]))
+    dump.disable_dump_debug_info()
+    (event,) = dumped(tmp_path)
+    assert str(event["outputs"]) == str([{"dtype": "float32", **said}])
+
+
+@pytest.mark.parametrize("mode", ["CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "FULL_TENSOR"])
+@pytest.mark.parametrize("value", [["a", "b"], [True, False], [1 + 2j, 0j], [7, 8]], ids=str)
+def test_every_mode_takes_every_dtype(tmp_path, dump, mode, value):
+    x = tf.constant(value)
+    dump.enable_dump_debug_info(tmp_path, mode)
+    tf.reshape(x, [2, 1])
+    dump.disable_dump_debug_info()
+    (event,) = dumped(tmp_path)
+    assert event["outputs"][0]["dtype"] == x.dtype.name
+
+
+def test_ops_that_are_left_out(tmp_path, dump):
+    """An expression is matched from the beginning of the name on, so that one that excludes a name does."""
+    dump.enable_dump_debug_info(tmp_path, op_regex="(?!^exp$)", tensor_dtypes=["float32"])
+    tf.exp(tf.constant(1.0))
+    tf.sin(tf.constant(1.0))
+    tf.cos(tf.constant(1.0, tf.float64))
+    dump.disable_dump_debug_info()
+    assert [event["op"] for event in dumped(tmp_path)] == ["sin"]
+
+
+def test_the_latest_ops_wait_until_they_are_written(tmp_path, dump):
+    writer = dump.enable_dump_debug_info(tmp_path, circular_buffer_size=2)
+    for f in (tf.exp, tf.sin, tf.cos):
+        f(tf.constant(1.0))
+    writer.FlushExecutionFiles()
+    assert [event["op"] for event in dumped(tmp_path)] == ["sin", "cos"]
+    writer.FlushExecutionFiles()
+    assert len(dumped(tmp_path)) == 2
 
 
 def test_passes_that_are_not_there():

@@ -1,6 +1,7 @@
 """`tf.strings` where rows differ in length."""
 
 WORDS = ["Hello", "", "  a b\t", "TensorFlow 2.x", "ÄÖÜ€😀", "a,b,,c", "x" * 70]
+SPACED = ["", "a", " a", "a ", "a, b", "  a b c  ", "a\tb\nc\x0bd", "  ", "one  two three four "]
 
 
 def _plain(value):
@@ -65,6 +66,13 @@ CASES = {
         most_comma=lambda tf, s: s.split("a,b,c", ",", 1),
         none=lambda tf, s: s.split("a b c", maxsplit=0),
         rest=lambda tf, s: s.split("  a  b  c  ", maxsplit=2),
+        **{
+            f"most_{most}_{'white' if sep is None else sep}": (
+                lambda tf, s, sep=sep, most=most: s.split(SPACED, sep, most)
+            )
+            for sep in (None, " ", ", ")
+            for most in (-2, 0, 1, 2, 3)
+        },
         longer=lambda tf, s: s.split("a--b", "--"),
         empty=lambda tf, s: s.split(tf.zeros([0], tf.string)),
         ragged=lambda tf, s: s.split(tf.ragged.constant([["a b", "c"], ["d"]])),

@@ -78,6 +78,8 @@ _MODES: dict[str, Callable[[np.ndarray], dict[str, Any]] | None] = {
     "SHAPE": _shape,
     "FULL_TENSOR": _values,
 }
+_NOWHERE = ("UNSPECIFIED", "FULL_NUMERICS", "REDUCE_INF_NAN_THREE_SLOTS")
+"""Modes that TensorFlow's debugger has names for, and that no version of it writes."""
 
 
 def _is_number(array: np.ndarray) -> bool:
@@ -93,6 +95,7 @@ class DebugEventsWriter:
     ) -> None:
         self.dump_root = root
         self.mode = mode
+        self.size = size
         self.op_regex = op_regex
         self._wanted = None if op_regex is None else re.compile(op_regex)
         self._takes = takes
@@ -149,7 +152,7 @@ class DebugEventsWriter:
         """Only operations are written."""
 
     def _note(self, name: str, outputs: Sequence[Tensor], place: Place | None) -> None:
-        if self._wanted is not None and not self._wanted.search(name):
+        if self._wanted is not None and not self._wanted.match(name):
             return
         summary = _MODES[self.mode]
         tensors = []
@@ -208,12 +211,17 @@ def enable_dump_debug_info(
         (`FULL_HEALTH`), shapes (`SHAPE`), or all values (`FULL_TENSOR`).
       circular_buffer_size: how many of the latest ops are kept until they are written, by the writer's
         `FlushExecutionFiles` or in the end; 0 or less writes all of them at once.
-      op_regex: a regular expression; only ops are written in whose names it is found.
+      op_regex: a regular expression; only ops are written whose names it matches from their beginning.
       tensor_dtypes: a list of dtypes, or a function from a dtype to a bool: only tensors of these are written.
     """
     if not dump_root:
         raise ValueError("enable_dump_debug_info: Empty or None dump root")
     root = os.fspath(dump_root)
+    if tensor_debug_mode in _NOWHERE:
+        raise NotImplementedError(
+            f"enable_dump_debug_info: there is no tensor_debug_mode {tensor_debug_mode}, nor is it in TensorFlow. There "
+            f"are: {list(_MODES)}"
+        )
     if tensor_debug_mode not in _MODES:
         raise ValueError(
             f"Invalid value in tensor_debug_mode ({tensor_debug_mode!r}). Valid options are: {list(_MODES)}"
@@ -231,13 +239,15 @@ def enable_dump_debug_info(
     takes = _filter(tensor_dtypes)
     old = _state.writer
     if old is not None:
-        if old.dump_root == root and old in recorders():
-            if (old.mode, old.op_regex) != (tensor_debug_mode, op_regex):
+        if old in recorders():
+            there = old.mode, old.size, old.op_regex
+            if there != (tensor_debug_mode, circular_buffer_size, op_regex):
                 raise ValueError(
-                    f"enable_dump_debug_info: {root} is being written to with tensor_debug_mode={old.mode!r} and "
-                    f"op_regex={old.op_regex!r}. Call disable_dump_debug_info first."
+                    f"enable_dump_debug_info: {old.dump_root} is being written to with tensor_debug_mode={old.mode!r}, "
+                    f"circular_buffer_size={old.size} and op_regex={old.op_regex!r}. Call disable_dump_debug_info first."
                 )
-            return old
+            if old.dump_root == root:
+                return old
         old.Close()
     os.makedirs(root, exist_ok=True)
     writer = DebugEventsWriter(root, tensor_debug_mode, circular_buffer_size, op_regex, takes)

@@ -38,6 +38,8 @@ def _pieces_result(x: ArraySpec, *others: ArraySpec, **attrs: Any) -> tuple[Arra
 def _split_kernel(x: Any, sep: Any, *, maxsplit: int) -> tuple[np.ndarray, np.ndarray]:
     between = the(sep) or None
     texts = listed(x)
+    if maxsplit >= 0 and between is None:
+        return _divided([_at_white_space(text, maxsplit) for text in texts])
     if maxsplit >= 0 or not texts or len(between or b" ") > 1:
         return _divided([text.split(between, maxsplit) for text in texts])
     # All strings in one, which is divided at once: a list for each of them would take most of the time.
@@ -55,6 +57,14 @@ def _split_kernel(x: Any, sep: Any, *, maxsplit: int) -> tuple[np.ndarray, np.nd
     return bytes_array(pieces, (len(pieces),)), np.concatenate([[0], counts])
 
 
+def _at_white_space(text: bytes, times: int) -> list[bytes]:
+    """Where the last piece that may be divided off ends the string, an empty one follows, as in TensorFlow."""
+    if times == 0:
+        return [text]
+    pieces = text.split(None, times)
+    return [*pieces, b""] if len(pieces) == times else pieces
+
+
 _split = row("split", "input sep", _split_kernel, _pieces_result, outputs=2)
 
 
@@ -70,7 +80,8 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
     Args:
       input: strings.
       sep: what is between the pieces. By default any amount of white space, with none at the beginning and end.
-      maxsplit: how often a string is divided at most; -1 for as often as can be.
+      maxsplit: how often a string is divided at most; -1 for as often as can be. At white space there is always a
+        piece after the last division, which may be empty.
       name: accepted for compatibility.
     """
     between = scalar_of("split", "sep", "" if sep is None else sep)

@@ -11,7 +11,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import InvalidArgumentError, shown
 from tapeflow._src.core.export import export
-from tapeflow._src.core.names import name_scope
+from tapeflow._src.core.names import get_current_name_scope, name_scope
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.tensorflow_files import special_ops  # noqa: F401  # ops that graphs may have
@@ -223,7 +223,11 @@ class _Import:
                 "Give a tensor in input_map.",
             )
         sizes = shape.as_list()
-        return context.tracer.argument(sizes, dtype, [_MADE_UP] * len(sizes))
+        symbol = context.tracer.argument(sizes, dtype, [_MADE_UP] * len(sizes))
+        graph, scope = context.tracer.graph, get_current_name_scope()
+        graph.inputs.append(symbol.value)  # which a function does at its end, and a graph has none
+        graph.notes[symbol.value] = f"{scope}/{node.name}" if scope else node.name
+        return symbol
 
     def _element(self, output: _Output) -> Any:
         value = self._value(self._nodes.place(output))
