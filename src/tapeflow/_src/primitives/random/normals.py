@@ -170,18 +170,19 @@ def _directions(v: np.ndarray, doubles: Any, floats: Any, integers: Any, out: np
 
 
 def unit64(pairs: np.ndarray) -> np.ndarray:
-    """Numbers in [0, 1) of 52 bits: the lower 20 of the first word of a pair, and then the second word."""
-    bits = pairs << np.uint64(32)
-    bits |= pairs >> np.uint64(32)
-    bits &= np.uint64(2**52 - 1)
-    bits |= np.uint64(1023 << 52)
-    ones = bits.view(np.float64)
+    """Numbers in [0, 1) of 52 bits, in the place of pairs: the lower 20 of the first word, and then the second word."""
+    upper = pairs << np.uint64(32)
+    pairs >>= np.uint64(32)
+    pairs |= upper
+    pairs &= np.uint64(2**52 - 1)
+    pairs |= np.uint64(1023 << 52)
+    ones = pairs.view(np.float64)
     ones -= 1
     return ones
 
 
 def normals64(pairs: Any) -> np.ndarray:
-    """Double-precision normals from pairs of words, as many, which is an even number."""
+    """Double-precision normals in the place of pairs of words, as many, which is an even number."""
     units = unit64(pairs).reshape(-1, 2)
     radius = np.sqrt(-2 * np.log(np.maximum(units[:, 0], SMALLEST)))
     angle = units[:, 1] * math.tau

@@ -22,13 +22,15 @@ from tapeflow._src.primitives.random.normals import normals32, normals64, unit32
 from tapeflow._src.primitives.random.philox import (
     CHUNK,
     blocks_at,
-    chunks,
+    fill,
     halves,
+    parts_of,
     words32,
     words64,
 )
 from tapeflow._src.primitives.random.streams import PER_NUMBER
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, invalid
+from tapeflow._src.primitives.sharing import side_by_side
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -46,11 +48,11 @@ FRACTION = {np.dtype(np.float16): 10, np.dtype(ml_dtypes.bfloat16): 7, _F32: 23,
 
 def _uniform(blocks: np.ndarray, out: np.ndarray) -> None:
     if out.dtype == _F64:
-        out[...] = unit64(blocks.reshape(-1))
+        _put(unit64(blocks.reshape(-1)), out)
         return
     words = halves(blocks.reshape(-1))
     if out.dtype == _F32:
-        out[...] = unit32(words)
+        _put(unit32(words), out)
         return
     fraction = FRACTION[out.dtype]
     words &= np.uint32(2**fraction - 1)
@@ -59,13 +61,18 @@ def _uniform(blocks: np.ndarray, out: np.ndarray) -> None:
 
 def _normal(blocks: np.ndarray, out: np.ndarray) -> None:
     if out.dtype == _F64:
-        out[...] = normals64(blocks.reshape(-1))
+        _put(normals64(blocks.reshape(-1)), out)
     elif out.dtype == _F32:
         normals32(halves(blocks.reshape(-1)), out)
     else:  # lower precision is rounded at the end
         wide = np.empty(out.size, np.float32)
         normals32(halves(blocks.reshape(-1)), wide)
         out[...] = wide
+
+
+def _put(numbers: np.ndarray, out: np.ndarray) -> None:
+    if not np.may_share_memory(numbers, out):  # they are there already where blocks were
+        out[...] = numbers
 
 
 def uniforms_of(blocks: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -88,8 +95,18 @@ def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> n
     """The first `n` numbers of a draw, chunk by chunk."""
     per_block = 2 if dtype.itemsize == 8 else 4
     out = np.empty((-(-n // per_block), per_block), dtype)
-    for start, blocks in chunks(state, len(out)):
-        write(blocks, out[start : start + len(blocks)].reshape(-1))
+    counter, key = parts_of(state)
+    # Where numbers are as large as the words that they are made of, these are written in their places.
+    places = out.view(np.uint64) if dtype.itemsize >= 4 else None
+
+    def draw(begin: int, end: int) -> None:
+        for start in range(begin, end, CHUNK):
+            stop = min(start + CHUNK, end)
+            blocks = np.empty((stop - start, 2), np.uint64) if places is None else places[start:stop]
+            fill(blocks, counter + start, key)
+            write(blocks, out[start:stop].reshape(-1))
+
+    side_by_side(draw, len(out), n)
     return out.reshape(-1)[:n]
 
 

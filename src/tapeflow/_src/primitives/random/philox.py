@@ -8,11 +8,14 @@ key. Block i of a draw is that at the counter plus i.
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from tapeflow._src.primitives.sharing import side_by_side
 
 WORD = 2**64
 _HALF = 2**32
@@ -20,7 +23,7 @@ MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 WEYL = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS = 10
 
-CHUNK = 8192
+CHUNK = 12288
 """How many blocks are computed at a time: what is computed with them stays in the cache."""
 
 _FEW = 4  # blocks that Python's integers compute sooner than NumPy's functions are called
@@ -61,46 +64,63 @@ def parts_of(state: Any) -> tuple[int, int]:
 
 # Many blocks, by NumPy. A word is in a 64-bit lane: where it will be multiplied (`left`: words 0 and 2) in the
 # lower half, where it will be added to the upper half of a product (`right`: words 1 and 3) in the upper one. So
-# shifts are all that is needed to take the halves of a product apart.
+# shifts are all that is needed to take the halves of a product apart, and each step writes where it reads: a chunk
+# needs four rows of lanes.
 
-_M = np.array([[MULTIPLIERS[0]], [MULTIPLIERS[1]]], np.uint64)
-_UP = np.uint64(32)
+_FACTORS = [np.array(m, np.uint64) for m in MULTIPLIERS]
+_UP = np.array(32, np.uint64)
+_LOW = np.array(_HALF - 1, np.uint64)
+
+
+def _lane(value: int) -> np.ndarray:
+    return np.array(value, np.uint64)
 
 
 class _Scratch(threading.local):
     """Room for the lanes of a chunk, for each thread."""
 
     def __init__(self) -> None:
-        self.lanes = np.empty((3, 2 * CHUNK), np.uint64)
+        self.lanes = np.empty((4, CHUNK), np.uint64)
 
 
 _scratch = _Scratch()
 
 
-def _keys(key: int) -> np.ndarray:
-    """The two keys of each round, in the upper halves of lanes."""
-    pairs = []
-    for r in range(_ROUNDS):
-        words = [(key >> 32 * i) + r * WEYL[i] & 0xFFFFFFFF for i in range(2)]
-        pairs.append([[word << 32] for word in words])
-    return np.array(pairs, np.uint64)
+@functools.cache
+def _products() -> np.ndarray:
+    """Those of the numbers of blocks in a chunk, which every chunk begins with."""
+    return np.arange(CHUNK, dtype=np.uint64) * _FACTORS[0]
 
 
-def _mixed(left: Any, right: Any, product: Any, keys: np.ndarray) -> None:
-    """The rounds with these keys, in place."""
-    swapped = product[::-1]
-    for pair in keys:
-        np.multiply(left, _M, product)
-        np.bitwise_xor(swapped, right, left)
-        np.left_shift(swapped, _UP, right)
-        np.bitwise_xor(left, pair, left)
-        np.right_shift(left, _UP, left)
+def _keys(key: int) -> list[tuple[int, int]]:
+    """The two keys of each round."""
+    return [
+        ((key + r * WEYL[0]) % _HALF, ((key >> 32) + r * WEYL[1]) % _HALF) for r in range(_ROUNDS)
+    ]
 
 
-def _write(out: np.ndarray, left: Any, right: Any) -> None:
+def _mixed(rows: Sequence[Any], keys: Sequence[tuple[int, int]]) -> Sequence[Any]:
+    """The rounds with these keys, in place: the rows of words 0 and 2, and of words 1 and 3, before and after."""
+    left0, left1, right0, right1 = rows
+    for key0, key1 in keys:
+        np.multiply(left0, _FACTORS[0], left0)
+        np.multiply(left1, _FACTORS[1], left1)
+        np.bitwise_xor(right0, left1, right0)
+        np.bitwise_xor(right0, _lane(key0 << 32), right0)
+        np.right_shift(right0, _UP, right0)
+        np.bitwise_xor(right1, left0, right1)
+        np.bitwise_xor(right1, _lane(key1 << 32), right1)
+        np.right_shift(right1, _UP, right1)
+        np.left_shift(left0, _UP, left0)
+        np.left_shift(left1, _UP, left1)
+        left0, left1, right0, right1 = right0, right1, left1, left0
+    return left0, left1, right0, right1
+
+
+def _write(out: np.ndarray, rows: Sequence[Any]) -> None:
     """The words of blocks in their order, two in each element of `out`, the first in its lower half."""
-    np.bitwise_or(left[0], right[0], out[:, 0])
-    np.bitwise_or(left[1], right[1], out[:, 1])
+    np.bitwise_or(rows[0], rows[2], out[:, 0])
+    np.bitwise_or(rows[1], rows[3], out[:, 1])
 
 
 def fill(out: np.ndarray, counter: int, key: int) -> None:
@@ -118,38 +138,44 @@ def fill(out: np.ndarray, counter: int, key: int) -> None:
                 part[i] = w0 | w1 << 32, w2 | w3 << 32
             continue
         keys = _keys(key) if keys is None else keys
-        left, right, product = _scratch.lanes[:, : 2 * n].reshape(3, 2, n)
-        _first_rounds(left, right, product, start, keys[:2, :, 0].tolist())
-        _mixed(left, right, product, keys[2:])
-        _write(part, left, right)
+        rows = _first_rounds(_scratch.lanes[:, :n], start, keys)
+        _write(part, _mixed(rows, keys[3:]))
 
 
-def _first_rounds(left: Any, right: Any, product: Any, start: int, keys: Any) -> None:
-    """The first two rounds of blocks that follow each other: half of the lanes are still the same for all of them."""
+def _first_rounds(lanes: np.ndarray, start: int, keys: Sequence[tuple[int, int]]) -> Sequence[Any]:
+    """The first three rounds of blocks that follow each other: some words are still the same for all of them."""
     c0, c1, c2, c3 = (start >> 32 * i & 0xFFFFFFFF for i in range(4))
-    (k0, k1), (l0, l1) = ([key >> 32 for key in pair] for pair in keys)
-    p1 = c2 * MULTIPLIERS[1]
-    first = p1 >> 32 ^ c1 ^ k0  # word 0 after a round; word 1 is the lower half of p1
-    other = first * MULTIPLIERS[0]
-    numbers = left[0]
-    numbers[:] = np.arange(c0, c0 + numbers.size, dtype=np.uint64)
-    np.multiply(numbers, _M[0], product[0])
-    np.right_shift(product[0], _UP, left[1])
-    np.bitwise_xor(left[1], np.uint64(c3 ^ k1), left[1])
-    np.left_shift(product[0], _UP, right[1])
-    np.multiply(left[1], _M[1], product[1])
-    np.right_shift(product[1], _UP, left[0])
-    np.bitwise_xor(left[0], np.uint64(p1 % _HALF ^ l0), left[0])
-    np.left_shift(product[1], _UP, right[0])
-    np.right_shift(right[1], _UP, left[1])
-    np.bitwise_xor(left[1], np.uint64(other >> 32 ^ l1), left[1])
-    right[1] = other % _HALF << 32
+    (k0, k1), (l0, l1), (m0, m1) = keys[:3]
+    w2, w1, w0, spare = lanes
+    same = c2 * MULTIPLIERS[1]  # after a round, word 0 comes of its upper half, and word 1 is the lower one
+    other = (same >> 32 ^ c1 ^ k0) * MULTIPLIERS[0]  # after two rounds, word 3 is its lower half
+    np.add(_products()[: w2.size], _lane(c0 * MULTIPLIERS[0]), w2)
+    np.right_shift(w2, _UP, w1)
+    np.bitwise_xor(w1, _lane(c3 ^ k1), w1)
+    np.multiply(w1, _FACTORS[1], w1)
+    np.right_shift(w1, _UP, w0)
+    np.bitwise_xor(w0, _lane(same % _HALF ^ l0), w0)
+    np.left_shift(w1, _UP, w1)
+    np.bitwise_xor(w2, _lane(other >> 32 ^ l1), w2)
+    np.bitwise_and(w2, _LOW, w2)
+    # The third, as `_mixed` has it, but for word 3.
+    np.multiply(w0, _FACTORS[0], w0)
+    np.multiply(w2, _FACTORS[1], w2)
+    np.bitwise_xor(w1, w2, w1)
+    np.bitwise_xor(w1, _lane(m0 << 32), w1)
+    np.right_shift(w1, _UP, w1)
+    np.right_shift(w0, _UP, spare)
+    np.bitwise_xor(spare, _lane(other % _HALF ^ m1), spare)
+    np.left_shift(w0, _UP, w0)
+    np.left_shift(w2, _UP, w2)
+    return w1, spare, w2, w0
 
 
 def words64(state: Any, n: int) -> np.ndarray:
     """The first `n` pairs of words of a draw, the first word of each in the lower half."""
     out = np.empty(((n + 1) // 2, 2), np.uint64)
-    fill(out, *parts_of(state))
+    counter, key = parts_of(state)
+    side_by_side(lambda i, j: fill(out[i:j], counter + i, key), len(out), 2 * n)
     return out.reshape(-1)[:n]
 
 
@@ -163,19 +189,6 @@ def halves(pairs: np.ndarray) -> np.ndarray:
     return pairs.astype("<u8", copy=False).view("<u4").astype(np.uint32, copy=False)
 
 
-def chunks(state: Any, n: int) -> Iterator[tuple[int, np.ndarray]]:
-    """The first `n` blocks of a draw, in rows of two pairs of words, part by part.
-
-    With each part comes the number of its first block. It is to be used before the next one is asked for.
-    """
-    counter, key = parts_of(state)
-    room = np.empty((min(CHUNK, n), 2), np.uint64)
-    for start in range(0, n, CHUNK):
-        part = room[: min(CHUNK, n - start)]
-        fill(part, counter + start, key)
-        yield start, part
-
-
 def blocks_at(state: Any, numbers: np.ndarray) -> np.ndarray:
     """The blocks of a draw with these numbers, one in each row as two pairs of words."""
     low, high, key = state.tolist()
@@ -183,14 +196,15 @@ def blocks_at(state: Any, numbers: np.ndarray) -> np.ndarray:
     out = np.empty((numbers.size, 2), np.uint64)
     for begin in range(0, numbers.size, CHUNK):
         part = numbers[begin : begin + CHUNK]
-        left, right, product = _scratch.lanes[:, : 2 * part.size].reshape(3, 2, part.size)
-        np.add(part, np.uint64(low), product[0])
+        left0, left1, right0, right1 = _scratch.lanes[:, : part.size]
+        np.add(part, _lane(low), left0)
         # The upper half counts on where the lower one has begun again.
-        np.add(np.less(product[0], part), np.uint64(high), product[1], dtype=np.uint64)
-        np.bitwise_and(product, np.uint64(_HALF - 1), left)
-        np.bitwise_and(product, np.uint64(WORD - _HALF), right)
-        _mixed(left, right, product, keys)
-        _write(out[begin : begin + CHUNK], left, right)
+        np.add(np.less(left0, part), _lane(high), left1, dtype=np.uint64)
+        for left, right in ((left0, right0), (left1, right1)):
+            np.bitwise_and(left, _lane(WORD - _HALF), right)
+            np.bitwise_and(left, _LOW, left)
+        rows = _mixed((left0, left1, right0, right1), keys)
+        _write(out[begin : begin + CHUNK], rows)
     return out
 
 
