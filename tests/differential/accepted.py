@@ -298,10 +298,19 @@ ACCEPTED: tuple[Accepted, ...] = (
     ),
     Accepted(
         "NumPy arrays in double precision",
-        "In `max_pool` and `hsv_to_rgb` they stay float64, as in other functions. TensorFlow makes "
-        "float32 of them, in `max_pool` from the second call on.",
-        lambda d: d.aspect == "dtype" and (d.ours, d.theirs) == ("float64", "float32"),
-        ("nn.max_pool", "nn.max_pool2d", "image.hsv_to_rgb"),
+        "In `max_pool`, `hsv_to_rgb` and `fft` they keep their precision, as in other functions. TensorFlow makes "
+        "float32 or complex64 of them, in `max_pool` from the second call on.",
+        lambda d: (
+            d.aspect == "dtype"
+            and (d.ours, d.theirs) in (("float64", "float32"), ("complex128", "complex64"))
+        ),
+        ("nn.max_pool", "nn.max_pool2d", "image.hsv_to_rgb", "signal.fft*", "signal.ifft*"),
+    ),
+    Accepted(
+        "Gradient of isotonic_regression",
+        "It has the shape of the input. TensorFlow's has another one if the input is not a matrix.",
+        all_of(in_gradient, differs_in("shape")),
+        ("nn.isotonic_regression",),
     ),
     Accepted(
         "crop_and_resize has no gradient by its boxes",
@@ -318,7 +327,7 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted(
         "IndexedSlices behind other ops",
         "They become dense where they pass through another op. In TensorFlow, they pass through some: "
-        "`identity`, `negative`, `cast`, and the addition of a number.",
+        "`negative`, `cast`, and the addition of a number.",
         all_of(is_in_slices, lambda d: isinstance(d.theirs, Slices)),
         ("program",),
     ),

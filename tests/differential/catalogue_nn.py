@@ -273,16 +273,11 @@ op(
     _gradients=False,
     _bad=False,
 )
-for name in ("math.approx_min_k", "approx_top_k"):
-    op(
-        name,
-        **{
-            "operand" if name.startswith("math") else "input": floats(
-                shape=(5,), dtypes=("float32",), edges=0.0
-            )
-        },
-        k=1,
-        **({} if name.startswith("math") else {"is_max_k": True}),
-        _gradients=False,
-        _bad=False,
-    )
+op(
+    "approx_top_k",
+    input=floats(shape=(5,), dtypes=("float32",), edges=0.0),
+    k=1,
+    is_max_k=True,
+    _gradients=False,
+    _bad=False,
+)

@@ -52,6 +52,7 @@ def described(parameter: inspect.Parameter) -> str:
     if parameter.default is inspect.Parameter.empty:
         return parameter.name
     default = None if type(parameter.default) is object else parameter.default  # "not given"
+    default = list(default) if type(default) is tuple else default
     if callable(default):
         text = default.__name__
     else:

@@ -18,6 +18,19 @@ SIGNATURES: dict[str, str] = {
     "tf.autodiff.hvp": "an addition",
     "tf.dtypes.float8_e4m3fn": "in TensorFlow, it is in `tf.dtypes.experimental`",
     "tf.dtypes.float8_e5m2": "in TensorFlow, it is in `tf.dtypes.experimental`",
+    "tf.dtypes.as_string": "in TensorFlow, it is in `tf.compat.v1.dtypes`",
+    "tf.transfers": "an addition",
+    "tf.inspect": "an addition",
+    "tf.progress": "an addition",
+    "tf.config.get_default_placement": "an addition",
+    "tf.config.set_default_placement": "an addition",
+    "tf.export.to_onnx": "an addition",
+    "tf.export.to_stablehlo": "an addition",
+    "tf.compat.v1.TensorProto": "TensorFlow has it in no public place",
+    "tf.compat.v1.get_variable": "None stands for the defaults of `synchronization` and `aggregation`",
+    "tf.data.experimental.table_from_dataset": "None stands for the default of `hasher_spec`, which has no public name",
+    "tf.data.experimental.index_table_from_dataset": "the same",
+    "tf.sparse.sampled_addmm": "by default, the dtype of the result is that of the values",
 }
 """Public names that TensorFlow does not have, or that take other parameters, with the reason."""
 
@@ -48,6 +61,7 @@ MORE_GRADIENTS = {
     "nn.conv2d": ("do not yet support dilation rates",),
     "nn.max_pool_with_argmax": ("MaxPoolGradWithArgmax",),
     "nn.convolution": ("'NoneType' object has no attribute 'decode'",),
+    "nn.isotonic_regression": ("transpose expects a vector of size",),
     "pad": ("Total paddings must be less than the input dimension size: 0",),
     "signal.irfft": ("Incompatible shapes",),
     "signal.irfft2d": ("Incompatible shapes",),

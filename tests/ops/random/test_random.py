@@ -48,6 +48,31 @@ def test_many_blocks_are_as_one_by_one(counter, n):
     assert philox.halves(found.reshape(-1)).reshape(-1, 4).tolist() == [list(b) for b in expected]
 
 
+@pytest.mark.parametrize("counter", [0, 2**32 - 1000, 2**64 - 7 * 256, 2**128 - 256])
+def test_every_so_many_blocks(counter):
+    key, n = 0x0123456789ABCDEF, philox.CHUNK + 9
+    found = np.empty((n, 2), np.uint64)
+    philox.fill(found, counter, key, 256)
+    some = [0, 1, 5, 9, 4000, philox.CHUNK, n - 1]
+    expected = [philox.block(key, (counter + 256 * i) % 2**128) for i in some]
+    assert philox.halves(found[some].reshape(-1)).reshape(-1, 4).tolist() == list(
+        map(list, expected)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["uniform", "normal", "truncated_normal"])
+def test_a_large_draw_begins_as_a_small_one(name, dtype):
+    """It is cut for several threads, and for chunks."""
+    draw = getattr(numbers, f"stateless_{name}")
+    large = draw([3 * 2**18 + 1], seed=(3, 4), dtype=dtype).numpy()
+    small = draw([5], seed=(3, 4), dtype=dtype).numpy()
+    assert (large[:5] == small).all()
+    again = draw([3 * 2**18 - 2], seed=(3, 4), dtype=dtype).numpy()
+    assert (large[:-3] == again).all()
+    assert draw([0], seed=(3, 4), dtype=dtype).shape == [0]
+
+
 def test_words_one_after_the_other():
     whole = philox.WordStream(5, 6).take(3000)
     stream = philox.WordStream(5, 6)

@@ -200,12 +200,20 @@ def set_random_seed(seed: Any) -> None:
 @export(
     "compat.v1.global_variables_initializer",
     "compat.v1.local_variables_initializer",
-    "compat.v1.tables_initializer",
 )
 def global_variables_initializer() -> Any:
     """Nothing to do: variables have their values from the beginning.
 
     >>> tf.compat.v1.global_variables_initializer()
+    """
+    return no_op()
+
+
+@export("compat.v1.tables_initializer")
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """Nothing to do: tables are filled from the beginning.
+
+    >>> tf.compat.v1.tables_initializer()
     """
     return no_op()
 
@@ -220,11 +228,17 @@ def executing_eagerly_outside_functions() -> bool:
     return True
 
 
-@export(
-    "compat.v1.enable_v2_behavior",
-    "compat.v1.enable_eager_execution",
-    "compat.v1.enable_resource_variables",
-)
+@export("compat.v1.enable_eager_execution")
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
+    """Nothing to do: ops run at once.
+
+    >>> tf.compat.v1.enable_eager_execution()
+    """
+
+
+@export("compat.v1.enable_v2_behavior", "compat.v1.enable_resource_variables")
 def enable_v2_behavior() -> None:
     """Nothing to do: TensorFlow 2's behaviour is all there is.
 

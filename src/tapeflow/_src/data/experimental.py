@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow._src.core import dtypes
@@ -279,8 +279,46 @@ def copy_to_device(
     return apply
 
 
-choose_from_datasets = Dataset.choose_from_datasets
-sample_from_datasets = Dataset.sample_from_datasets
+@export("data.experimental.choose_from_datasets")
+def choose_from_datasets(
+    datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """Takes each element from the dataset whose number another dataset gives, going on where one of them is empty.
+
+    >>> a, b = tf.data.Dataset.range(1), tf.data.Dataset.range(10, 13)
+    >>> choices = tf.data.Dataset.from_tensor_slices(tf.constant([0, 0, 1], tf.int64))
+    >>> [int(x) for x in tf.data.experimental.choose_from_datasets([a, b], choices)]
+    [0, 10]
+
+    Args:
+      datasets: what to choose from.
+      choice_dataset: the numbers, int64.
+      stop_on_empty_dataset: whether it ends where the chosen one has no more.
+    """
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+@export("data.experimental.sample_from_datasets")
+def sample_from_datasets(
+    datasets: Sequence[Dataset],
+    weights: Any = None,
+    seed: Any = None,
+    stop_on_empty_dataset: bool = False,
+) -> Dataset:
+    """Takes each element from a dataset that is chosen by chance.
+
+    >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)
+    >>> sorted(int(x) for x in tf.data.experimental.sample_from_datasets([a, b], [0.5, 0.5], seed=1))
+    [0, 1, 2, 10, 11, 12]
+
+    Args:
+      datasets: what to choose from.
+      weights: how likely each of them is; all alike by default.
+      seed: of the choices.
+      stop_on_empty_dataset: whether it ends where the chosen one has no more.
+    """
+    return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
 
 export_value(
     "INFINITE_CARDINALITY", "data.INFINITE_CARDINALITY", "data.experimental.INFINITE_CARDINALITY"
@@ -288,5 +326,3 @@ export_value(
 export_value(
     "UNKNOWN_CARDINALITY", "data.UNKNOWN_CARDINALITY", "data.experimental.UNKNOWN_CARDINALITY"
 )
-export_value("choose_from_datasets", "data.experimental.choose_from_datasets")
-export_value("sample_from_datasets", "data.experimental.sample_from_datasets")

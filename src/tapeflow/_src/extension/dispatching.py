@@ -19,7 +19,7 @@ _registered: dict[Function, list[dispatch.Handler]] = {}
 
 
 @export("experimental.dispatch_for_api")
-def dispatch_for_api(api: Function, *type_signatures: Any) -> Callable[[Function], Function]:
+def dispatch_for_api(api: Function, *signatures: Any) -> Callable[[Function], Function]:
     """A decorator for a function that stands in for a public one where arguments are of certain types.
 
     >>> class Wrapped(tf.experimental.ExtensionType):
@@ -32,12 +32,12 @@ def dispatch_for_api(api: Function, *type_signatures: Any) -> Callable[[Function
 
     Args:
       api: the public function. The other one must have the same parameters; `name` may be left out.
-      *type_signatures: dictionaries from parameters to types; by default the annotations of the function say it.
+      *signatures: dictionaries from parameters to types; by default the annotations of the function say it.
     """
     if not getattr(api, "__module__", "").startswith("tapeflow."):
         raise ValueError(f"{api} does not support dispatch: it is no function of tapeflow.")
     names = _parameters(api)
-    for signature in type_signatures:
+    for signature in signatures:
         for name in signature:
             if name not in names:
                 raise ValueError(
@@ -51,15 +51,15 @@ def dispatch_for_api(api: Function, *type_signatures: Any) -> Callable[[Function
                 f"Dispatch function's signature {inspect.signature(target)} does not match API's signature "
                 f"{inspect.signature(api)}."
             )
-        signatures = list(type_signatures) or [_annotations(target)]
-        if not all(signatures):
+        wanted = list(signatures) or [_annotations(target)]
+        if not all(wanted):
             raise ValueError(
                 "The function must have a type annotation for at least one parameter, or give type signatures."
             )
 
         def handler(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             given = dispatch.bound(function, args, kwargs)
-            if given is None or not any(_fits(signature, given) for signature in signatures):
+            if given is None or not any(_fits(signature, given) for signature in wanted):
                 return NOT_HANDLED
             if "name" not in own:
                 given.pop("name", None)

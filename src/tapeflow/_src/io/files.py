@@ -191,7 +191,7 @@ def decode_compressed(bytes: Any, compression_type: str = "", name: str | None =
         "ZLIB": lambda x: _inflated(x, 15),
     }
     if not isinstance(compression_type, str) or compression_type not in ways:
-        raise ValueError(
+        raise invalid(
             f'decode_compressed: compression_type must be "GZIP", "ZLIB" or "", got {shown(compression_type)}'
         )
 
@@ -259,9 +259,11 @@ def decode_base64(input: Any, name: str | None = None) -> Tensor:
     import base64
 
     def decode(text: bytes) -> bytes:
-        bare = text.rstrip(b"=")
+        whole = text if text.endswith(b"=") else text + b"=" * (-len(text) % 4)
         try:
-            return base64.b64decode(bare + b"=" * (-len(bare) % 4), b"-_", validate=True)
+            if b"+" in text or b"/" in text:  # which Python takes, too
+                raise ValueError("- and _ stand for + and /")
+            return base64.b64decode(whole, b"-_", validate=True)
         except ValueError as error:
             raise invalid(f"decode_base64: {text!r} is not base64: {error}") from error
 

@@ -97,7 +97,6 @@ def sequence_categorical_column_with_vocabulary_file(
     num_oov_buckets: int = 0,
     default_value: int | None = None,
     dtype: Any = dtypes.string,
-    file_format: str | None = None,
 ) -> SequenceCategoricalColumn:
     """Sequences of words by the lines of a file.
 
@@ -115,6 +114,5 @@ def sequence_categorical_column_with_vocabulary_file(
             dtype,
             default_value,
             num_oov_buckets,
-            file_format,
         )
     )

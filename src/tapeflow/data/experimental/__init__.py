@@ -29,8 +29,8 @@ if _typing.TYPE_CHECKING:
         shuffle_and_repeat as shuffle_and_repeat, unbatch as unbatch, unique as unique,
         ignore_errors as ignore_errors, take_while as take_while, scan as scan,
         prefetch_to_device as prefetch_to_device, copy_to_device as copy_to_device,
-        INFINITE_CARDINALITY as INFINITE_CARDINALITY, UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
-        choose_from_datasets as choose_from_datasets, sample_from_datasets as sample_from_datasets
+        choose_from_datasets as choose_from_datasets, sample_from_datasets as sample_from_datasets,
+        INFINITE_CARDINALITY as INFINITE_CARDINALITY, UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
     )
     from tapeflow._src.data.keyed import (
         DatasetInitializer as DatasetInitializer, table_from_dataset as table_from_dataset,
@@ -68,7 +68,7 @@ __getattr__ = _Missing(
         "data.csv_dataset": "CsvDataset make_csv_dataset",
         "data.debugging": "enable_debug_mode",
         "data.example_datasets": "parse_example_dataset make_batched_features_dataset",
-        "data.experimental": "Counter cardinality get_single_element get_next_as_optional get_structure assert_cardinality dense_to_ragged_batch dense_to_sparse_batch enumerate_dataset shuffle_and_repeat unbatch unique ignore_errors take_while scan prefetch_to_device copy_to_device INFINITE_CARDINALITY UNKNOWN_CARDINALITY choose_from_datasets sample_from_datasets",
+        "data.experimental": "Counter cardinality get_single_element get_next_as_optional get_structure assert_cardinality dense_to_ragged_batch dense_to_sparse_batch enumerate_dataset shuffle_and_repeat unbatch unique ignore_errors take_while scan prefetch_to_device copy_to_device choose_from_datasets sample_from_datasets INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
         "data.keyed": "DatasetInitializer table_from_dataset index_table_from_dataset",
         "data.older_names": "bucket_by_sequence_length group_by_window rejection_resample snapshot save load",
         "data.optional": "Optional",

@@ -159,8 +159,9 @@ def lu_solve(
     b = spread_rhs(x, b)
     p = moving.broadcast_to(p, shape=b._array.shape[:-1])
     below = lower(x, -1) + identity(x._array.shape[-1], x)
-    # All rows are taken, so the gradient had better be dense, which it is before an identity.
-    inner = triangular_solve(below, _rows(moving.identity(b), p), lower=True, adjoint=False)
+    # All rows are taken, so the gradient had better be dense, which it is before a reshape.
+    rows = _rows(moving.reshape(b, shape=b._array.shape), p)
+    inner = triangular_solve(below, rows, lower=True, adjoint=False)
     return triangular_solve(x, inner, lower=False, adjoint=False)
 
 

@@ -119,32 +119,62 @@ def _truncated(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
     per_block = 2 if wide == _F64 else 4
     own = per_block * PER_NUMBER // 4
     out = np.empty((-(-n // per_block), per_block), wide)
-    for start in range(0, len(out), CHUNK):
-        part = out[start : start + CHUNK]
-        places = np.arange(start, start + len(part), dtype=np.uint64) * np.uint64(own)
-        part[...] = normals_of(blocks_at(state, places), wide)
-        fits = np.abs(part) < 2
-        some = np.flatnonzero(~fits.all(1))
-        part[some] = _refilled(state, places[some], part[some], fits[some])
+    counter, key = parts_of(state)
+
+    def draw(begin: int, end: int) -> None:
+        lacking = []
+        for start in range(begin, end, CHUNK):
+            part = out[start : min(start + CHUNK, end)]
+            blocks = part.view(np.uint64)
+            fill(blocks, counter + start * own, key, own)
+            _normal(blocks, part.reshape(-1))
+            others = (blocks[:, 0] | blocks[:, 1]) & _TWO_OR_MORE[wide]
+            lacking.append(np.flatnonzero(others) + start)
+        if lacking:
+            some = np.concatenate(lacking)
+            out[some] = _refilled(state, some.astype(np.uint64) * np.uint64(own), out[some])
+
+    side_by_side(draw, len(out), n)
     return out.reshape(-1)[:n].astype(dtype, copy=False)
 
 
-def _refilled(state: Any, first: Any, found: np.ndarray, fits: np.ndarray) -> np.ndarray:
+# The bits of 64 that are set in numbers of two or more, one or two of them.
+_TWO_OR_MORE = {_F32: np.uint64(1 << 62 | 1 << 30), _F64: np.uint64(1 << 62)}
+
+
+def _refilled(state: Any, first: Any, found: np.ndarray) -> np.ndarray:
     """Rows of what fits of them and of what the blocks after their first ones give."""
-    out = np.empty_like(found)
-    have = np.zeros(len(found), np.intp)
-    rows, number = np.arange(len(found)), 0
+    out, have = _fitting(found)
+    width, rows, number = found.shape[1], np.arange(len(found)), 0
     while rows.size:
-        # Where each goes. What is beyond the end is not needed any more.
-        to = np.cumsum(fits, axis=1) + (have[rows] - 1)[:, None]
-        fits &= to < found.shape[1]
-        row, column = np.nonzero(fits)
-        out[rows[row], to[row, column]] = found[row, column]
-        have[rows] += fits.sum(1)
-        rows, number = rows[have[rows] < found.shape[1]], number + 1
-        found = normals_of(blocks_at(state, first[rows] + np.uint64(number)), found.dtype)
-        fits = np.abs(found) < 2
+        number += 1
+        blocks = blocks_at(state, first[rows] + np.uint64(number))
+        more, count = _fitting(normals_of(blocks, found.dtype))
+        begin = have[rows]
+        end = np.minimum(begin + count, width)  # what is beyond is not needed any more
+        for column in range(width):
+            some = np.flatnonzero(begin + column < end)
+            out[rows[some], begin[some] + column] = more[some, column]
+        have[rows] = end
+        rows = rows[end < width]
     return out
+
+
+# By which of up to four numbers fit, as the bits of a number: those that do, in their order, and then the others.
+_FORWARD = np.array([sorted(range(4), key=lambda i: ~code >> i & 1) for code in range(16)])
+_HOW_MANY = np.array([code.bit_count() for code in range(16)])
+
+
+def _fitting(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with what fits in front, and how much that is."""
+    rows, width = numbers.shape
+    fits = np.abs(numbers) < 2
+    code = np.zeros(rows, np.intp)
+    for column in range(width):
+        code += np.left_shift(fits[:, column], column, dtype=np.intp)
+    order = _FORWARD[:, :width].take(code, axis=0)
+    order += np.arange(0, numbers.size, width)[:, None]
+    return numbers.take(order), _HOW_MANY.take(code)
 
 
 def _integers(state: Any, n: int, low: int, high: int, dtype: np.dtype) -> np.ndarray:

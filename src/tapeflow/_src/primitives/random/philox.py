@@ -87,9 +87,9 @@ _scratch = _Scratch()
 
 
 @functools.cache
-def _products() -> np.ndarray:
+def _products(step: int) -> np.ndarray:
     """Those of the numbers of blocks in a chunk, which every chunk begins with."""
-    return np.arange(CHUNK, dtype=np.uint64) * _FACTORS[0]
+    return np.arange(CHUNK, dtype=np.uint64) * _lane(step * MULTIPLIERS[0])
 
 
 def _keys(key: int) -> list[tuple[int, int]]:
@@ -123,33 +123,35 @@ def _write(out: np.ndarray, rows: Sequence[Any]) -> None:
     np.bitwise_or(rows[1], rows[3], out[:, 1])
 
 
-def fill(out: np.ndarray, counter: int, key: int) -> None:
-    """Writes blocks, one in each row of `out` as two 64-bit words, from a counter on."""
+def fill(out: np.ndarray, counter: int, key: int, step: int = 1) -> None:
+    """Writes blocks, one in each row of `out` as two 64-bit words, from a counter on: every one, or some."""
     done, keys = 0, None
     while done < len(out):
-        start = (counter + done) % 2**128
+        start = (counter + done * step) % 2**128
         # Only the lowest word of the counter differs within a chunk.
-        n = min(len(out) - done, CHUNK, _HALF - start % _HALF)
+        n = min(len(out) - done, CHUNK, -(-(_HALF - start % _HALF) // step))
         part = out[done : done + n]
         done += n
         if n <= _FEW:
             for i in range(n):
-                w0, w1, w2, w3 = block(key, start + i)
+                w0, w1, w2, w3 = block(key, start + i * step)
                 part[i] = w0 | w1 << 32, w2 | w3 << 32
             continue
         keys = _keys(key) if keys is None else keys
-        rows = _first_rounds(_scratch.lanes[:, :n], start, keys)
+        rows = _first_rounds(_scratch.lanes[:, :n], start, step, keys)
         _write(part, _mixed(rows, keys[3:]))
 
 
-def _first_rounds(lanes: np.ndarray, start: int, keys: Sequence[tuple[int, int]]) -> Sequence[Any]:
+def _first_rounds(
+    lanes: np.ndarray, start: int, step: int, keys: Sequence[tuple[int, int]]
+) -> Sequence[Any]:
     """The first three rounds of blocks that follow each other: some words are still the same for all of them."""
     c0, c1, c2, c3 = (start >> 32 * i & 0xFFFFFFFF for i in range(4))
     (k0, k1), (l0, l1), (m0, m1) = keys[:3]
     w2, w1, w0, spare = lanes
     same = c2 * MULTIPLIERS[1]  # after a round, word 0 comes of its upper half, and word 1 is the lower one
     other = (same >> 32 ^ c1 ^ k0) * MULTIPLIERS[0]  # after two rounds, word 3 is its lower half
-    np.add(_products()[: w2.size], _lane(c0 * MULTIPLIERS[0]), w2)
+    np.add(_products(step)[: w2.size], _lane(c0 * MULTIPLIERS[0]), w2)
     np.right_shift(w2, _UP, w1)
     np.bitwise_xor(w1, _lane(c3 ^ k1), w1)
     np.multiply(w1, _FACTORS[1], w1)
