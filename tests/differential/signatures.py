@@ -19,7 +19,9 @@ def differing_signatures(ours: Any, theirs: Any) -> list[str]:
     for place, module in namespaces():
         for name in public_names(module):
             label = f"{place}.{name}"
-            if label in SIGNATURES:  # not even asked for: what is a layer needs Keras, and that is TensorFlow's here
+            if (
+                label in SIGNATURES
+            ):  # not even asked for: what is a layer needs Keras, and that is TensorFlow's here
                 continue
             here, there = getattr(module, name), find(theirs, label)
             if there is MISSING:

@@ -61,7 +61,7 @@ MORE_GRADIENTS = {
     "nn.conv2d": ("do not yet support dilation rates",),
     "nn.max_pool_with_argmax": ("MaxPoolGradWithArgmax",),
     "nn.convolution": ("'NoneType' object has no attribute 'decode'",),
-    "nn.isotonic_regression": ("transpose expects a vector of size",),
+    "nn.isotonic_regression": ("transpose expects a vector of size", "for attr 'num_split' of 0"),
     "pad": ("Total paddings must be less than the input dimension size: 0",),
     "signal.irfft": ("Incompatible shapes",),
     "signal.irfft2d": ("Incompatible shapes",),

@@ -3,8 +3,9 @@
 from case_helpers import expressions
 
 _CODES = (
-    "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED UNAUTHENTICATED "
-    "RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS"
+    "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED "
+    "UNAUTHENTICATED RESOURCE_EXHAUSTED "
+    "FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS"
 )
 
 CASES = {
@@ -13,10 +14,15 @@ CASES = {
         base.__name__ for base in tf.errors.OperatorNotAllowedInGraphError.__mro__
     ][:2],
     **expressions(
-        {"e": "tf.dtypes.experimental", "tnp": "tf.experimental.numpy"},
+        {
+            "e": "tf.dtypes.experimental",
+            "tnp": "tf.experimental.numpy",
+            "d": "tf.data.experimental",
+            "D": "tf.data.Dataset",
+        },
         """
 [tf.data.AUTOTUNE, tf.data.INFINITE_CARDINALITY, tf.data.UNKNOWN_CARDINALITY]
-[tf.data.experimental.AUTOTUNE, tf.data.experimental.INFINITE_CARDINALITY, tf.data.experimental.UNKNOWN_CARDINALITY]
+[d.AUTOTUNE, d.INFINITE_CARDINALITY, d.UNKNOWN_CARDINALITY]
 [(d.name, d.size) for d in (e.float8_e5m2, e.float8_e4m3fn, e.float8_e4m3fnuz, e.float8_e4m3b11fnuz, e.float8_e5m2fnuz)]
 [d.name for d in (e.int4, e.uint4, e.int2, e.uint2, e.float4_e2m1fn)]
 [tf.experimental.float8_e5m2 is e.float8_e5m2, tf.experimental.int4 is e.int4, tf.experimental.uint2 is e.uint2]
@@ -49,7 +55,7 @@ tf.io.decode_base64(["YQ==", "Y-_Q", "YR"])
 tf.io.decode_base64("YQ=")
 tf.io.decode_base64("YQ===")
 tf.io.decode_base64("YW I")
-list(tf.data.experimental.choose_from_datasets([tf.data.Dataset.range(1), tf.data.Dataset.range(7, 9)], tf.data.Dataset.from_tensor_slices(np.array([0, 0, 1]))))
+list(d.choose_from_datasets([D.range(1), D.range(7, 9)], D.from_tensor_slices(np.array([0, 0, 1]))))
 tf.compat.v1.enable_eager_execution(config=None)
 tf.io.decode_compressed([b"x\\x9cKLJ\\x06\\x00\\x02M\\x01'"], "ZLIB")
 tf.io.decode_compressed(["abc"])
@@ -85,11 +91,11 @@ tf.train.load_checkpoint("/nowhere/at/all")
 tf.train.load_variable("/nowhere/at/all", "x")
 [tf.saved_model.contains_saved_model("/nowhere"), type(tf.saved_model.LoadOptions()).__name__]
 tf.saved_model.load("/nowhere/at/all")
-tf.data.experimental.get_structure(tf.data.Dataset.range(3)), tf.data.experimental.get_single_element(tf.data.Dataset.range(1))
-list(tf.data.experimental.Counter(3, 2).take(3)), list(tf.data.Dataset.range(5).apply(tf.data.experimental.take_while(lambda x: x < 3)))
-list(tf.data.Dataset.range(3).apply(tf.data.experimental.enumerate_dataset(5)))
-list(tf.data.Dataset.range(3).apply(tf.data.experimental.assert_cardinality(4)))
-list(tf.data.experimental.choose_from_datasets([tf.data.Dataset.range(2), tf.data.Dataset.range(7, 9)], tf.data.Dataset.from_tensor_slices(np.array([1, 0, 1]))))
+d.get_structure(D.range(3)), d.get_single_element(D.range(1))
+list(d.Counter(3, 2).take(3)), list(D.range(5).apply(d.take_while(lambda x: x < 3)))
+list(D.range(3).apply(d.enumerate_dataset(5)))
+list(D.range(3).apply(d.assert_cardinality(4)))
+list(d.choose_from_datasets([D.range(2), D.range(7, 9)], D.from_tensor_slices(np.array([1, 0, 1]))))
 """,
     ),
 }

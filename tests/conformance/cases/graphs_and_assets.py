@@ -49,7 +49,7 @@ def _trace(tf):
 
 
 def atomic_function(tf):
-    w, concrete = _trace(tf)
+    _w, concrete = _trace(tf)
     atomic = concrete.inference_fn
     kinds = tf.types.experimental
     return [
@@ -153,7 +153,11 @@ def _saved_asset(tf, folder, path):
 def _table_of_a_file(tf, folder, path):
     """The words of a table are a file of the model, too."""
     reader = tf.lookup.TextFileInitializer(
-        path, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER
+        path,
+        tf.string,
+        tf.lookup.TextFileIndex.WHOLE_LINE,
+        tf.int64,
+        tf.lookup.TextFileIndex.LINE_NUMBER,
     )
     return tf.lookup.StaticHashTable(reader, -1).lookup(tf.constant(["two", "three"]))
 
@@ -163,6 +167,11 @@ CONSTANTS = (
     "DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB DEFAULT_SERVING_SIGNATURE_DEF_KEY GPU PREDICT_INPUTS PREDICT_METHOD_NAME "
     "PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS SAVED_MODEL_FILENAME_PB "
     "SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION SERVING TPU TRAINING VARIABLES_DIRECTORY VARIABLES_FILENAME"
+)
+
+MODES = (
+    "NO_TENSOR CURT_HEALTH CONCISE_HEALTH FULL_HEALTH SHAPE FULL_TENSOR UNSPECIFIED FULL_NUMERICS "
+    "REDUCE_INF_NAN_THREE_SLOTS NOTHING"
 )
 
 CASES = {
@@ -188,13 +197,7 @@ CASES = {
     "run": lambda tf: _run(tf, ["z:0"]),
     "run with all": lambda tf: _run(tf, ["x:0", "y:0", "z:0"])[0],
     "atomic without captures": lambda tf: _trace(tf)[1].inference_fn(tf.constant(1.0)),
-    **{
-        f"dump {mode}": _dumping(tensor_debug_mode=mode)
-        for mode in (
-            "NO_TENSOR CURT_HEALTH CONCISE_HEALTH FULL_HEALTH SHAPE FULL_TENSOR UNSPECIFIED FULL_NUMERICS "
-            "REDUCE_INF_NAN_THREE_SLOTS NOTHING"
-        ).split()
-    },
+    **{f"dump {mode}": _dumping(tensor_debug_mode=mode) for mode in MODES.split()},
     "dump all": _dumping(circular_buffer_size=-1),
     "dump some ops": _dumping(op_regex="(?i)log"),
     "dump dtypes": _dumping(tensor_dtypes=["float32", np.int32]),

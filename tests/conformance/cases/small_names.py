@@ -202,6 +202,10 @@ CASES = {
     "rising": _regression(ROWS, decreasing=False),
     "falling_columns": _regression(ROWS, axis=0),
     "falling_with_ties": _regression(np.round(ROWS)),
+    "falling_nothing": lambda tf: [
+        tuple(tf.nn.isotonic_regression(tf.zeros(shape), axis=axis))
+        for shape, axis in (([0], 0), ([0, 1], 0), ([2, 0], 1))
+    ],
     "falling_ints": lambda tf: tf.nn.isotonic_regression(tf.constant([3, 1, 2, 5])),
     "approx_max": lambda tf: everywhere(tf, lambda x: tuple(tf.math.approx_max_k(x, 3)), ROWS),
     "devices": _spec(

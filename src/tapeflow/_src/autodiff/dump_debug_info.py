@@ -219,8 +219,8 @@ def enable_dump_debug_info(
     root = os.fspath(dump_root)
     if tensor_debug_mode in _NOWHERE:
         raise NotImplementedError(
-            f"enable_dump_debug_info: there is no tensor_debug_mode {tensor_debug_mode}, nor is it in TensorFlow. There "
-            f"are: {list(_MODES)}"
+            f"enable_dump_debug_info: there is no tensor_debug_mode {tensor_debug_mode}, nor is it in TensorFlow. "
+            f"There are: {list(_MODES)}"
         )
     if tensor_debug_mode not in _MODES:
         raise ValueError(
@@ -244,7 +244,8 @@ def enable_dump_debug_info(
             if there != (tensor_debug_mode, circular_buffer_size, op_regex):
                 raise ValueError(
                     f"enable_dump_debug_info: {old.dump_root} is being written to with tensor_debug_mode={old.mode!r}, "
-                    f"circular_buffer_size={old.size} and op_regex={old.op_regex!r}. Call disable_dump_debug_info first."
+                    f"circular_buffer_size={old.size} and op_regex={old.op_regex!r}. "
+                    "Call disable_dump_debug_info first."
                 )
             if old.dump_root == root:
                 return old

@@ -12,8 +12,15 @@ from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import axis_of
-from tapeflow._src.ops.array.creation import range as range_
-from tapeflow._src.ops.array.shaping import cast, expand_dims, reshape, shape as shape_of, transpose
+from tapeflow._src.ops.array.creation import range as range_, zeros_like
+from tapeflow._src.ops.array.shaping import (
+    cast,
+    expand_dims,
+    identity,
+    reshape,
+    shape as shape_of,
+    transpose,
+)
 from tapeflow._src.ops.effects.host import on_host
 from tapeflow._src.ops.indexing.gathering import gather
 from tapeflow._src.ops.indexing.segments import unsorted_segment_mean
@@ -57,6 +64,8 @@ def isotonic_regression(
     at = axis_of(op, axis, rank)
     order = [*(i for i in range(rank) if i != at), at]
     back = [order.index(i) for i in range(rank)]
+    if any(type(size) is int and size == 0 for size in x._array.shape):
+        return IsotonicRegression(identity(x), zeros_like(x, dtypes.int32))
     rows = transpose(x, order)
     spec = ArraySpec(rows._array.shape, dtypes.int32)
     runs = on_host(op, lambda array: [_runs(array if decreasing else -array)], [rows], [spec])[0]

@@ -102,7 +102,9 @@ def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> n
     def draw(begin: int, end: int) -> None:
         for start in range(begin, end, CHUNK):
             stop = min(start + CHUNK, end)
-            blocks = np.empty((stop - start, 2), np.uint64) if places is None else places[start:stop]
+            blocks = (
+                np.empty((stop - start, 2), np.uint64) if places is None else places[start:stop]
+            )
             fill(blocks, counter + start, key)
             write(blocks, out[start:stop].reshape(-1))
 

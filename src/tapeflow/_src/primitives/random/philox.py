@@ -149,7 +149,9 @@ def _first_rounds(
     c0, c1, c2, c3 = (start >> 32 * i & 0xFFFFFFFF for i in range(4))
     (k0, k1), (l0, l1), (m0, m1) = keys[:3]
     w2, w1, w0, spare = lanes
-    same = c2 * MULTIPLIERS[1]  # after a round, word 0 comes of its upper half, and word 1 is the lower one
+    same = (
+        c2 * MULTIPLIERS[1]
+    )  # after a round, word 0 comes of its upper half, and word 1 is the lower one
     other = (same >> 32 ^ c1 ^ k0) * MULTIPLIERS[0]  # after two rounds, word 3 is its lower half
     np.add(_products(step)[: w2.size], _lane(c0 * MULTIPLIERS[0]), w2)
     np.right_shift(w2, _UP, w1)
