@@ -20,6 +20,8 @@ from report import (
 )
 from rows import (
     BUSY,
+    CALL_COLUMNS,
+    CALLS,
     CHECKED,
     CHECKED_COLUMNS,
     COMPILED,
@@ -98,11 +100,19 @@ def memory_table(numbers: Numbers) -> str:
 
 
 def checked_table(numbers: Numbers) -> str:
+    return _plain_table(numbers, CHECKED, CHECKED_COLUMNS)
+
+
+def calls_table(numbers: Numbers) -> str:
+    return _plain_table(numbers, CALLS, CALL_COLUMNS)
+
+
+def _plain_table(numbers: Numbers, rows: dict[str, Workload], columns: dict[str, str]) -> str:
     body = [
-        [about.title, *(numbers.cell(library, row) for library in CHECKED_COLUMNS)]
-        for row, about in CHECKED.items()
+        [about.title, *(numbers.cell(library, row) for library in columns)]
+        for row, about in rows.items()
     ]
-    return _markdown(list(CHECKED_COLUMNS.values()), body)
+    return _markdown(list(columns.values()), body)
 
 
 def _markdown(headings: list[str], body: list[list[str]]) -> str:
@@ -305,6 +315,14 @@ Both columns are XLA.
 {_for_each(documents, checked_table, CHECKED) or "Not measured yet."}
 
 {_descriptions(CHECKED)}
+
+## What a call costs
+
+Small programs, so that the time is that of the call itself. All columns are XLA.
+
+{_for_each(documents, calls_table, CALLS) or "Not measured yet."}
+
+{_descriptions(CALLS)}
 
 ## Keras
 

@@ -28,6 +28,8 @@ KERAS_COLUMNS = EAGER_COLUMNS  # the backends
 EXTRA_COLUMNS = {"tapeflow-jit": "tapeflow XLA"}
 # Both on XLA: as a function whose executor is chosen runs there, and as `jit_compile=True` does.
 CHECKED_COLUMNS = {"tapeflow-checked": "checked", "tapeflow-jit": "`jit_compile=True`"}
+# A call of a program by jax itself beside them.
+CALL_COLUMNS = {**CHECKED_COLUMNS, "jax": "jax.jit"}
 LIBRARIES = (*COMPILED_COLUMNS, *EXTRA_COLUMNS, "tapeflow-checked")
 
 
@@ -242,6 +244,19 @@ CHECKED = {
     ),
 }
 
+CALLS = {
+    "call_one": Workload(
+        "one array",
+        "`x * 2 + 1` of a 4×4 matrix that an earlier call has made",
+        libraries=tuple(CALL_COLUMNS),
+    ),
+    "call_step": Workload(
+        "four variables",
+        "a step that takes such a matrix and subtracts a part of it from each of four; jax is given their memory, too",
+        libraries=tuple(CALL_COLUMNS),
+    ),
+}
+
 # What the samples of a batch take at the highest point of a step.
 _STEPS = {
     "mlp": "MLP training step",
@@ -284,7 +299,7 @@ FIRST_CALLS = {
     for name, about in COMPILED.items()
 }
 
-WORKLOADS = EAGER | COMPILED | MEMORY | CHECKED | KERAS
+WORKLOADS = EAGER | COMPILED | MEMORY | CHECKED | CALLS | KERAS
 # The rows that are measured again beside busy processes, and by `--quick`.
 BUSY = tuple(row for row, about in (EAGER | COMPILED).items() if not about.in_bytes)
 MOST_WHEN_BUSY = 2.2  # times the quiet time, with one busy process on two cores

@@ -23,6 +23,30 @@ def chain(jax):
     return lambda: gradient(x).block_until_ready()
 
 
+def call_one(jax):
+    function = jax.jit(lambda x: x * 2.0 + 1.0)
+    x = function(inputs.chain())
+    return lambda: function(x)
+
+
+def call_step(jax):
+    variables = [jax.numpy.array(inputs.chain()) for _ in range(4)]
+
+    def update(variables, x):
+        return [v - x * inputs.LEARNING_RATE for v in variables], x + 1.0
+
+    function = jax.jit(update, donate_argnums=0)
+
+    def step():
+        nonlocal variables
+        variables, result = function(variables, x)
+        return result
+
+    x = jax.numpy.array(inputs.chain())
+    x = step()
+    return step
+
+
 def mlp(jax):
     layers, images, labels = inputs.mlp()
 

@@ -65,7 +65,7 @@ def main(way: str, workload: str, seconds: float) -> None:
     library = importlib.import_module(library_name)
     if workload.startswith("keras_"):
         measured = measure_keras(library, workload, seconds)
-    elif workload.startswith("checked_"):
+    elif workload.startswith(("checked_", "call_")):
         if option == "checked":
             use_xla_at_once()
         jit = "jit" if option == "jit" else ""

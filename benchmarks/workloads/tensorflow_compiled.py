@@ -24,6 +24,28 @@ def chain(tf, compiled):
     return _waiting(tf, gradient, [tf.constant(inputs.chain())], [])
 
 
+def call_one(tf, compiled):
+    @compiled
+    def function(x):
+        return x * 2.0 + 1.0
+
+    x = function(tf.constant(inputs.chain()))
+    return _calling(function, x, [])
+
+
+def call_step(tf, compiled):
+    variables = [tf.Variable(inputs.chain()) for _ in range(4)]
+
+    @compiled
+    def function(x):
+        for variable in variables:
+            variable.assign_sub(x * inputs.LEARNING_RATE)
+        return x + 1.0
+
+    x = function(tf.constant(inputs.chain()))
+    return _calling(function, x, variables)
+
+
 def mlp(tf, compiled):
     layers, images, labels = inputs.mlp()
     parameters = [tf.Variable(array) for layer in layers for array in layer]
@@ -196,6 +218,22 @@ def _training(tf, compiled, parameters, loss_of, data, rate=inputs.LEARNING_RATE
         return loss
 
     return _waiting(tf, step, [tf.constant(array) for array in data], parameters)
+
+
+def _calling(function, x, variables):
+    """Return a function that calls the compiled one. Nothing is waited for: small programs have run when it returns."""
+    beginning = [variable.numpy().copy() for variable in variables]
+
+    def step():
+        return function(x)
+
+    def restart():
+        for variable, value in zip(variables, beginning, strict=True):
+            variable.assign(value)
+
+    step.restart = restart
+    step.report = getattr(function, "report", None)
+    return step
 
 
 def _waiting(tf, function, data, variables, result_of=lambda result: result):

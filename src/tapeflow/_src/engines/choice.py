@@ -109,6 +109,7 @@ class Executor:
         self._only = engine
         self._count = len(graph.outputs)
         self._positions = [i for i, v in enumerate(graph.inputs) if v not in graph.constants]
+        self._takes_all = len(self._positions) == len(graph.inputs)
         self._graph: Graph | None = None
         self._candidates: list[Candidate] = []
         self._waiting: list[Candidate] = []
@@ -129,7 +130,7 @@ class Executor:
 
     def run(self, inputs: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs for these inputs. The new values of variables go where `step` says, or follow the outputs."""
-        tensors = [inputs[i] for i in self._positions]
+        tensors = inputs if self._takes_all else [inputs[i] for i in self._positions]
         if self._process != jax_loading.forks:
             self._begin_in_child()
         if timeline.watcher is not None:
@@ -143,7 +144,7 @@ class Executor:
         step.commit(results[self._count :])
         return results[: self._count]
 
-    def _watched(self, tensors: list[Tensor], step: Step | None) -> list[Tensor]:
+    def _watched(self, tensors: Sequence[Tensor], step: Step | None) -> list[Tensor]:
         """The same while a profile is open, which is told of it."""
         self._begin_once()
         candidate = self._current
@@ -175,7 +176,7 @@ class Executor:
 
     # Choosing.
 
-    def _measured(self, tensors: list[Tensor], step: Step | None) -> list[Tensor]:
+    def _measured(self, tensors: Sequence[Tensor], step: Step | None) -> list[Tensor]:
         if self._measurer is not None:
             return self._meanwhile().run(tensors, step)
         # Python gives other threads no chance between the question and this.
@@ -186,7 +187,7 @@ class Executor:
         finally:
             self._measurer = None
 
-    def _measurement(self, tensors: list[Tensor], step: Step | None) -> list[Tensor]:
+    def _measurement(self, tensors: Sequence[Tensor], step: Step | None) -> list[Tensor]:
         candidate = self._current
         assert candidate is not None
         start = time.perf_counter()

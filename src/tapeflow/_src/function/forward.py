@@ -21,7 +21,12 @@ from tapeflow._src.graph.workers import Workers, workers_of
 
 
 class Forward:
-    """A graph and what runs it."""
+    """A graph and what runs it.
+
+    Attributes:
+      executor: runs it on this computer.
+      is_single: whether there are no replicas, which might run as one program on several devices.
+    """
 
     def __init__(self, graph: Graph, jit_compile: bool | None) -> None:
         self.graph = graph
@@ -30,14 +35,15 @@ class Forward:
         workers = workers_of(graph)
         among = graph.replicas or workers is not None
         self._replicas = _Replicas(graph, jit_compile, workers) if among else None
+        self.is_single = self._replicas is None
 
     def run(
         self,
         inputs: list[Tensor],
         step: Step | None,
         plain: bool,
-        arguments: slice,
-        variables: slice,
+        arguments: int,
+        variables: int,
     ) -> list[Tensor]:
         """The outputs for these inputs. What is assigned goes where `step` says, or follows them.
 
@@ -45,8 +51,8 @@ class Forward:
           inputs: all that the graph takes.
           step: the change of variables that this is, if they may be changed.
           plain: whether all inputs are in the memory of this computer.
-          arguments: which of the inputs are what the function was called with,
-          variables: and which are variables.
+          arguments: how many of the inputs are what the function was called with; they come first,
+          variables: and how many are variables, which follow them.
         """
         results = None if self._replicas is None else self._replicas.run(inputs, step)
         if results is not None:
@@ -61,7 +67,8 @@ class Forward:
             inputs = [to_host(x) for x in inputs]
         else:
             executor = self._executor_on_devices(innermost(inputs))
-        with beside_variables(inputs[arguments], inputs[variables]):
+        following = inputs[arguments:]
+        with beside_variables(inputs[:arguments], following[:variables]):
             return executor.run(inputs, step)
 
     def _executor_on_devices(self, interpreter: Any) -> Executor:

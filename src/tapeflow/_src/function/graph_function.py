@@ -107,8 +107,10 @@ class GraphFunction:
         held = self.variables if variables is None else variables
         others = self.captured if captured is None else captured
         active = context.dispatch[1]
-        if not self._assigned_at or any(r.substitutes for r in active):
-            inputs = [*map(settled, arguments), *[settled(v._read()) for v in held], *others]
+        if not self._assigned_at or (active and any(r.substitutes for r in active)):
+            if not active:
+                return self._alone([*arguments, *[v._value for v in held], *others], held, None)
+            inputs = [*arguments, *[v._read() for v in held], *others]
             return self._called(inputs, held, None, forward_call)
         step = Step()
         with step.lock:
@@ -117,13 +119,30 @@ class GraphFunction:
                 for recorder in active:
                     for v, value in zip(held, values, strict=True):
                         recorder.read(v, value)
-                inputs = [*map(settled, arguments), *values, *others]
-                results = self._called(inputs, held, step, forward_call)
+                inputs = [*arguments, *values, *others]
+                if active:
+                    results = self._called(inputs, held, step, forward_call)
+                else:
+                    results = self._alone(inputs, held, step)
             except BaseException:
                 step.give_up()
                 raise
         step.let_others()
         return results
+
+    def _alone(
+        self, inputs: list[Tensor], held: Sequence[Variable], step: Step | None
+    ) -> list[Tensor]:
+        """The outputs for these inputs where nobody is told: mostly, the executor is all that is asked."""
+        forward = self._plain or self._forward(())
+        if (
+            forward.is_single
+            and context.place is None
+            and context.tracer is None
+            and _WITH_VALUES.issuperset(map(type, inputs))
+        ):
+            return forward.executor.run(inputs, step)
+        return self._run(forward, inputs, held, step)
 
     def _called(
         self,
@@ -132,10 +151,9 @@ class GraphFunction:
         step: Step | None,
         forward_call: ForwardCall | None,
     ) -> list[Tensor]:
-        """The outputs for these inputs. `step`, if there is one, has claimed the variables that are assigned."""
+        """The same where somebody is. `step`, if there is one, has claimed the variables that are assigned."""
         active = context.dispatch[1]
-        if not active:
-            return self._run(self._plain or self._forward(()), inputs, held, step)
+        inputs = [*map(settled, inputs)]
         if context.tracer is not None:  # whose tape follows what it has captured
             for x in inputs:
                 if not x.symbolic or isinstance(x, SymbolicTensor):
@@ -223,6 +241,9 @@ class GraphFunction:
         step: Step | None = None,
     ) -> list[Tensor]:
         plain = _WITH_VALUES.issuperset(map(type, inputs))
+        if not plain:
+            inputs = [*map(settled, inputs)]
+            plain = _WITH_VALUES.issuperset(map(type, inputs))
         if context.tracer is not None or (not plain and _are_symbolic(inputs)):
             return self._inlined(forward, inputs, held)
         if recorders := context.dispatch[1]:
@@ -233,8 +254,7 @@ class GraphFunction:
                 look = getattr(recorder, "look", None)
                 if look is not None:  # somebody wants to see every value
                     return self._inlined(forward, inputs, held, look)
-        count = len(self.arguments)
-        results = forward.run(inputs, step, plain, slice(count), slice(count, count + len(held)))
+        results = forward.run(inputs, step, plain, len(self.arguments), len(held))
         if step is not None:
             for recorder in context.dispatch[1]:
                 for i in self._assigned_at:

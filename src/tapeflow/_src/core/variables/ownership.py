@@ -22,19 +22,22 @@ def references(values: list[Tensor], positions: Sequence[int]) -> list[int]:
     found = []
     for i in positions:
         tensor = values[i]
+        kind = tensor.__class__
         memory: Any
-        if tensor.__class__ is RemoteTensor:
+        if kind is DeviceTensor:
+            memory = tensor._buffer  # type: ignore[attr-defined]
+        elif kind is RemoteTensor:
             # None, to which there are many references, if jax does not have the memory.
             memory = tensor._array._buffer
         else:
-            memory = tensor._buffer if tensor.__class__ is DeviceTensor else tensor._array  # type: ignore[attr-defined]
+            memory = tensor._array
         found.append(getrefcount(tensor) + getrefcount(memory))
     return found
 
 
 def are_private(values: list[Tensor], positions: Sequence[int]) -> list[bool]:
     """For each of some tensors, whether nobody has it, or its memory, but the list `values` and one other list."""
-    return [count <= IF_ALONE for count in references(values, positions)]
+    return list(map(IF_ALONE.__ge__, references(values, positions)))
 
 
 def _calibrated() -> int:

@@ -24,7 +24,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from operator import is_
-from threading import get_ident
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core.context import quietly
@@ -74,7 +74,7 @@ class Step:
     )
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = RLock()
         self.before: list[Tensor] = []
         self.private: list[bool] = []
         self.made: Callable[[int], Tensor | None] | None = None
@@ -91,6 +91,8 @@ class Step:
                 values = [v._value for v in variables]
                 if Unsettled not in map(type, values):
                     self._take(variables, values, assigned)
+                    if len(assigned) == len(values):
+                        return values
                     return _at_one_moment(variables, values, assigned)
             for variable, value in zip(variables, values, strict=True):
                 if type(value) is Unsettled:
@@ -109,23 +111,24 @@ class Step:
     def _take(
         self, variables: Sequence[Variable], values: list[Tensor], assigned: Sequence[int]
     ) -> None:
-        claimed = [variables[i] for i in assigned]
-        stand_ins = [Unsettled(self, position) for position in range(len(claimed))]
-        before = self.before = [values[i] for i in assigned]
-        self._claimed = claimed
-        for position, variable in enumerate(claimed):
+        before, claimed = self.before, self._claimed
+        for position, i in enumerate(assigned):
+            variable = variables[i]
+            stand_in = Unsettled(self, position)
+            before.append(values[i])
+            claimed.append(variable)
             # No call from here to the end of the exchange: no assignment of another thread gets lost in between.
             held = variable._value
-            variable._value = stand_ins[position]
-            before[position] = values[assigned[position]] = held
-            del held
+            variable._value = stand_in
+            before[position] = values[i] = held
+        held = stand_in = None  # not to be counted as references
         # Only now that nobody can get hold of the values any more can be told who has.
         self.private = are_private(values, assigned)
 
     def commit(self, values: Sequence[Tensor]) -> None:
         """Puts new values into the variables."""
         self.made = values.__getitem__
-        for variable, value in zip(self._claimed, values, strict=True):
+        for variable, value in zip(self._claimed, values):  # noqa: B905  # it is called for each small step
             variable._value = value
         self._running = False
 

@@ -24,6 +24,7 @@ from tapeflow._src.core.system.timeline import span
 from tapeflow._src.engines.xla.checked_program import Unwatched, Watch
 from tapeflow._src.engines.xla.sharding import turn
 from tapeflow._src.graph.graph import Value
+from tapeflow._src.insides.jax_state import BY_HAND, call_within_one_instruction
 from tapeflow._src.primitives.array.stack import Stack
 
 REFUSED = object()
@@ -45,6 +46,10 @@ class Call:
       known_sizes: whether only the types of arguments can differ from call to call.
       cold: wraps the compiled function for the calls in which jax compiles.
       layouts: on a mesh, for each output how it lies, or None where XLA decides.
+
+    Attributes:
+      outputs: what it gives, with what its checks say.
+      donated: as it was given.
     """
 
     def __init__(
@@ -61,9 +66,9 @@ class Call:
         layouts: tuple[Any, ...] | None = None,
     ) -> None:
         self._inputs = inputs
-        self._outputs = [*outputs, _OK] if watch.inside else outputs
+        self.outputs = [*outputs, _OK] if watch.inside else outputs
         self._watch = watch
-        self._donated = donated
+        self.donated = donated
         self._known_sizes = known_sizes
         self._is_on_mesh = layouts is not None
         self._home = next((x for x in layouts or () if x is not None), None)
@@ -87,7 +92,7 @@ class Call:
         """The same program from other values to others, with checks of their own."""
         other = copy.copy(self)  # what it knows of compiling is theirs together
         other._inputs = inputs
-        other._outputs = [*outputs, _OK] if watch.inside else outputs
+        other.outputs = [*outputs, _OK] if watch.inside else outputs
         other._watch = watch
         return other
 
@@ -98,10 +103,14 @@ class Call:
         arrays = [_plain(values[v]) for v in self._inputs]
         if not self._watch.allows(arrays):
             return REFUSED
-        results = zip(self._outputs, chain.from_iterable(self._lazily(arrays)))  # noqa: B905
-        collecting = gc.isenabled()
+        results = zip(self.outputs, chain.from_iterable(self._lazily(arrays)))  # noqa: B905
+        collecting = (
+            gc.isenabled()
+        )  # if not, whoever has turned it off (another thread may have) turns it on again
         try:
-            gc.disable()  # it may call Python, and so signal handlers, from the middle of what must be one instruction
+            if collecting:
+                # It may call Python, and so signal handlers, from the middle of what must be one instruction.
+                gc.disable()
             values.update(results)
         finally:
             if collecting:
@@ -111,11 +120,38 @@ class Call:
             return REFUSED
         return None
 
+    @property
+    def takes(self) -> int:
+        """How many arrays it takes."""
+        return len(self._inputs)
+
+    @property
+    def has_short_way(self) -> bool:
+        """Whether `at_once` may be asked."""
+        return BY_HAND and not self._watch.inside and not self._is_on_mesh
+
+    def at_once(self, arrays: list[Any], made: list[Any]) -> bool:
+        """The same with lists, quicker: the results are to be found in `made`, at `RESULTS`.
+
+        It says whether it was called. Where there is more to do, it was not, and nothing has happened.
+        """
+        if self._needs or self._kind(arrays) not in self._warm:
+            return False
+        if self._compiling and get_ident() in self._compiling:
+            return False
+        if self._watch.looks_before and not self._watch.allows(arrays):
+            return False
+        call_within_one_instruction(made, self._program, arrays)
+        return True
+
+    def _kind(self, arrays: Sequence[Any]) -> Any:
+        """What arrays have in common for which jax has one program."""
+        kind = tuple(map(type, arrays))
+        return kind if self._known_sizes else (kind, tuple([a.shape for a in arrays]))
+
     def _lazily(self, arrays: Sequence[Any]) -> Iterable[Sequence[Any]]:
         """An iterable of one item, the results, which are computed when it is taken."""
-        kind: Any = tuple(map(type, arrays))
-        if not self._known_sizes:
-            kind = (kind, tuple([a.shape for a in arrays]))
+        kind = self._kind(arrays)
         if self._is_on_mesh:
             kind = (kind, tuple([getattr(a, "sharding", None) for a in arrays]))
             if kind not in self._described:
@@ -123,7 +159,7 @@ class Call:
         if kind in self._warm and (not self._needs or self._fits(kind)):
             return starmap(self._program, (arrays,))
         given = list(arrays)
-        for i in self._donated:
+        for i in self.donated:
             # The memory of an array of NumPy's is not given away.
             if isinstance(given[i], jax.Array):
                 given[i] = jnp.array(given[i], copy=True)
@@ -134,7 +170,7 @@ class Call:
                 results = jax.block_until_ready(self._cold(*given))
         finally:
             self._compiling.discard(get_ident())
-        if self._donated and kind not in self._warm:
+        if self.donated and kind not in self._warm:
             self._note_needs(kind, arrays)
         self._warm.add(kind)
         return (results,)
@@ -177,8 +213,8 @@ class Call:
     def _take_back(self, values: dict[Value, Any], arrays: Sequence[Any]) -> None:
         """Makes the inputs again what they were: those that were given away came out as they went in."""
         inputs = dict(zip(self._inputs, arrays, strict=True))
-        for i, o in self._donated.items():
-            inputs[self._inputs[i]] = values[self._outputs[o]]
+        for i, o in self.donated.items():
+            inputs[self._inputs[i]] = values[self.outputs[o]]
         values.update(inputs)
 
 

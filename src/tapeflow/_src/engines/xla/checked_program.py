@@ -66,6 +66,7 @@ class Watch:
 
     Attributes:
       inside: the nodes whose checks the program itself has to make.
+      looks_before: whether there are checks that are made before it is started.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Watch:
         steps = _cheap_steps(nodes, [*inputs, *constants]) if doubts else {}
         early = [node for node in doubts if _is_early(node, steps, inputs)]
         self._before = _Before(early, steps, inputs, constants) if early else None
+        self.looks_before = bool(early)
         known = set(map(id, early))
         self.inside = [node for node in doubts if id(node) not in known]
 
@@ -270,6 +272,7 @@ class Unwatched:
     """The checks of a program that is to do as XLA does: there are none."""
 
     inside: Sequence[Node] = ()
+    looks_before = False
 
     def flagged(
         self, function: Program, given: dict[int, int], agreed: Callable[[Any], Any] | None = None

@@ -209,7 +209,7 @@ _CUDA = _cupy()
 _SHARING = (
     None if _CUDA is None else without_graphs()
 )  # for programs that may read memory of CuPy's
-_ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
+IS_ALONE = jax.default_backend() == "cpu" and len(jax.devices()) == 1
 _FIRST = jax.local_devices(backend="cpu")[0]
 HOST = None if jax.default_backend() == "cpu" else _FIRST
 """The device of jax's for programs of this computer, where jax would choose another one by itself."""
@@ -217,7 +217,7 @@ HOST = None if jax.default_backend() == "cpu" else _FIRST
 
 def is_in_this_computer(array: Any) -> bool:
     """Whether a buffer is in memory that NumPy can use: that of the first logical CPU."""
-    if _ALONE:
+    if IS_ALONE:
         return True
     return array.device is _FIRST or array.device == _FIRST
 

@@ -28,6 +28,7 @@ from tapeflow._src.engines.xla.checks import doubtful
 from tapeflow._src.engines.xla.collectives import between_workers, in_words
 from tapeflow._src.engines.xla.eager import (
     HOST,
+    IS_ALONE,
     back,
     is_in_this_computer,
     placed,
@@ -38,6 +39,7 @@ from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
 from tapeflow._src.engines.xla.partition import Stage, stages
 from tapeflow._src.engines.xla.sharding import turn, whole
+from tapeflow._src.engines.xla.short_way import short_way
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.repeats.forms import form
 from tapeflow._src.graph.repeats.rolling import parts
@@ -95,14 +97,25 @@ class XlaProgram:
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
         self._donated = self._find_donated()
-        # By the places of those variables: their new values.
+        # By the places of those variables: their new values. Where two are assigned one, the second has another name
+        # for it, because each comes out as it went in if the program refuses.
         assigned = list(graph.assigned.values())
-        self._given_to = {position: assigned[position] for _, position in self._donated}
+        named: dict[Value, int] = {}
+        for _, position in self._donated:
+            v = assigned[position]
+            named[Value(v.shape, v.dtype) if v in named else v] = position
+        self._given_to = {position: v for v, position in named.items()}
         # What runs the stages, by how the variables lie that they assign; off a mesh, None.
         self._steps: dict[Any, list[StageRun]] = {}
         self._calls: list[Call] = []
         self._alike: dict[Any, Call] = {}
         self._steps_for(None)
+        self._short_way = None
+        if not self._leads and HOST is None and len(self._stages) == 1 and self._calls:
+            wrapped = DeviceTensor if IS_ALONE else as_tensor
+            self._short_way = short_way(
+                self._calls[0], graph.outputs, self._donated, wrapped, self._translating
+            )
 
     def _parts(self, nodes: list[Node], wanted: set[Value]) -> list[list[Node]]:
         return parts(nodes, wanted, self._graph.constants)
@@ -132,6 +145,10 @@ class XlaProgram:
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""
+        if self._short_way is not None and context.place is None:
+            results = self._short_way.run(tensors, step)
+            if results is not None:
+                return results
         with self._translating, x64_enabled():
             device = None
             if self._leads or context.place is not None or RemoteTensor in map(type, tensors):
@@ -271,24 +288,27 @@ class XlaProgram:
         lower = lower_in_one_pass if stage.in_one_pass else lower_nodes
         constants = self._constants_of(stage.nodes, outputs)
         assigned = self._graph.assigned
-        overwritten = {self._inputs[i] for i, _ in self._donated}
-        donated = {
-            i: outputs.index(assigned[v])
-            for i, v in enumerate(inputs)
-            if v in overwritten and assigned[v] in outputs
-        }
+        overwritten = {self._inputs[i]: self._given_to[position] for i, position in self._donated}
+        there = dict.fromkeys(outputs)
+        giving = [i for i, v in enumerate(inputs) if v in overwritten and assigned[v] in there]
+        # jax gives memory to the first result that has the same shape: that is to be the variable's own new value.
+        own = [assigned[inputs[i]] for i in giving]
+        others = list(dict.fromkeys([*own, *there]))[len(set(own)) :]
+        outputs = [*own, *others]
+        names = [*(overwritten[inputs[i]] for i in giving), *others]
+        donated = {i: place for place, i in enumerate(giving)}
         watch = Watch(stage.nodes, inputs, constants) if self._checked else Unwatched()
         kind = self._kind(stage, inputs, outputs, constants, donated, watch, layouts)
         alike = self._alike.get(kind)
         if alike is not None:
-            return alike.on(inputs, outputs, watch)
+            return alike.on(inputs, names, watch)
         function = lower(stage.nodes, inputs, outputs, constants, watch.inside)
         function = watch.flagged(function, donated)
         function.__name__ = identifier(self._graph.name) + (f"_{number}" if number else "")
         call = Call(
             function,
             inputs,
-            outputs,
+            names,
             watch,
             donated,
             options=options(self._checked),
