@@ -1,7 +1,6 @@
 """How the programs that others wrote are edited, compared and put into the table."""
 
 import pytest
-
 from tests.libraries.programs import comparison, sources
 
 

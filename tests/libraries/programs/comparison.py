@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from tests.libraries import environments
 from tests.libraries.programs.sources import PROGRAMS
 
