@@ -92,8 +92,7 @@ def iwae(folder: Path) -> list[float]:
     digits = pictures(800, 28, 1)[..., 0]
     labels = np.arange(800) % 10
     keras.datasets.mnist.load_data = lambda: ((digits, labels), (digits, labels))
-    np.random.seed(SEED)
-    tf.random.set_seed(SEED)
+    keras.utils.set_random_seed(SEED)
     model = execute(folder)["IWAE"](200, 50)
     optimizer = keras.optimizers.Adam(1e-3)
     images = np.random.binomial(1, digits.reshape(800, 784) / 255).astype(np.float32)
@@ -106,8 +105,8 @@ def iwae(folder: Path) -> list[float]:
     for _ in range(2):
         found = model.val_step(images[:100], 50, tf.constant(1.0))
         numbers += [found[name] for name in names]
-    drawn, chances = model.sample(tf.random.normal([16, 50]))
-    return floats([*numbers, tf.reduce_mean(tf.cast(drawn, tf.float32), 1), chances[:, ::50]])
+    drawn, chances = model.sample(tf.random.normal([1, 16, 50]))
+    return floats([*numbers, tf.reduce_mean(tf.cast(drawn, tf.float32), -1), chances[..., ::50]])
 
 
 def navier_stokes(folder: Path) -> list[float]:
