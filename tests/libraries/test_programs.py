@@ -23,8 +23,9 @@ def test_another_count_of_numbers_is_an_error():
 
 def test_the_table_has_a_row_for_each_program_that_was_run():
     rows = comparison.table({"vqvae": comparison.compared(of(1), of(1))}).splitlines()
-    assert len(rows) == 3 and "Sonnet: VQ-VAE" in rows[2]
+    assert len(rows) == 5 and "Sonnet: VQ-VAE" in rows[2]
     assert rows[2].endswith("| 1 | 0e+00 | 2.0 s | 2.0 s |")
+    assert "not run to the end yet: GPflow" in rows[4] and "Sonnet" not in rows[4]
 
 
 def test_words_that_are_to_be_replaced_have_to_be_there(tmp_path, monkeypatch):

@@ -46,7 +46,7 @@ def keep(name: str, result: dict[str, Any]) -> None:
 
 
 def table(results: dict[str, Any]) -> str:
-    """The rows, in the order of the programs."""
+    """The rows, in the order of the programs, and which have none yet."""
     rows = [
         "| program | where from | lines | what is changed | numbers | apart | TensorFlow | tapeflow |",
         "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: |",
@@ -60,6 +60,9 @@ def table(results: dict[str, Any]) -> str:
                 *(f"{found[f'seconds {where}']:.1f} s" for where in ("there", "here")),
             )
             rows.append(f"| {' | '.join(cells)} |")
+    missing = [program.title for name, program in PROGRAMS.items() if name not in results]
+    if missing:
+        rows += ["", f"In the list, and not run to the end yet: {'; '.join(missing)}."]
     return "\n".join(rows)
 
 
