@@ -162,12 +162,12 @@ LIBRARIES: dict[str, Library] = {
     "keras-tuner": Library(
         "keras-tuner",
         "keras-tuner==1.4.8",
-        ("keras_tuner",),
-        "the tests of 1.3.5, the last archive that has them, with modules named by their new places;"
-        " not `distribute`, which needs modules of that archive",
+        ("keras_tuner/engine",),
+        "the engine's tests in 1.3.5, the last archive that has them, with modules named by their new places;"
+        " not those that train, of tuners and applications",
         where="sdist",
         sources="keras-tuner==1.3.5",
-        leave_out=("keras_tuner/distribute",),
+        leave_out=("keras_tuner/engine/tuner_test.py", "keras_tuner/engine/tuner_utils_test.py"),
         needs=(
             *("kt-legacy==1.0.5", "tensorboard==2.21.0", *_TENSORBOARD),
             *(*_SKLEARN, *_REQUESTS),
