@@ -373,7 +373,7 @@ def backed_up(output, folder, epoch):
     history = model.fit(
         x, x[:, :1], batch_size=8, epochs=4, verbose=0, shuffle=False, callbacks=callbacks
     )
-    return {"loss": history.history["loss"], "there": os.path.exists(folder)}
+    return {"loss": history.history["loss"]}
 
 
 def saved(output, folder):
