@@ -9,7 +9,7 @@ from typing import Any
 
 from tapeflow._src.core.export import export
 
-_TARGETS = {"aarch64": "aarch64", "arm64": "aarch64", "x86_64": "x86_64", "amd64": "x86_64"}
+_TARGETS = {"aarch64": "aarch64", "arm64": "aarch64", "x86_64": "x86", "amd64": "x86"}
 
 
 @export("test.disable_with_predicate")
