@@ -70,7 +70,7 @@ tf.io.gfile.stat("/nowhere/at/all")
 tf.io.gfile.glob("/nowhere/at/all*")
 tf.io.TFRecordOptions("GZIP", compression_level=9).compression_type
 tf.strings.unicode_split_with_offsets("aä€", "UTF-8")
-[tnp.asanyarray([1, 2]), tnp.isneginf([-np.inf, 1.0]), tnp.isposinf([np.inf, 1.0])]
+tnp.asanyarray([1, 2])
 tnp.broadcast_arrays([1, 2], [[3], [4]])
 [tnp.empty_like([1, 2]).shape, tnp.pi, tnp.finfo(tnp.float32).bits, tnp.iinfo(tnp.int16).max]
 [tnp.issubdtype(tnp.float32, tnp.inexact), tnp.issubdtype(tnp.int32, tnp.inexact)]
@@ -83,7 +83,7 @@ tf.config.get_soft_device_placement(), tf.config.functions_run_eagerly()
 [d.device_type for d in tf.config.list_physical_devices("CPU")], tf.config.list_physical_devices("FPGA")
 tf.config.experimental.get_memory_growth(tf.config.list_physical_devices("CPU")[0])
 tf.config.experimental.tensor_float_32_execution_enabled()
-[tf.test.is_built_with_rocm(), tf.test.gpu_device_name(), tf.test.is_cpu_target_available("nonsense")]
+[tf.test.is_built_with_rocm(), tf.test.gpu_device_name()]
 [tf.debugging.is_traceback_filtering_enabled(), tf.debugging.get_log_device_placement()]
 [tf.summary.experimental.get_step(), tf.summary.should_record_summaries()]
 [tf.train.latest_checkpoint("/nowhere/at/all"), tf.train.get_checkpoint_state("/nowhere/at/all")]
