@@ -1,19 +1,24 @@
-"""Makes the pictures in docs/inspect.md: pages of `tapeflow.inspect`, as Chromium shows them.
+"""Makes the pictures in docs/inspect.md and docs/gallery.md: pages of `tapeflow.inspect`, as Chromium shows them.
 
-python scripts/pictures.py [folder]
+    python scripts/pictures.py [folder]            those
+    python scripts/pictures.py --every [folder]    whole pages, narrow and wide, light and dark, to look at
 """
 
 from __future__ import annotations
 
+import base64
 import importlib.util
+import io
 import shutil
-import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
+from selenium import webdriver
 
 import tapeflow
 import tapeflow as tf
@@ -79,29 +84,58 @@ def tape() -> Any:
     return tapeflow.inspect(tape, loss, [w, b, scale, offset, x])
 
 
-def picture(page: Any, path: Path, width: int, height: int, dark: bool) -> None:
-    """A picture of the top of a page."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = page.save(Path(folder) / "page.html")
-        options = [
-            *("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
-            f"--window-size={width},{height}",
-            f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-            f"--screenshot={path}",
-        ]
-        subprocess.run([BROWSER, *options, f"file://{file}"], check=True, capture_output=True)
-    print(path)
+PAGES = {"transformer": transformer, "resnet": resnet, "tape": tape}
+SHOWN = (("transformer", 1600, 1330, "light"), ("transformer", 400, 1500, "dark"))
+SHOWN += (("resnet", 1600, 1330, "dark"), ("tape", 1600, 1560, "light"))
+EVERY = [
+    (name, width, None, scheme)
+    for name in PAGES
+    for width in (400, 1600)
+    for scheme in ("light", "dark")
+]
 
 
-BROWSER = shutil.which("chromium") or ""
+def browser() -> Any:
+    """Chromium without a window."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(argument)
+    driver = shutil.which("chromedriver")
+    return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+
+
+def picture(driver: Any, width: int, height: int | None, scheme: str, path: Path) -> None:
+    """Writes a picture of the top of the page that is open, or of all of it, in a few colours, so that it is small."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 500}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    # Boxes on the page are as high as the window lets them be: as on a screen at first.
+    size["height"] = height or driver.execute_script("return document.body.scrollHeight")
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    time.sleep(0.5)  # for what is drawn anew when sizes change
+    shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
+    image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
+    image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(path, f"{path.stat().st_size // 1024} KiB")
+
+
+def main(every: bool, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    driver = browser()
+    wanted = EVERY if every else SHOWN
+    with tempfile.TemporaryDirectory() as pages:
+        for name, make in PAGES.items():
+            driver.get(f"file://{make().save(Path(pages) / 'page.html')}")
+            for _, width, height, scheme in (each for each in wanted if each[0] == name):
+                full = f"{name}-{width}-{scheme}" if every else name
+                small = "" if every or width > 500 else "-small"
+                picture(driver, width, height, scheme, folder / f"{full}{small}.png")
+    driver.quit()
+
 
 if __name__ == "__main__":
-    if not BROWSER:
-        sys.exit("Chromium is not installed: apt-get install chromium")
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    of_transformer = transformer()
-    picture(of_transformer, folder / "transformer.png", 1600, 1330, dark=False)
-    picture(of_transformer, folder / "small.png", 500, 1800, dark=True)
-    picture(tape(), folder / "tape.png", 1600, 1700, dark=False)
-    picture(resnet(), folder / "resnet.png", 1600, 1330, dark=True)
+    every = "--every" in sys.argv
+    (*given,) = (argument for argument in sys.argv[1:] if argument != "--every")
+    main(every, Path(given[0]) if given else FOLDER)

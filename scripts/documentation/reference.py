@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import differences
+import raw_ops
 import sources
 from docstrings import Link, markdown, prose
 from names import Entry, Member, by_name, classes, entries, members, namespaces, shown, signature
@@ -99,6 +100,8 @@ def _page(entry: Entry) -> str:
         lines += [_code(word + signature(name, entry.value)), ""]
     if entry.doc:
         lines += [markdown(entry.doc, link), ""]
+    if raw_ops.is_raw(entry):
+        lines += [*_of_a_raw_op(entry, link), ""]
     if others:
         lines += [f"Also: {', '.join(f'`{other}`' for other in others)}.", ""]
     lines += [f"Source: {_source(name, entry.place)}", ""]
@@ -118,6 +121,23 @@ def _of_a_value(entry: Entry, link: Link) -> str:
     kind = type(entry.value).__name__
     owner = classes().get(type(entry.value))
     return f"A value: {link(owner.names[0]) if owner else f'`{kind}`'}."
+
+
+def _of_a_raw_op(entry: Entry, link: Link) -> Iterator[str]:
+    """Which function to use instead, and an example."""
+    found = raw_ops.instead(entry)
+    if len(found) == 1:
+        said = prose(found[0].summary, link)
+        yield f"In a program, use {link(found[0].names[0])}, which computes the same: {said[:1].lower()}{said[1:]}"
+    elif found:
+        names = [link(each.names[0]) for each in found]
+        yield f"In a program, use the functions that it calls: {', '.join(names)}."
+    else:
+        yield "No public function is the same. It is there for graphs and saved models that have it."
+    yield ""
+    session = raw_ops.example(entry)
+    if session:
+        yield f"```pycon\n{session}\n```"
 
 
 def _differences(entry: Entry) -> Iterator[str]:

@@ -287,6 +287,11 @@ class Executor:
 
     # Telling.
 
+    @property
+    def running(self) -> str:
+        """The name of the engine whose program runs it now, or nothing before the first call."""
+        return "" if self._current is None else self._current.name
+
     def report(self) -> str:
         """What runs the graph, and what was measured."""
         lines = [

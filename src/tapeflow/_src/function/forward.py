@@ -78,6 +78,11 @@ class Forward:
             self._on_devices = Executor(self.graph, self.executor.jit_compile, engine)
         return self._on_devices
 
+    def programs(self) -> set[str]:
+        """The kinds of programs that run it now."""
+        executors = [e for e in (self.executor, self._on_devices) if e is not None and e.has_begun]
+        return {e.running for e in executors}
+
     def report(self) -> str:
         """What runs it."""
         executors = [e for e in (self.executor, self._on_devices) if e is not None and e.has_begun]

@@ -335,6 +335,10 @@ class GraphFunction:
                     variants.found(sizes)  # a trace around this one has to rely on the same answers
         return found
 
+    def programs(self) -> set[str]:
+        """The kinds of programs that run it now, by the names of their engines."""
+        return {kind for forward in self._forwards.values() for kind in forward.programs()}
+
     def report(self) -> str:
         """What runs it, forward and backward."""
         texts = [forward.report() for forward in self._forwards.values()]

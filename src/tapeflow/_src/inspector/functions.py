@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tapeflow._src.core.system.timeline import now
+from tapeflow._src.engines.numpy.engine import NumpyEngine
 from tapeflow._src.engines.numpy.fusions import fused
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.function.function import Function
@@ -30,7 +32,21 @@ class Fate(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known of a traced function."""
+    """What is known of a traced function.
+
+    Attributes:
+      name: of the function.
+      before: its graph, as it was traced.
+      after: its graph, after the passes.
+      program: the NumPy program.
+      fates: what became of each op.
+      report: which programs were tried.
+      traces: how many there are.
+      retraced: why there is more than one.
+      wall: nanoseconds of a call.
+      peak: bytes that a call of the NumPy program allocates at most; 0 while another program runs it, whose memory
+        Python does not count.
+    """
 
     name: str
     before: str
@@ -41,11 +57,13 @@ class Facts(NamedTuple):
     traces: int
     retraced: str
     wall: int
+    peak: int
 
 
 def facts(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Facts:
     """Traces a function for these arguments, and calls it until a program is chosen, for a second at most."""
-    graph = function.get_concrete_function(*args, **kwargs).graph
+    concrete = function.get_concrete_function(*args, **kwargs)
+    graph = concrete.graph
     walls: list[int] = []
     begun = now()
     while len(walls) < 3 or (len(walls) < _CALLS and now() - begun < _LONG):
@@ -64,7 +82,23 @@ def facts(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         function.experimental_get_tracing_count(),
         function.why_retraced(),
         late[len(late) // 2],
+        _peak(function, args, kwargs) if concrete._graph_function.programs() <= {NumpyEngine.name} else 0,
     )
+
+
+def _peak(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """The bytes that a call allocates at most beyond those that are there before, as Python counts them."""
+    mine = not tracemalloc.is_tracing()
+    if mine:
+        tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        function(*args, **kwargs)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if mine:
+            tracemalloc.stop()
 
 
 def fates(graph: Graph) -> list[Fate]:

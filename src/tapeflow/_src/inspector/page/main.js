@@ -32,6 +32,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 byId("title").textContent = data.title;
+for (const key of document.querySelectorAll(".legend .key.forward, .legend .key.backward, .legend .key.update")) {
+  key.hidden = !steps.some((step) => key.classList.contains(step.phase));
+}
 startTiles();
 startAdvice();
 startChart();

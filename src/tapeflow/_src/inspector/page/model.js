@@ -28,6 +28,12 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Text whose parts between backticks are code. */
+const marked = (text) => text.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
+
+/** A path that may go on in the next line after each of its parts. */
+const breakable = (path) => path.replaceAll("/", "/\u200b");
+
 function drawn(tag, attributes, text) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);

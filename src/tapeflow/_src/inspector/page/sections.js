@@ -14,13 +14,14 @@ function startTiles() {
   const kept = steps.reduce((total, s) => total + (s.kept || 0), 0);
   const found = [];
   if (all) {
-    found.push(tile(timeText(data.wall || all), data.wall ? `a run, op by op; the ops add up to ${timeText(all)}` : "in all ops"));
-    found.push(tile(`${percent(forward / all)} / ${percent(backward / all)}${update ? ` / ${percent(update / all)}` : ""}`, `forward / backward${update ? " / update" : ""}`, [[forward / all, "forward"], [backward / all, "backward"], [update / all, "update"]]));
+    const which = forward ? "in all ops" : "in the ops of the walk back";
+    found.push(tile(timeText(data.wall || all), data.wall ? `a run, op by op; the ops add up to ${timeText(all)}` : which));
+    if (forward) found.push(tile(`${percent(forward / all)} / ${percent(backward / all)}${update ? ` / ${percent(update / all)}` : ""}`, `forward / backward${update ? " / update" : ""}`, [[forward / all, "forward"], [backward / all, "backward"], [update / all, "update"]]));
     if (data.wall) found.push(tile(percent(1 - kernels / all), "of it is Python between the kernels"));
   }
-  if (data.function) found.push(tile(timeText(data.function.wall), "a call of the tf.function"));
+  if (data.function) found.push(tile(timeText(data.function.wall), `a call of the tf.function${data.function.peak ? `, with ${sizeText(data.function.peak)} at its peak` : ""}`));
   found.push(tile(String(steps.length), "ops"));
-  if (data.arrays.length) found.push(tile(sizeText(curve[peakAt]), `memory at the peak${data.held ? `, beside ${sizeText(data.held)} of variables and arguments` : ""}`));
+  if (data.arrays.length) found.push(tile(sizeText(curve[peakAt]), `memory at the peak${data.function ? ", op by op" : ""}${data.held ? `, beside ${sizeText(data.held)} of variables and arguments` : ""}`));
   if (kept) found.push(tile(sizeText(kept), "kept for the backward pass"));
   byId("tiles").replaceChildren(...found);
 }
@@ -30,7 +31,7 @@ function startAdvice() {
   box.hidden = !data.advice.length;
   for (const each of data.advice) {
     const where = [each.where, each.gain].filter(Boolean).join("  ·  ");
-    box.querySelector("ul").append(make("li", { class: `card ${each.bad ? "bad" : ""}` }, make("p", {}, each.text),
+    box.querySelector("ul").append(make("li", { class: `card ${each.bad ? "bad" : ""}` }, make("p", {}, ...marked(each.text)),
       make("div", { class: "where" }, each.step !== undefined ? make("button", { type: "button", class: "link", onclick: () => choose(each.step) }, where || "show it") : where)));
   }
 }
@@ -59,12 +60,12 @@ function startGradients() {
   const body = make("tbody");
   for (const gradient of found) {
     if (gradient.missing) {
-      body.append(make("tr", { class: "none" }, make("td", {}, gradient.name), make("td", { colspan: 4, class: "why" },
-        make("p", {}, make("b", {}, "None: "), gradient.missing.text), drawnPath(gradient.missing), make("p", { class: "muted" }, gradient.missing.fix))));
+      body.append(make("tr", { class: "none" }, make("td", { colspan: 5, class: "why" },
+        make("p", {}, make("b", {}, `${gradient.name} is None: `), ...marked(gradient.missing.text)), drawnPath(gradient.missing), make("p", { class: "muted" }, ...marked(gradient.missing.fix || "")))));
       continue;
     }
     const n = gradient.numbers;
-    body.append(make("tr", {}, make("td", {}, gradient.name), make("td", { class: "shape mono muted" }, gradient.shape),
+    body.append(make("tr", {}, make("td", {}, breakable(gradient.name)), make("td", { class: "shape mono muted" }, gradient.shape),
       make("td", {}, n ? make("span", { class: "meter" }, make("i", { style: `width:${length(n.norm)}%` })) : "", n ? threeDigits(n.norm) : "not a floating tensor"),
       make("td", { class: "number" }, n ? percent(n.zeros) : ""), make("td", { class: "number" }, n ? badText(n) || "–" : "")));
   }

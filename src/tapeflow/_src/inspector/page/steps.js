@@ -269,11 +269,11 @@ function showDetails(number) {
 
 function showGroup(node) {
   const inside = everyNode(node).filter((n) => n.kind === "op");
-  const heavy = [...inside].sort((a, b) => b.forward + b.backward + b.update - a.forward - a.backward - a.update).slice(0, 8);
+  const heavy = inside.filter((n) => n.forward + n.backward + n.update).sort((a, b) => b.forward + b.backward + b.update - a.forward - a.backward - a.update).slice(0, 8);
   byId("details").replaceChildren(
     make("h3", {}, node.label), node.code ? make("div", { class: "code" }, node.code) : "",
     facts([["ops", String(node.count)], ["forward", node.forward ? timeText(node.forward) : ""], ["backward", node.backward ? timeText(node.backward) : ""], ["update", node.update ? timeText(node.update) : ""], ["kept for the backward pass", node.kept ? sizeText(node.kept) : ""]]),
-    make("h4", {}, "What takes the most time"),
+    heavy.length ? make("h4", {}, "What takes the most time") : "",
     make("ul", {}, ...heavy.map((n) => make("li", {}, stepLink(n.step.number), make("span", { class: "muted" }, timeText(n.forward + n.backward + n.update))))));
 }
 
@@ -289,10 +289,17 @@ function startSteps() {
     byId("steps").hidden = true;
     return;
   }
-  // From the whole to what fits on a screen.
-  for (const root of roots) root.open = true;
-  for (const node of roots.flatMap(everyNode)) {
-    if (node.kind === "group" && node.depth < 2 && steps.length < 400) node.open = true;
+  // From the whole to what fits on a screen: the heaviest group of what is shown is opened, as long as there is room.
+  const time = (node) => node.forward + node.backward + node.update;
+  let room = 20 - roots.length;
+  const waiting = [...roots];
+  while (waiting.length) {
+    waiting.sort((a, b) => b.depth === 0 || a.depth === 0 ? a.depth - b.depth : time(b) - time(a));
+    const node = waiting.shift();
+    if (node.depth && node.children.length > room) continue;
+    node.open = true;
+    room -= node.children.length;
+    waiting.push(...node.children.filter((child) => child.kind === "group"));
   }
   rowsBox.addEventListener("scroll", showRows, { passive: true });
   new ResizeObserver(showRows).observe(rowsBox);
