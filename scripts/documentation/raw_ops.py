@@ -12,11 +12,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from names import Entry, entries
+from names import Entry, by_name, entries
 
-CASES = ("raw_and_compat", "raw_text_and_images")
+CASES = ("raw_calls", "raw_and_compat", "raw_text_and_images")
 _LARGE = 12  # numbers that are written out at most
 _WIDTH = 100
+_ON_THE_WAY = {  # what prepares arguments says nothing of an op
+    *("tf.convert_to_tensor", "tf.dtypes.as_dtype", "tf.dtypes.cast", "tf.reshape", "tf.shape"),
+    *("tf.rank", "tf.size"),
+}
+_KNOWN = {  # where several functions are called, and another one is what a program wants
+    "Conv2DBackpropInput": "tf.nn.conv2d_transpose",
+    "FusedBatchNorm": "tf.nn.batch_normalization",
+    "FusedBatchNormV2": "tf.nn.batch_normalization",
+    "FusedBatchNormV3": "tf.nn.batch_normalization",
+    "Multinomial": "tf.random.categorical",
+}
 
 Arguments = dict[str, Any]
 
@@ -27,8 +38,12 @@ def is_raw(entry: Entry) -> bool:
 
 
 def instead(entry: Entry) -> list[Entry]:
-    """The public functions that a raw op calls, which are what a program should use."""
-    return list({each.names[0]: each for each in _called(entry.value._function)}.values())
+    """The public functions that a raw op calls: if it is one, a program should use that."""
+    if entry.own_name in _KNOWN:
+        return [by_name()[_KNOWN[entry.own_name]]]
+    found = {each.names[0]: each for each in _called(entry.value._function)}
+    telling = [each for name, each in found.items() if name not in _ON_THE_WAY]
+    return telling or list(found.values())
 
 
 def _called(function: Any) -> Iterator[Entry]:
@@ -140,7 +155,8 @@ def _shown(call: str) -> str | None:
     """A call with what it gives, or None if it does not work, or is too much to read."""
     library = importlib.import_module("tapeflow")
     try:
-        result = eval(call, {"tf": library})
+        with np.errstate(all="ignore"):
+            result = eval(call, {"tf": library})
     except Exception:  # arguments were rounded, or belong to another op
         return None
     parts = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -155,6 +171,7 @@ def _shown(call: str) -> str | None:
         expression = f"[part.numpy() for part in {call}]"
     else:
         expression = f"[part.{what} for part in {call}]"
-    value = eval(expression, {"tf": library})
+    with np.errstate(all="ignore"):
+        value = eval(expression, {"tf": library})
     session = f">>> {expression}\n{value!r}"
     return session if max(map(len, session.splitlines())) <= 2 * _WIDTH else None

@@ -126,14 +126,11 @@ def _of_a_value(entry: Entry, link: Link) -> str:
 def _of_a_raw_op(entry: Entry, link: Link) -> Iterator[str]:
     """Which function to use instead, and an example."""
     found = raw_ops.instead(entry)
+    yield "Graphs and saved models are made of raw ops. All arguments are passed by name."
     if len(found) == 1:
-        said = prose(found[0].summary, link)
-        yield f"In a program, use {link(found[0].names[0])}, which computes the same: {said[:1].lower()}{said[1:]}"
+        yield f"In a program, use {link(found[0].names[0])}. {prose(found[0].summary, link)}"
     elif found:
-        names = [link(each.names[0]) for each in found]
-        yield f"In a program, use the functions that it calls: {', '.join(names)}."
-    else:
-        yield "No public function is the same. It is there for graphs and saved models that have it."
+        yield f"It is made of {', '.join(link(each.names[0]) for each in found)}."
     yield ""
     session = raw_ops.example(entry)
     if session:

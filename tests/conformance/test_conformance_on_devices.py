@@ -69,6 +69,7 @@ NOT_THERE = (
 ON_THE_HOST = {
     "threads/tape_inside_a_thread",  # a scope is one of its thread, as in TensorFlow
     "rarer_names/on_device",  # asks for it
+    "raw_calls/BroadcastArgs",  # a shape, which is known there
 }
 """What they give is not on the device of the scope."""
 

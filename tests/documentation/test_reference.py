@@ -68,6 +68,15 @@ def test_main_pages_have_a_source_and_say_what_differs(reference, pages, scripts
         assert page.partition("## Differences from TensorFlow")[2].partition("\n\n")[2].strip()
 
 
+def test_raw_ops_say_what_to_use_instead_and_have_examples(reference, pages, scripts):
+    page = pages[reference.path_of("tf.raw_ops.MatMul")]
+    assert "In a program, use [`tf.linalg.matmul`]" in page
+    assert "```pycon\n>>> tf.raw_ops.MatMul(a=" in page
+    raw = [entry for entry in scripts("names").entries() if scripts("raw_ops").is_raw(entry)]
+    without = [e.own_name for e in raw if "```pycon" not in pages[reference.path_of(e.names[0])]]
+    assert len(without) < 0.1 * len(raw), without
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

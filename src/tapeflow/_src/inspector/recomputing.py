@@ -22,19 +22,23 @@ class Saving(NamedTuple):
 
 def curve(steps: list[Step], arrays: list[Alive]) -> np.ndarray:
     """The bytes that are there at the end of each step, with what its kernel used meanwhile."""
+    return _held(steps, arrays) + np.array([step.workspace for step in steps], np.int64)
+
+
+def _held(steps: list[Step], arrays: list[Alive]) -> np.ndarray:
     change = np.zeros(len(steps) + 1, np.int64)
     for array in arrays:
         change[array.born] += array.bytes
         if array.died is not None and array.died <= len(steps):
             change[array.died] -= array.bytes
-    return np.cumsum(change)[:-1] + np.array([step.workspace for step in steps], np.int64)
+    return np.cumsum(change)[:-1]
 
 
 def savings(steps: list[Step], arrays: list[Alive]) -> Iterator[Saving]:
     """What each block would save: those of all depths of name scopes."""
     if not steps:
         return
-    points = curve(steps, arrays)
+    held, points = _held(steps, arrays), curve(steps, arrays)
     whole = sum(step.time for step in steps) or 1
     users: dict[int, list[Step]] = {}
     for step in steps:
@@ -57,8 +61,9 @@ def savings(steps: list[Step], arrays: list[Alive]) -> Iterator[Saving]:
         # To compute it again takes what it took the first time, on top of what is there then; and its result is there
         # twice, because the tape after it holds the first one.
         first = min(inside)
-        took = int(points[first : over + 1].max()) - (int(points[first - 1]) if first else 0)
-        then = int(left[again - 1]) + took + block[-1].made if again < len(steps) else 0
+        took = int(points[first : over + 1].max()) - (int(held[first - 1]) if first else 0)
+        before = int(held[again - 1] - between[again - 1])
+        then = before + took + block[-1].made if again < len(steps) else 0
         saved = int(points.max()) - max(int(left.max()), then)
         yield Saving(name, saved, kept, sum(step.time for step in block) / whole, block[0])
 

@@ -89,7 +89,9 @@ Equal = RawOp("Equal", lambda *, x, y, incompatible_shape_error=True: logic.equa
 NotEqual = RawOp("NotEqual", lambda *, x, y, incompatible_shape_error=True: logic.not_equal(x, y))
 ApproximateEqual = RawOp(
     "ApproximateEqual",
-    lambda *, x, y, tolerance=1e-05: logic.less(arithmetic.abs(x - y), tolerance),
+    lambda *, x, y, tolerance=1e-05: logic.less(
+        arithmetic.abs(arithmetic.subtract(x, y)), tolerance
+    ),
 )
 Atan2 = RawOp("Atan2", lambda *, y, x: functions.atan2(y, x))
 AddN = RawOp("AddN", lambda *, inputs: arithmetic.add_n(inputs))
