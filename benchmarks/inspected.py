@@ -3,36 +3,40 @@
     python benchmarks/inspected.py                  all networks
     python benchmarks/inspected.py cnn resnet       some of them
 
-Each figure comes from a process of its own. `page` is what the page says. `Python` is the peak of what Python and NumPy
-allocate in a step that nobody watches, `resident` that of the whole process, as the kernel counts it.
+Each peak comes from a process of its own: that of the page, that of what Python and NumPy allocate in a step that
+nobody watches, and that of the memory of the whole process, as Linux counts it. Beside them is by how much the page
+differs. The times are those on the page: of a run, and of all of its ops.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
+import os
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-Step = Callable[[], Any]
 
 
 def mlp(tf: Any) -> tuple[Any, tuple[Any, ...]]:
     layers = tf.keras.layers
     model = tf.keras.Sequential(
-        [layers.Dense(512, activation="relu"), layers.Dense(512, activation="relu"), layers.Dense(10)]
+        [
+            layers.Dense(512, activation="relu"),
+            layers.Dense(512, activation="relu"),
+            layers.Dense(10),
+        ]
     )
     rng = np.random.default_rng(0)
-    x = tf.constant(rng.normal(size=[1024, 256]).astype("float32"))
-    return trained(tf, model), (x, tf.constant(rng.integers(0, 10, 1024)))
+    x = tf.constant(rng.normal(size=[4096, 256]).astype("float32"))
+    return trained(tf, model), (x, tf.constant(rng.integers(0, 10, 4096)))
 
 
 def cnn(tf: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -50,8 +54,8 @@ def cnn(tf: Any) -> tuple[Any, tuple[Any, ...]]:
         ]
     )
     rng = np.random.default_rng(0)
-    x = tf.constant(rng.normal(size=[128, 28, 28, 1]).astype("float32"))
-    return trained(tf, model), (x, tf.constant(rng.integers(0, 10, 128)))
+    x = tf.constant(rng.normal(size=[256, 28, 28, 1]).astype("float32"))
+    return trained(tf, model), (x, tf.constant(rng.integers(0, 10, 256)))
 
 
 def transformer(tf: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -92,22 +96,26 @@ def trained(tf: Any, call: Any, model: Any = None) -> Any:
 NETWORKS = {each.__name__: each for each in (mlp, cnn, transformer, resnet)}
 
 
+# What is measured, each in a process of its own.
+
+
 def page(tf: Any, step: Any, args: Any) -> dict[str, float]:
     """What the page says."""
     data = tf.inspect(step, *args).data
     peaks = [
         sum(size for born, died, size in data["arrays"] if born <= i and (died is None or died > i))
-        + s.get("workspace", 0)
-        for i, s in enumerate(data["steps"])
+        + each.get("workspace", 0)
+        for i, each in enumerate(data["steps"])
     ]
-    times = sum(s.get("kernel", 0) + s.get("before", 0) for s in data["steps"])
-    return {"peak": max(peaks), "measured_peak": data["measured_peak"], "times": times / 1e9, "wall": data["wall"] / 1e9, "ops": len(data["steps"]), "compiled": (data["function"] or {}).get("peak", 0)}
+    times = sum(each.get("kernel", 0) + each.get("before", 0) for each in data["steps"])
+    found = {"peak": max(peaks), "ops": times / 1e9, "run": data["wall"] / 1e9}
+    if data["function"] is not None:
+        found["peak"] = data["function"]["peak"]
+    return found
 
 
-def python_peak(tf: Any, step: Any, args: Any) -> dict[str, float]:
-    for _ in range(3):
-        step(*args)
-    gc.collect()
+def allocated(tf: Any, step: Any, args: Any) -> dict[str, float]:
+    """What Python and NumPy allocate at most, beyond what is there before."""
     tracemalloc.start()
     base = tracemalloc.get_traced_memory()[0]
     tracemalloc.reset_peak()
@@ -116,11 +124,7 @@ def python_peak(tf: Any, step: Any, args: Any) -> dict[str, float]:
 
 
 def resident(tf: Any, step: Any, args: Any) -> dict[str, float]:
-    import ctypes
-
-    for _ in range(3):
-        step(*args)
-    gc.collect()
+    """What is in memory at most, beyond what is there before, as the system counts it."""
     ctypes.CDLL(None).malloc_trim(0)
     base = _status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
@@ -128,45 +132,55 @@ def resident(tf: Any, step: Any, args: Any) -> dict[str, float]:
     return {"peak": _status("VmHWM") - base}
 
 
-def wall(tf: Any, step: Any, args: Any) -> dict[str, float]:
-    found = []
-    for _ in range(8):
-        begin = perf_counter()
-        step(*args)
-        found.append(perf_counter() - begin)
-    return {"best": min(found), "median": sorted(found)[4]}
-
-
 def _status(field: str) -> int:
     text = Path("/proc/self/status").read_text()
     return int(text.partition(f"{field}:")[2].split()[0]) * 1024
 
 
-MEASURES = {each.__name__: each for each in (page, python_peak, resident, wall)}
+MEASURES = {each.__name__: each for each in (page, allocated, resident)}
+# Without it malloc keeps what is freed for later, so that the system counts memory that nobody uses.
+ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 
 
-def measure(name: str, how: str, compiled: str) -> dict[str, float]:
-    command = [sys.executable, __file__, "--one", name, how, compiled]
-    done = subprocess.run(command, capture_output=True, text=True)
+def measured_here(name: str, how: str, way: str) -> dict[str, float]:
+    """One measurement, in this process."""
+    import tapeflow as tf
+
+    tf.keras.utils.set_random_seed(1)
+    step, args = NETWORKS[name](tf)
+    if way == "compiled":
+        tf.config.experimental.enable_op_determinism()  # the NumPy program runs it, whatever is fastest
+        step = tf.function(step)
+    for _ in range(3):
+        step(*args)
+    gc.collect()
+    return MEASURES[how](tf, step, args)
+
+
+def measured(name: str, how: str, way: str) -> dict[str, float]:
+    """The same in a process of its own."""
+    command = [sys.executable, __file__, "--one", name, how, way]
+    environment = os.environ | (ENVIRONMENT if how == "resident" else {})
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def main(names: list[str]) -> None:
+    print("network      step       peak: page  allocated      resident     times: run   its ops")
     for name in names or NETWORKS:
-        for compiled in ("", "numpy"):
-            print(name, compiled or "eager", {how: measure(name, how, compiled) for how in MEASURES}, flush=True)
+        for way in ("eager", "compiled"):
+            found = {how: measured(name, how, way) for how in MEASURES}
+            peaks = [each["peak"] / 2**20 for each in found.values()]
+            beside = [f"{peak:8.1f} ({peaks[0] / peak - 1:+4.0%})" for peak in peaks[1:]]
+            run, ops = found["page"]["run"], found["page"]["ops"]
+            times = f"{run * 1e3:8.1f} ms {ops * 1e3:8.1f} ms ({ops / run - 1:+.0%})"
+            print(f"{name:12} {way:9} {peaks[0]:8.1f} MiB {' '.join(beside)} {times}", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        import tapeflow
-
-        tapeflow.keras.utils.set_random_seed(1)
-        step, args = NETWORKS[sys.argv[2]](tapeflow)
-        if sys.argv[4]:
-            step = tapeflow.function(step, jit_compile=sys.argv[4] == "xla")
-        print(json.dumps(MEASURES[sys.argv[3]](tapeflow, step, args)))
+        print(json.dumps(measured_here(*sys.argv[2:])))
     else:
         main(sys.argv[1:])

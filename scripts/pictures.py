@@ -1,7 +1,7 @@
 """Makes the pictures in docs/inspect.md and docs/gallery.md: pages of `tapeflow.inspect`, as Chromium shows them.
 
-    python scripts/pictures.py [folder]            those
-    python scripts/pictures.py --every [folder]    whole pages, narrow and wide, light and dark, to look at
+python scripts/pictures.py [folder]            those
+python scripts/pictures.py --every [folder]    whole pages, narrow and wide, light and dark, to look at
 """
 
 from __future__ import annotations
@@ -117,11 +117,14 @@ def picture(driver: Any, width: int, height: int | None, scheme: str, path: Path
     time.sleep(0.5)  # for what is drawn anew when sizes change
     shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
     image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
-    image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        path, optimize=True
+    )
     print(path, f"{path.stat().st_size // 1024} KiB")
 
 
 def main(every: bool, folder: Path) -> None:
+    """Writes those that the pages show, or every one."""
     folder.mkdir(parents=True, exist_ok=True)
     driver = browser()
     wanted = EVERY if every else SHOWN

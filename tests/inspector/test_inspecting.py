@@ -8,6 +8,8 @@ import pytest
 
 import tapeflow
 import tapeflow as tf
+from tapeflow._src.engines import choice
+from tapeflow._src.engines.numpy.engine import NumpyEngine
 from tapeflow._src.inspector import collecting
 from tapeflow._src.inspector.recomputing import savings
 
@@ -155,6 +157,15 @@ class TestMemory:
         step, arguments = STEPS[kind]()
         data = tapeflow.inspect(step, *arguments).data
         assert peak_of(data) == pytest.approx(process_peak(step, *arguments), rel=0.1)
+
+    def test_the_peak_of_a_program(self, monkeypatch):
+        monkeypatch.setattr(choice, "ENGINES", [NumpyEngine()])
+        step, arguments = attention()
+        traced = tf.function(step)
+        data = tapeflow.inspect(traced, *arguments).data
+        measured = process_peak(traced, *arguments)
+        assert data["function"]["peak"] == pytest.approx(measured, rel=0.1)
+        assert data["function"]["peak"] < peak_of(data)  # it lets go of more than Python does
 
 
 def process_peak(step, *arguments):

@@ -22,7 +22,10 @@ from tapeflow._src.inspector.steps import BACKWARD, Alive, Numbers, Step
 
 _RUNS = 5
 _LONG = 1_500_000_000  # nanoseconds for the runs in all
-_MOST, _ALIKE = 12, 0.05  # how many runs there are if the fastest of those that are watched differs by more
+_MOST, _ALIKE = (
+    12,
+    0.05,
+)  # how many runs there are if the fastest of those that are watched differs by more
 _WATCHING = 10_000  # nanoseconds that it may cost to watch an op; more is other programs' doing
 
 

@@ -82,7 +82,9 @@ def facts(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         function.experimental_get_tracing_count(),
         function.why_retraced(),
         late[len(late) // 2],
-        _peak(function, args, kwargs) if concrete._graph_function.programs() <= {NumpyEngine.name} else 0,
+        _peak(function, args, kwargs)
+        if concrete._graph_function.programs() <= {NumpyEngine.name}
+        else 0,
     )
 
 

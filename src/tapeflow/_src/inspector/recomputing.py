@@ -45,11 +45,15 @@ def savings(steps: list[Step], arrays: list[Alive]) -> Iterator[Saving]:
         for made in step.inputs:
             if isinstance(made, int):
                 users.setdefault(made, []).append(step)
-    walked = {step.of: step.number for step in reversed(steps) if step.phase == BACKWARD}
+    walked: dict[int, list[int]] = {}
+    for step in steps:
+        if step.phase == BACKWARD and step.of is not None:
+            walked.setdefault(step.of, []).append(step.number)
     for name, block in _blocks(steps).items():
         inside = {step.number for step in block}
         over = max(inside)
-        again = min((walked[i] for i in inside if i in walked), default=len(steps))
+        back = [number for i in inside for number in walked.get(i, ())]
+        again = min(back, default=len(steps))
         between = np.zeros(len(steps), np.int64)
         kept = 0
         for array in arrays:
@@ -58,13 +62,17 @@ def savings(steps: list[Step], arrays: list[Alive]) -> Iterator[Saving]:
                 kept += array.bytes
                 between[over + 1 : min(stays, again)] += array.bytes
         left = points - between
-        # To compute it again takes what it took the first time, on top of what is there then; and its result is there
-        # twice, because the tape after it holds the first one.
-        first = min(inside)
-        took = int(points[first : over + 1].max()) - (int(held[first - 1]) if first else 0)
-        before = int(held[again - 1] - between[again - 1])
-        then = before + took + block[-1].made if again < len(steps) else 0
-        saved = int(points.max()) - max(int(left.max()), then)
+        most = int(left.max())
+        if back:
+            # To compute it again takes what it took the first time, on top of what is there when the walk arrives. Its
+            # result is there twice until its gradients are known, because the tape after it holds the first one; and
+            # so is the gradient by it, which nobody lets go of meanwhile.
+            first, result = min(inside), block[-1].made
+            took = int(points[first : over + 1].max()) - (int(held[first - 1]) if first else 0)
+            there = int(held[again] - between[again - 1]) - steps[again].made
+            most = max(most, there + took + 2 * result)
+            most = max(most, int(points[again : max(back) + 1].max()) + 3 * result)
+        saved = int(points.max()) - most
         yield Saving(name, saved, kept, sum(step.time for step in block) / whole, block[0])
 
 
