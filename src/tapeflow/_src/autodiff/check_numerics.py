@@ -62,7 +62,7 @@ class NumericsCheck:
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Only operations are checked."""
 
-    def look(self, name: str, line: Any, inputs: Any, outputs: Any) -> None:
+    def look(self, name: str, line: Any, inputs: Any, outputs: Any, donated: bool) -> None:
         """Checks the results of a node of a traced function, which was written at `line`."""
         self._check(name, inputs, outputs, None if line is None else Place(line.file, line.number))
 

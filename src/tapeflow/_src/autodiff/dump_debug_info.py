@@ -136,7 +136,7 @@ class DebugEventsWriter:
         """Takes note of a computation with its own pullback."""
         self._note(call.name, call.outputs, here())
 
-    def look(self, name: str, line: Any, inputs: Any, outputs: Any) -> None:
+    def look(self, name: str, line: Any, inputs: Any, outputs: Any, donated: bool) -> None:
         """Takes note of a node of a traced function, which was written at `line`."""
         self._note(name, outputs, None if line is None else Place(line.file, line.number))
 

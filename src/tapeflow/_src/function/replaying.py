@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.engines.numpy.lifetimes import Lifetimes
 from tapeflow._src.function.replicas import called_again
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.graph.sizes import needs, substituted
@@ -15,18 +16,20 @@ def replay(
 ) -> dict[Value, Tensor]:
     """Calls the primitives of a graph on these inputs, and gives all values that its outputs need.
 
-    `look` is shown each node's. Values are then let go after their last use, as in a program.
+    `look` is shown each node's, and whether a program writes it into the memory of a variable. Values are then let go
+    after their last use, as in a program.
     """
     values: dict[Value, Tensor] = dict(zip(graph.inputs, inputs, strict=True))
     dead = [[] for _ in graph.nodes] if look is None else _dead(graph)
-    for node, over in zip(graph.nodes, dead, strict=True):
+    donated = {} if look is None else Lifetimes(graph).donated
+    for i, (node, over) in enumerate(zip(graph.nodes, dead, strict=True)):
         attrs = substituted(node.attrs, values)
         taken = [values[v] for v in node.inputs]
         outputs = called_again(graph, node, taken, attrs)
         if node.primitive.outputs == 1:
             outputs = (outputs,)
         if look is not None:
-            look(node.primitive.name, node.line, taken, outputs)
+            look(node.primitive.name, node.line, taken, outputs, i in donated)
         values.update(zip(node.outputs, outputs, strict=True))
         for value in over:
             del values[value]

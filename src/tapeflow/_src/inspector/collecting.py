@@ -132,34 +132,43 @@ def _differentiated(
 
 def timed(call: Callable[[], Any], observer: Observer) -> int:
     """Puts the times of a few more runs into the steps, and gives that of a run that nobody watches."""
+    pairs: list[tuple[int, Observer]] = []  # the time of a run, and the next one, which was watched
     walls: list[int] = []
-    best: Observer | None = None
     begun = now()
     names = [step.name for step in observer.steps]
-
-    def settled() -> bool:
-        if len(walls) < _RUNS and now() - begun < _LONG:
-            return False
-        # Other programs may have slowed down only those runs that are watched, or only the others.
-        differ = best is not None and abs(best.elapsed - min(walls)) > _ALIKE * min(walls)
-        return len(walls) >= 2 and not (differ and len(walls) < _MOST and now() - begun < 4 * _LONG)
-
     with as_they_were():
-        while not settled():
+        while not _are_settled(walls, pairs, now() - begun):
             begin = now()
             call()
             walls.append(now() - begin)
             with Observer(closely=False) as light:
                 call()
-            alike = [step.name for step in light.steps] == names
-            if alike and (best is None or light.elapsed < best.elapsed):
-                best = light
-    wall = min(walls)
-    if best is not None:
-        # Between ops, watching takes some microseconds itself: what a run takes longer than one that nobody watches.
-        cost = min(max(0, best.elapsed - wall) // max(1, len(names)), _WATCHING)
-        take_times(observer.steps, best.steps, cost)
+            if [step.name for step in light.steps] == names:
+                pairs.append((walls[-1], light))
+    if not pairs:
+        return min(walls)
+    wall, best = _quietest(pairs)
+    # Between ops, watching takes some microseconds itself: what a run takes longer than one that nobody watches.
+    cost = min(max(0, best.elapsed - wall) // max(1, len(names)), _WATCHING)
+    take_times(observer.steps, best.steps, cost)
     return wall
+
+
+def _are_settled(walls: list[int], pairs: list[tuple[int, Observer]], spent: int) -> bool:
+    """Whether there were enough runs: as long as other programs slow down some of them, there are more."""
+    if len(walls) < 2 or (len(walls) < _RUNS and spent < _LONG):
+        return False
+    if not pairs or len(walls) >= _MOST or spent >= 4 * _LONG:
+        return True
+    wall, best = _quietest(pairs)
+    return abs(best.elapsed - wall) <= _ALIKE * wall
+
+
+def _quietest(pairs: list[tuple[int, Observer]]) -> tuple[int, Observer]:
+    """Of the pairs that are about as fast as the fastest one, that whose runs are most alike."""
+    least = min(wall + light.elapsed for wall, light in pairs)
+    fast = [pair for pair in pairs if pair[0] + pair[1].elapsed <= (1 + 2 * _ALIKE) * least]
+    return min(fast, key=lambda pair: abs(pair[0] - pair[1].elapsed))
 
 
 def take_times(steps: list[Step], others: list[Step], cost: int = 0) -> None:

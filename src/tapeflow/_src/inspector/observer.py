@@ -79,6 +79,7 @@ class Observer:
         self._held: dict[int, weakref.ref[Any]] = {}
         self._keys: list[int] = []  # of each array, the `id` of what holds its memory
         self._kept: set[int] = set()
+        self._donated: set[int] = set()  # `id` of arrays that are about to be variables
         self._last: tuple[int, int, int] | None = None  # begin, end and workspace of a kernel
         self._resumed = 0  # when it last gave control back
         self._traces_memory = False
@@ -190,8 +191,11 @@ class Observer:
         for x in call.outputs:
             self._made.setdefault(identify(x), len(self.steps) - 1)
 
-    def look(self, name: str, line: Any, inputs: Any, outputs: Any) -> None:
-        """Takes note of a node of a traced function, which was written at `line`."""
+    def look(self, name: str, line: Any, inputs: Any, outputs: Any, donated: bool) -> None:
+        """Takes note of a node of a traced function, which was written at `line`.
+
+        The result of one that is `donated` is a variable's next value, and a program writes it where the last one is.
+        """
         step, self._bare = self._bare or self._begin(name), None
         if self.closely:
             self._describe(step, inputs, outputs)
@@ -202,6 +206,9 @@ class Observer:
                 step.phase = BACKWARD if line.backward else step.phase
                 self._traced[line.made or -1] = step.number
                 self._link_traced(step, line.of)
+            if donated:
+                self._replace(outputs[0], step)
+                self._donated.add(id(owner_of(outputs[0]._array)))
         self._finish(step)
 
     def _link_traced(self, step: Step, identity: int) -> None:
@@ -246,6 +253,7 @@ class Observer:
             self._meet(subject, value)
             self._describe(step, (), (value,))
             self._replace(value, step)
+            self._donated.discard(id(owner_of(value._array)))
             step.inputs = [subject.name]
             step.phase = UPDATE
         self._finish(step)
@@ -352,7 +360,7 @@ class Observer:
     def _follow(self, array: Any, number: int, given: Any) -> int:
         """Notes an array that a step made, until it dies. Gives its bytes; a view has none."""
         holder = owner_of(array)
-        if holder is None or id(holder) in self._held:
+        if holder is None or id(holder) in self._held or id(holder) in self._donated:
             return 0
         if any(owner_of(other) is holder for other in given):
             return 0
