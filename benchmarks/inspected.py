@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import json
 import os
 import subprocess
@@ -60,8 +61,7 @@ def cnn(tf: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def transformer(tf: Any) -> tuple[Any, tuple[Any, ...]]:
     sys.path.insert(0, str(HERE.parent / "examples"))
-    import char_transformer as writing
-
+    writing = importlib.import_module("char_transformer")
     model = writing.Transformer()
     codes = writing.encoded(writing.made_up(128, seed=1))
     return trained(tf, lambda x, training: model(x)[0], model), (

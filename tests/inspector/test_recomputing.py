@@ -4,8 +4,9 @@ import functools
 
 import numpy as np
 import pytest
-from tests.inspector.test_inspecting import process_peak
+from tests.inspector.test_inspecting import peak_of, process_peak
 
+import tapeflow
 import tapeflow as tf
 from tapeflow._src.inspector import collecting
 from tapeflow._src.inspector.recomputing import savings
@@ -72,3 +73,35 @@ def test_what_it_saves_is_what_was_said(kind):
         assert said[f"block_{i}"] == pytest.approx(measured, rel=0.15), i
     # The last one is computed again at once, and would save nothing.
     assert said["block_3"] < 0
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("number", [0, 1])
+def test_dense_blocks(number):
+    rng = np.random.default_rng(0)
+    weights = [
+        [tf.Variable(rng.normal(size=[256, 256]) * 0.05, dtype=tf.float32) for _ in range(3)]
+        for _ in range(3)
+    ]
+
+    def block(i, x):
+        with tf.name_scope(f"block_{i}"):
+            for w in weights[i]:
+                x = tf.tanh(tf.nn.gelu(x @ w))
+            return x
+
+    def step(x, recomputed=None):
+        with tf.GradientTape() as tape:
+            for i in range(3):
+                part = functools.partial(block, i)
+                x = tf.recompute_grad(part)(x) if i == recomputed else part(x)
+            loss = tf.reduce_mean(x)
+        return tape.gradient(loss, weights)
+
+    x = tf.ones([512, 256])
+    found = collecting.collected("step", lambda: step(x), [x])
+    said = {s.block: s.peak for s in savings(found.steps, found.arrays)}
+    measured = process_peak(step, x) - process_peak(step, x, number)
+    assert said[f"block_{number}"] == pytest.approx(measured, rel=0.15)
+    after = tapeflow.inspect(step, x, number).data
+    assert peak_of(after) == pytest.approx(process_peak(step, x, number), rel=0.1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -148,9 +148,7 @@ def timed(call: Callable[[], Any], observer: Observer) -> int:
     if not pairs:
         return min(walls)
     wall, best = _quietest(pairs)
-    # Between ops, watching takes some microseconds itself: what a run takes longer than one that nobody watches.
-    cost = min(max(0, best.elapsed - wall) // max(1, len(names)), _WATCHING)
-    take_times(observer.steps, best.steps, cost)
+    take_times(observer.steps, best.steps, best.elapsed - wall, best.replayed)
     return wall
 
 
@@ -171,10 +169,25 @@ def _quietest(pairs: list[tuple[int, Observer]]) -> tuple[int, Observer]:
     return min(fast, key=lambda pair: abs(pair[0] - pair[1].elapsed))
 
 
-def take_times(steps: list[Step], others: list[Step], cost: int = 0) -> None:
-    """Gives steps the times of the same ones in another run, without what it cost to watch each."""
+def take_times(
+    steps: list[Step], others: list[Step], longer: int = 0, replayed: Collection[int] = ()
+) -> None:
+    """Gives steps the times of the same ones in another run, without what it cost to watch them.
+
+    Args:
+      steps: get them.
+      others: have them.
+      longer: by how many nanoseconds that run was longer than one that nobody watches.
+      replayed: the numbers of the steps that are otherwise lines of a program, with no Python before each.
+    """
+    longer = max(0, longer)
+    in_programs = sum(others[i].before for i in replayed)
+    share = min(1, longer / in_programs) if in_programs else 0
+    # The rest is what watching takes between any two ops, some microseconds.
+    cost = min(int(longer - share * in_programs) // max(1, len(steps)), _WATCHING)
     for step, other in zip(steps, others, strict=True):
-        step.kernel, step.before = other.kernel, max(0, other.before - cost)
+        before = other.before * (1 - share) if other.number in replayed else other.before
+        step.kernel, step.before = other.kernel, max(0, int(before) - cost)
 
 
 def gradients_of(observer: Observer, missing: list[SourceExplanation]) -> list[Gradient]:

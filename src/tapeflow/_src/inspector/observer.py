@@ -60,6 +60,7 @@ class Observer:
       variables: those that were read, by `id`.
       measured_peak: bytes that were allocated at most beyond those at the beginning, as Python counts them.
       gradients: what the gradients by variables are like, by `id`.
+      replayed: the numbers of the steps that are of traced functions, whose programs did not run.
       scopes: the name scopes that were open when a variable was first read, by `id`.
       elapsed: nanoseconds from beginning to end, without those of the observer.
     """
@@ -78,6 +79,7 @@ class Observer:
         self.scopes: dict[int, str] = {}  # `id` of a variable -> where it was first read
         self._held: dict[int, weakref.ref[Any]] = {}
         self._keys: list[int] = []  # of each array, the `id` of what holds its memory
+        self.replayed: set[int] = set()
         self._kept: set[int] = set()
         self._donated: set[int] = set()  # `id` of arrays that are about to be variables
         self._last: tuple[int, int, int] | None = None  # begin, end and workspace of a kernel
@@ -197,6 +199,7 @@ class Observer:
         The result of one that is `donated` is a variable's next value, and a program writes it where the last one is.
         """
         step, self._bare = self._bare or self._begin(name), None
+        self.replayed.add(step.number)
         if self.closely:
             self._describe(step, inputs, outputs)
             if line is not None:
@@ -207,7 +210,7 @@ class Observer:
                 self._traced[line.made or -1] = step.number
                 self._link_traced(step, line.of)
             if donated:
-                self._replace(outputs[0], step)
+                self._replace(outputs[0], step.number)
                 self._donated.add(id(owner_of(outputs[0]._array)))
         self._finish(step)
 
@@ -252,7 +255,7 @@ class Observer:
             value = subject._now()
             self._meet(subject, value)
             self._describe(step, (), (value,))
-            self._replace(value, step)
+            self._replace(value, step.number + 1)
             self._donated.discard(id(owner_of(value._array)))
             step.inputs = [subject.name]
             step.phase = UPDATE
@@ -265,14 +268,14 @@ class Observer:
         self.scopes.setdefault(id(variable), "/".join(context.name_scopes))
         self._reads[identify(value)] = variable
 
-    def _replace(self, value: Tensor, step: Step) -> None:
-        """A variable has a new value: from the next step on it counts as the old one did, as there before."""
+    def _replace(self, value: Tensor, number: int) -> None:
+        """A variable has a new value: from a step on it counts as the old one did, as there before."""
         holder = owner_of(value._array)
         if holder is not None and self._held.pop(id(holder), None) is not None:
             number = next(
                 i for i in reversed(range(len(self.arrays))) if self._keys[i] == id(holder)
             )
-            self.arrays[number] = self.arrays[number]._replace(died=step.number + 1)
+            self.arrays[number] = self.arrays[number]._replace(died=number)
 
     def _begin(self, name: str) -> Step:
         self._bare = None
