@@ -5,7 +5,8 @@
 
 Each peak comes from a process of its own: that of the page, that of what Python and NumPy allocate in a step that
 nobody watches, and that of the memory of the whole process, as Linux counts it. Beside them is by how much the page
-differs. The times are those on the page, of a run and of all of its ops, and that of a step in a process where nobody watches.
+differs. The times are those on the page, of a run and of all of its ops, and that of a step in a process where nobody
+watches.
 The page chooses a run that is about as long as the watched one, and takes what watching costs off the ops, so only the
 last is a check from outside; and only where the machine is quiet, because they are measured at different moments.
 """
