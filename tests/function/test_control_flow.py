@@ -109,7 +109,7 @@ def test_a_predicate_has_one_element(pred: Any, jit: bool | None) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"tf\.cond.*scalar.*shape \("):
         tf.function(lambda: f(pred))()  # known while it is traced
     any_size = tf.TensorSpec([None] * pred.shape.rank, tf.bool)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"elements \(shape \["):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"values.*shapes are \["):
         tf.function(f, input_signature=[any_size], jit_compile=jit)(pred)
 
 

@@ -52,7 +52,7 @@ PROGRAMS: dict[str, Program] = {
     ),
     "iwae": Program(
         "Probability: importance weighted autoencoder",
-        "nbip/IWAE at 9a05708, `src/iwae1.py`",
+        "nbip/IWAE at 9a05708, src/iwae1.py",
         251,
         f"{_GITHUB}/nbip/IWAE/9a05708b263534afa7205b9bbe32b20cebaed885/src/iwae1.py",
         {
@@ -63,7 +63,7 @@ PROGRAMS: dict[str, Program] = {
     ),
     "navier-stokes": Program(
         "DeepXDE: Navier-Stokes, the Beltrami flow",
-        "DeepXDE 1.15.0, `examples/pinn_forward/Beltrami_flow.py`",
+        "DeepXDE 1.15.0, examples/pinn_forward/Beltrami_flow.py",
         233,
         "deepxde:examples/pinn_forward/Beltrami_flow.py",
         {
@@ -85,7 +85,7 @@ PROGRAMS: dict[str, Program] = {
     ),
     "glue": Program(
         "keras-hub: BERT classifier with random weights",
-        "keras-team/keras-hub at 3bac2ad, `examples/glue_benchmark/glue.py`",
+        "keras-team/keras-hub at 3bac2ad, examples/glue_benchmark/glue.py",
         311,
         f"{_GITHUB}/keras-team/keras-hub/3bac2ad954c9dafef87dd5f68a7c7232e85f462d/examples/glue_benchmark/glue.py",
         {
