@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import tapeflow as tf
 from tapeflow._src.core.log import forget_warnings
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -16,3 +17,11 @@ collect_ignore_glob = ["cases/*", "record.py"]
 def _fresh_warnings():
     """Warnings are logged a few times only; every case begins to count afresh."""
     forget_warnings()
+
+
+@pytest.fixture(autouse=True)
+def _no_seed():
+    """A seed that another test has set changes nothing here, and one that is set here nothing elsewhere."""
+    tf.random.set_seed(None)
+    yield
+    tf.random.set_seed(None)

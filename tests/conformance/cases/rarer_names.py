@@ -322,8 +322,8 @@ def on_device(tf):
 
 def _dropped(**options):
     def case(tf):
-        cell = tf.nn.RNNCellDropoutWrapper(_cell(tf, 4), seed=7, **options)
         tf.random.set_seed(3)
+        cell = tf.nn.RNNCellDropoutWrapper(_cell(tf, 4), seed=7, **options)
         return [cell(tf.ones([2, 4]), tf.ones([2, 4]))]
 
     return case
