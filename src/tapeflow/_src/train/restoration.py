@@ -50,6 +50,8 @@ class Restoration:
     """
 
     def __init__(self, prefix: str, root: Any, more: dict[str, Any]) -> None:
+        # Nobody complains of what is missing until the values that are there have found their places.
+        self.partial_expected = True
         self.prefix = prefix
         file, self.nodes = opened(prefix)
         self.file: Any = file  # let go when nothing is missing any more
@@ -57,7 +59,6 @@ class Restoration:
         self.children = tensorflow_children if self._is_tensorflows else children
         self.bound: dict[int, Any] = {}  # objects of the program by number of the node
         self.numbers: dict[int, int] = {}  # and back
-        self.partial_expected = True  # until the values that are there have found their places
         for name, value in more.items():
             if name in self.nodes[0].children:
                 self._bind(self.nodes[0].children[name], value)
