@@ -139,16 +139,19 @@ def keep_freed_memory() -> None:
     Done once, for the whole process: so not when tapeflow is imported, but with the first variable, large array or
     program.
     """
-    set_by_user = any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in os.environ)
-    if sys.platform == "linux" and not set_by_user:
-        library: Any = ctypes.CDLL(None)
-        if hasattr(library, "mallopt") and library.mallopt(_MMAP_THRESHOLD, _REUSED):
-            library.mallopt(_TRIM_THRESHOLD, _KEPT)
+    library = _c_library()
+    if hasattr(library, "mallopt") and library.mallopt(_MMAP_THRESHOLD, _REUSED):
+        library.mallopt(_TRIM_THRESHOLD, _KEPT)
 
 
 def give_freed_memory_back() -> None:
     """Lets the system have what the C library has kept, when there was use for it that does not come again."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)
+    library = _c_library()
+    if hasattr(library, "malloc_trim"):
+        library.malloc_trim(0)
+
+
+def _c_library() -> Any:
+    """The C library of Linux, if the user has not told it what to do with memory."""
+    set_by_user = any(name.startswith("MALLOC_") or name == "GLIBC_TUNABLES" for name in os.environ)
+    return ctypes.CDLL(None) if sys.platform == "linux" and not set_by_user else None

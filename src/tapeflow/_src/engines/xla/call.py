@@ -104,9 +104,8 @@ class Call:
         if not self._watch.allows(arrays):
             return REFUSED
         results = zip(self.outputs, chain.from_iterable(self._lazily(arrays)))  # noqa: B905
-        collecting = (
-            gc.isenabled()
-        )  # if not, whoever has turned it off (another thread may have) turns it on again
+        # If it is off, whoever has turned it off, another thread perhaps, turns it on again.
+        collecting = gc.isenabled()
         try:
             if collecting:
                 # It may call Python, and so signal handlers, from the middle of what must be one instruction.
