@@ -59,7 +59,7 @@ def test_devices_without_numbers(ask):
     for name in ("foo", "CPU", "", "GPU"):
         with pytest.raises(ValueError, match="Failed parsing device name"):
             ask(name)
-    for name in ("GPU:0", "CPU:9"):
+    for name in ("GPU:9", "CPU:9"):
         with pytest.raises(ValueError, match="No matching devices found"):
             ask(name)
     for name in ("CPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"):

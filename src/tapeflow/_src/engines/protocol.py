@@ -1,7 +1,7 @@
 """The contract of engines: what makes programs of graphs, and what a program can do.
 
 An engine is small. It says what it is called, whether it can be used, and what it would cost to try it on a graph, and
-it makes programs. `engines.choice` asks no more than that, and knows none of them by name.
+it makes programs. `engines.choice` asks no more than that, and names them in one place, the list `ENGINES`.
 
 An engine is also an interpreter (`core.interpreter`). If its tensors are of a kind of their own, which name it as their
 interpreter, it is handed each primitive that meets one: that is eager execution on it. NumPy's engine has no need of

@@ -60,7 +60,7 @@ class ConcreteFunction:
       structure: the arguments, positional ones and keywords, in canonical form.
       leaves: the arguments one by one.
       keys: for each of them what to trace it for.
-      jit_compile: which executor to use.
+      jit_compile: which engine to use.
       creation_allowed: whether it may make variables.
       by_identity: whether the variables among the arguments are these alone, and not any of their kind.
     """

@@ -331,7 +331,7 @@ class Function:
         return "\n\n".join(str(passes.optimized(g) if optimized else g) for g in graphs)
 
     def report(self) -> str:
-        """How each trace runs: which executor was chosen, and why."""
+        """How each trace runs: which program was chosen, and why."""
         return "\n\n".join(concrete.report() for concrete in self._traces)
 
     @property

@@ -54,7 +54,7 @@ class GraphFunction:
     Args:
       tracer: has traced it.
       outputs: symbolic tensors, in the order in which `call` returns them.
-      jit_compile: which executor to use: XLA, NumPy, or (None) whichever is faster.
+      jit_compile: which engine to use: XLA, NumPy, or (None) whichever is faster.
     """
 
     def __init__(
