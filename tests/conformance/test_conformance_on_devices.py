@@ -1,4 +1,4 @@
-"""The same on another device: every tensor of a case is on a second logical CPU, and its results stay there.
+"""The same on another device, a GPU or a second logical CPU: every tensor of a case is there, and results stay there.
 
 Each op of a case is a program to compile, so the ordinary part has one case of many.
 """
@@ -17,7 +17,8 @@ import tapeflow as tf
 
 pytestmark = pytest.mark.usefixtures("three_devices")
 
-DEVICE = "/job:localhost/replica:0/task:0/device:CPU:1"
+NAME = "GPU:0" if tf.config.list_physical_devices("GPU") else "CPU:1"
+DEVICE = f"/job:localhost/replica:0/task:0/device:{NAME}"
 
 NOT_LOOKED_AT = {
     "an index or label that is out of range": (
@@ -55,17 +56,6 @@ NOT_LOOKED_AT = {
 }
 """Values that are an error on the host. To find them on a device, the program would have to wait for it."""
 
-NOT_THERE = (
-    "columns_and_rarer_data/SHOW([tf.sparse.to_dense(x).numpy().tolist() for x in dd.apply(r)])",
-    "columns_and_rarer_data/SHOW(list(D.range(1,7).map(lambda n: tf.fill([n],n)).apply(r)))",
-    "extension_types/batches",
-    "rarer_names/batch_encoder",
-    "ragged_data/",
-    "sparse_data/",
-    "string_rows/",
-)
-"""Datasets of composite tensors, and loops over strings, which a scope cannot hold yet: docs/devices.md."""
-
 ON_THE_HOST = {
     "threads/tape_inside_a_thread",  # a scope is one of its thread, as in TensorFlow
     "rarer_names/on_device",  # asks for it
@@ -83,7 +73,7 @@ def on_device(key: str, case: Any) -> tuple[dict[str, Any], list[Any]]:
         found.extend(_tensors(result))
         return result
 
-    with tf.device("CPU:1"):
+    with tf.device(NAME):
         return comparison.run_case(tf, run), found
 
 
@@ -100,7 +90,7 @@ def _tensors(value: Any) -> list[Any]:
 
 
 @pytest.mark.sample(120)
-@pytest.mark.parametrize("key", [key for key in CASES if not key.startswith(NOT_THERE)])
+@pytest.mark.parametrize("key", list(CASES))
 def test_gives_the_same_there(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_helpers, "EAGERLY", True)
     area, name, case = CASES[key]

@@ -132,3 +132,15 @@ def test_a_fingerprint_is_of_a_row():
     found = tf.fingerprint(rows).numpy()
     assert found.shape == (3, 8)
     assert (tf.fingerprint(rows[1:]).numpy() == found[1:]).all()
+
+
+@pytest.mark.parametrize("jit_compile", [None, False, True])
+def test_sizes_that_come_from_strings(jit_compile):
+    spec = [tf.TensorSpec([None, None], tf.string)]
+
+    @tf.function(jit_compile=jit_compile, input_signature=spec)
+    def ones(words):
+        return tf.ones([tf.shape(words)[0], 2]) * 3.0
+
+    for count in (2, 5, 5):
+        np.testing.assert_array_equal(ones(tf.fill([count, 1], "a")), np.full([count, 2], 3.0))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeflow._src.core import dtypes
+from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.export import export_value
+from tapeflow._src.core.placement.remote import placed
 from tapeflow._src.data import in_function
 from tapeflow._src.data.nodes import batching, mapping, mixing
 from tapeflow._src.data.nodes.composites import SparseBatch
@@ -130,7 +131,8 @@ class Transformations:
         state = function.first
         for row in self._node.rows(Run(self._node)):
             state = function.call((*state, *row))
-        return packer(function.state_spec)(state)
+        result = packer(function.state_spec)(state)
+        return nest.map_structure(placed, result, expand_composites=True)
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """Makes a dataset of each element, and gives their elements, one dataset after the other.

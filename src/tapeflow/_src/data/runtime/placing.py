@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import context
 from tapeflow._src.core.placement.devices import Place, devices
 from tapeflow._src.core.placement.remote import to_device
@@ -19,6 +23,7 @@ from tapeflow._src.core.user_lines import user_line
 from tapeflow._src.data.runtime.background import PrefetchRows, stop_before_others
 from tapeflow._src.data.runtime.node import Node
 from tapeflow._src.data.runtime.rows import Row, Rows
+from tapeflow._src.data.specs import box
 
 AHEAD = 2  # elements, where nobody says how many: one that is there, and one that is on its way
 
@@ -81,10 +86,23 @@ class UploadedRows(Rows):
         found.host = row
         return found
 
-    def _put(self, array: Any) -> Tensor:
-        device = None if array.dtype.hasobject else self._device(array.nbytes)
+    def _put(self, array: Any) -> Any:
+        if array.dtype.hasobject:
+            value = array[()] if array.ndim == 0 else None
+            return (
+                self._put_parts(value)
+                if isinstance(value, (CompositeTensor, Tensor))
+                else Tensor(array)
+            )
+        device = self._device(array.nbytes)
         tensor = Tensor(array)
         return tensor if device is None else to_device(tensor, device, self._line)
+
+    def _put_parts(self, value: Any) -> Any:
+        """A composite tensor, or a row of a ragged one, with its components on the device."""
+        parts = nest.flatten(value, expand_composites=True)
+        there = [self._put(np.asarray(part)) for part in parts]
+        return box(nest.pack_sequence_as(value, there, expand_composites=True))
 
     def skip(self, n: int) -> int:
         """Without copying anything."""

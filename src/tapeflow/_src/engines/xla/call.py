@@ -66,6 +66,7 @@ class Call:
         layouts: tuple[Any, ...] | None = None,
     ) -> None:
         self._inputs = inputs
+        self._has_strings = any(v.dtype.np_dtype.kind == "O" for v in inputs)
         self.outputs = [*outputs, _OK] if watch.inside else outputs
         self._watch = watch
         self.donated = donated
@@ -101,6 +102,8 @@ class Call:
         if get_ident() in self._compiling:  # a signal handler, and jax cannot be entered again
             return REFUSED
         arrays = [_plain(values[v]) for v in self._inputs]
+        if self._has_strings:
+            arrays = [_size_alone(x) if x.dtype.kind == "O" else x for x in arrays]
         if not self._watch.allows(arrays):
             return REFUSED
         results = zip(self.outputs, chain.from_iterable(self._lazily(arrays)))  # noqa: B905
@@ -127,7 +130,7 @@ class Call:
     @property
     def has_short_way(self) -> bool:
         """Whether `at_once` may be asked."""
-        return BY_HAND and not self._watch.inside and not self._is_on_mesh
+        return BY_HAND and not (self._watch.inside or self._is_on_mesh or self._has_strings)
 
     def at_once(self, arrays: list[Any], made: list[Any]) -> bool:
         """The same with lists, quicker: the results are to be found in `made`, at `RESULTS`.
@@ -232,6 +235,11 @@ def _counting_device(arrays: Sequence[Any]) -> Any:
     (device,) = devices
     told = device.memory_stats() or {}
     return device if {"bytes_limit", "bytes_in_use"} <= set(told) else None
+
+
+def _size_alone(strings: Any) -> Any:
+    """Something of the same shape: XLA has no strings, and no program asks for more of them."""
+    return np.zeros(strings.shape, np.bool_)
 
 
 def _plain(array: Any) -> Any:
