@@ -148,6 +148,8 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
         found = vectors.run("select", (condition, a, b), a.dtype)
         if found is not NotImplemented:
             return found
+    if isinstance(a, np.generic) and isinstance(b, np.generic):
+        a = cupy.asarray(a)  # the dtype is that of an array
     return _where(condition, a, b)
 
 
