@@ -7,7 +7,6 @@ their dtypes. All rows of a primitive are compiled as one program: compiling is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
