@@ -62,7 +62,7 @@ browser: docs
 # What another version of Python, and the newer NumPy that comes with it, can break: all that is not compiled.
 test-python: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/core tests/autodiff tests/ops tests/graph tests/data \
-		tests/io tests/train tests/config tests/conformance
+		tests/io tests/train tests/config tests/conformance tests/test_loops_in_blocks.py
 
 pictures: $(VENV)/.installed-dev
 	$(BIN)/python scripts/pictures.py

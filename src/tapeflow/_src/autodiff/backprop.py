@@ -10,7 +10,7 @@ Identities are integers, so a record keeps no tensor alive but those its rules n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow._src.core.context import recorders
@@ -167,6 +167,16 @@ def accumulate(total: Any, part: Any) -> Any:
     if type(total) is not Tensor and type(total._array.shape) is not tuple:
         return total._array.shape.added(total, part)  # stacks of tensors, inside of `tf.function`
     return total + part
+
+
+def summed(gradients: Iterable[tuple[Any, Any]]) -> dict[int, Any]:
+    """Gradients by the identities of their targets, those of one target added up. Constants have none."""
+    found: dict[int, Any] = {}
+    for target, g in gradients:
+        if target._id:
+            there = found.get(target._id)
+            found[target._id] = g if there is None else accumulate(there, g)
+    return found
 
 
 def reachable(records: list[Record], sources: set[int]) -> set[int]:

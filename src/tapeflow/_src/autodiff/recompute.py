@@ -53,8 +53,9 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             own_tensors = [x for x in own if isinstance(x, Tensor)]
             held = [_apart(x) for x in values]
             own_args, own_kwargs = nest.pack_sequence_as((args, kwargs), own)
+            watched = [t for t in own_tensors if t.dtype.is_differentiable]
             with _as_it_was(variables, held), streams.replayed(draws), GradientTape() as tape:
-                tape.watch([t for t in own_tensors if t.dtype.is_differentiable])
+                tape.watch(watched)
                 again = f(*own_args, **own_kwargs)
             return tape.gradient(again, [*own_tensors, *variables], output_gradients=list(g))
 

@@ -74,13 +74,16 @@ class Steps:
             for replica in self._replicas:
                 replica.thread.start()
             try:
-                while not self._round():
-                    pass
+                self._play()
             finally:
                 self._given_up = True  # does nothing where all are done
                 for replica in self._replicas:
                     self._let(replica)
         return [replica.result for replica in self._replicas]
+
+    def _play(self) -> None:
+        while not self._round():
+            pass
 
     def _round(self) -> bool:
         """Lets each replica go on to where it meets the others. Gives whether all are done."""

@@ -171,9 +171,9 @@ class ConcreteFunction:
         if self._failing(leaves) is None:
             return self
         with tracing_lock:
-            for variant in self._variants:
-                if variant._failing(leaves) is None:
-                    return variant
+            known = next((v for v in self._variants if v._failing(leaves) is None), None)
+            if known is not None:
+                return known
             given = [
                 x if x is not None else y.value if isinstance(y, ObjectKey) else y
                 for x, y in zip(leaves, flattened(self._arguments), strict=True)

@@ -16,7 +16,7 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tapeflow._src.autodiff.backprop import Call, record_call, zeros_like
+from tapeflow._src.autodiff.backprop import Call, record_call, summed, zeros_like
 from tapeflow._src.core.context import context, no_recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
@@ -378,11 +378,7 @@ class _Backward:
     ) -> None:
         tracer = Tracer(f"gradient of {graph_function.name}", outer=graph_function.tracer)
         with tracing_lock, tracer.whole():
-            seeds: dict[int, Any] = {}
-            for target in targets:
-                g = tracer.argument_like(target)
-                if target._id:
-                    seeds[target._id] = seeds[target._id] + g if target._id in seeds else g
+            seeds = summed([(x, tracer.argument_like(x)) for x in targets])
             groups = [graph_function.sources(i) for i in wanted]
             found = iter(
                 graph_function.tracer.tape._backward(

@@ -119,8 +119,9 @@ class KeptTapes:
     def _taped(
         self, inputs: Sequence[Tensor]
     ) -> tuple[GradientTape, Sequence[Tensor], list[Tensor]]:
+        watched = [x for x in inputs if x.dtype.is_differentiable]
         with GradientTape() as tape:
-            tape.watch([x for x in inputs if x.dtype.is_differentiable])
+            tape.watch(watched)
             outputs = self._function(*inputs)
         return tape, inputs, outputs
 

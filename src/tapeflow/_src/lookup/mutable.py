@@ -83,10 +83,8 @@ class ChangingTable(Table):
         dropped = np.asarray(keys).ravel().tolist()
         self._check_keys(dropped)
         with self._lock:
-            for key in dropped:
-                place = self._places.pop(key, None)
-                if place is not None:
-                    self._free.append(place)
+            there = self._places.keys() & dropped
+            self._free += [self._places.pop(key) for key in there]
         return []
 
     def _all(self) -> list[np.ndarray]:

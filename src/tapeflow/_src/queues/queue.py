@@ -246,23 +246,25 @@ class Rows:
         """Adds rows, each when there is room."""
         with self._changed:
             for row in rows:
-                # Whoever waits for room when the queue is closed may go on waiting, unless that is cancelled.
-                waits = False
-                while len(self._rows) >= self.capacity and not self._cancelled:
-                    if self.closed and not waits:
-                        break
-                    waits = True
-                    self._changed.wait(0.1)
-                if self._cancelled or (self.closed and not waits):
-                    raise CancelledError(None, None, "enqueue: the queue is closed")
-                self._rows.append(row)
-                self._changed.notify_all()
+                self._put_one(row)
+
+    def _put_one(self, row: Row) -> None:
+        # Whoever waits for room when the queue is closed may go on waiting, unless that is cancelled.
+        waits = False
+        while len(self._rows) >= self.capacity and not self._cancelled:
+            if self.closed and not waits:
+                break
+            waits = True
+            self._changed.wait(0.1)
+        if self._cancelled or (self.closed and not waits):
+            raise CancelledError(None, None, "enqueue: the queue is closed")
+        self._rows.append(row)
+        self._changed.notify_all()
 
     def take(self, most: int, least: int) -> list[Row]:
         """Takes rows, when there are enough."""
         with self._changed:
-            while len(self._rows) < most + self._spare and not self.closed:
-                self._changed.wait(0.1)
+            self._wait_for_rows(most + self._spare)
             if len(self._rows) < least:
                 raise OutOfRangeError(
                     None,
@@ -273,6 +275,10 @@ class Rows:
             found = [self._rows.pop(self._pick(self._rows)) for _ in range(count)]
             self._changed.notify_all()
             return found
+
+    def _wait_for_rows(self, count: int) -> None:
+        while len(self._rows) < count and not self.closed:
+            self._changed.wait(0.1)
 
     def close(self, cancel: bool) -> None:
         """No more is put in."""

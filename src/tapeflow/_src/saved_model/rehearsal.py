@@ -8,7 +8,7 @@ with what the file says.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,19 +64,27 @@ def rehearse(
         inputs = [
             _input(tracer, spec, hints) for spec, hints in zip(specs, data["hints"], strict=True)
         ]
-        for symbol, name, entry in zip(
-            inputs[len(specs) - len(captured) :], data["captured"], captured, strict=True
-        ):
-            if entry.dtype.is_integer and np.prod(entry.shape, dtype=float) <= _FEW:
-                symbol.contents = contents_of(Tensor(read(name)))  # pyright: ignore[reportAttributeAccessIssue]
+        _tell_contents(inputs[len(specs) - len(captured) :], data["captured"], captured, read)
         values = replay(data, inputs, read)
         results(data, values)
         numbers = {said[0]: v for said, v in zip(data["inputs"][count:], held, strict=False)}
-        for number, new in data["assigned"]:
-            variable = numbers[number]
-            if not is_like(values[new], variable.shape._dims, variable.dtype):
-                raise Damage(f"a graph assigns something else to the variable {variable.name!r}")
+        _check_assigned([(numbers[number], values[new]) for number, new in data["assigned"]])
     return specs[:count]
+
+
+def _tell_contents(
+    symbols: Sequence[Any], names: Sequence[str], entries: Sequence[Any], read: Callable[[str], Any]
+) -> None:
+    """Few integers are known while a graph is traced: they may be sizes."""
+    for symbol, name, entry in zip(symbols, names, entries, strict=True):
+        if entry.dtype.is_integer and np.prod(entry.shape, dtype=float) <= _FEW:
+            symbol.contents = contents_of(Tensor(read(name)))
+
+
+def _check_assigned(pairs: Sequence[tuple[Any, Any]]) -> None:
+    for variable, value in pairs:
+        if not is_like(value, variable.shape._dims, variable.dtype):
+            raise Damage(f"a graph assigns something else to the variable {variable.name!r}")
 
 
 def _sizes(spec: TensorSpec) -> tuple[int | None, ...]:

@@ -38,10 +38,10 @@ def farmhash(strings: Sequence[bytes]) -> np.ndarray:
     bounds += [(16, 32, _of_four_words), (32, 64, _of_eight_words), (64, 2**62, _of_many)]
     for part in _parts(len(strings)):
         starts, lengths, hashes = texts.starts[part], texts.lengths[part], out[part]
-        with np.errstate(over="ignore"):
-            for low, high, function in bounds:
-                chosen = np.flatnonzero((lengths > low) & (lengths <= high))
-                if chosen.size:
+        for low, high, function in bounds:
+            chosen = np.flatnonzero((lengths > low) & (lengths <= high))
+            if chosen.size:
+                with np.errstate(over="ignore"):
                     hashes[chosen] = function(texts, starts[chosen], lengths[chosen])
     return out
 

@@ -289,8 +289,9 @@ def compute_gradient(
     if not isinstance(x, (list, tuple)):
         raise ValueError(f"compute_gradient: x must be a list of tensors, got {x!r}")
     inputs = [copy.copy(convert_to_tensor(value)) for value in x]  # one twice is two inputs
+    watched = [value for value in inputs if value.dtype.is_differentiable]
     with GradientTape(persistent=True) as tape:
-        tape.watch([value for value in inputs if value.dtype.is_differentiable])
+        tape.watch(watched)
         y = convert_to_tensor(f(*inputs))
     for what, value in (*((f"argument {i}", v) for i, v in enumerate(inputs)), ("the result", y)):
         if not value.dtype.is_differentiable:

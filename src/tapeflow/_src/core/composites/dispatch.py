@@ -45,7 +45,7 @@ def register(function: Callable[..., Any], handler: Handler, first: bool = True)
 def unregister(handler: Handler) -> bool:
     """Forgets a handler. Gives whether it was there."""
     with _lock:
-        held = [found for found in _handlers.values() if handler in found]
+        held = list(filter(lambda found: handler in found, _handlers.values()))
         for found in held:
             found.remove(handler)
         return bool(held)

@@ -230,11 +230,15 @@ def _read_ahead(feed: Feed, size: int) -> None:
         ready.append(row)
         feed.tell()
         with changed:
-            while len(ready) >= size and not feed.is_over():
-                changed.wait(1.0)  # `stop` may have found the lock taken, and could not tell
+            _wait_for_room(feed, size)
         del row
     feed.ended = True
     feed.tell()
+
+
+def _wait_for_room(feed: Feed, most: int) -> None:
+    while len(feed.ready) >= most and not feed.is_over():
+        feed.changed.wait(1.0)  # `stop` may have found the lock taken, and could not tell
 
 
 # Parallel calls.
@@ -308,8 +312,7 @@ def _compute(
         slot = Slot()
         with reading:  # one reads at a time, so that the slots are in the order of the rows
             with changed:
-                while len(ready) >= most and not feed.is_over():
-                    changed.wait(1.0)
+                _wait_for_room(feed, most)
             if feed.is_over() or feed.ended:
                 break
             try:

@@ -219,8 +219,7 @@ def _here(service: str, opened: dict[str, Any], who: dict[str, Any]) -> Iterator
         raise UnavailableError(None, None, f"tf.data service: {service} has stopped")
     job = dispatcher.open(**opened)
     try:
-        while (element := dispatcher.next(job, **who)) is not None:
-            yield element
+        yield from iter(lambda: dispatcher.next(job, **who), None)
     finally:
         dispatcher.leave(job)
 

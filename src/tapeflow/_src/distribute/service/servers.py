@@ -214,9 +214,9 @@ class DispatchServer:
     def added(self, dataset: Dataset, dataset_id: str | None) -> str:
         """Notes a dataset, under a name of its own if none is given."""
         with self._news:
-            for name, known in self._datasets.items():
-                if known is dataset and dataset_id in (None, name):
-                    return name
+            names = list(filter(lambda name: self._datasets[name] is dataset, self._datasets))
+            if names and dataset_id in (None, *names):
+                return dataset_id or names[0]
             name = dataset_id or f"{1000 + next(self._numbers)}"
             known = self._datasets.setdefault(name, dataset)
             if known is not dataset and known.element_spec != dataset.element_spec:

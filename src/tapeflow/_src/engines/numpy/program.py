@@ -39,6 +39,14 @@ from tapeflow._src.primitives.dispatch import KERNEL_FAILURES
 
 _numbers = itertools.count()
 _gone: list[str] = []
+
+
+def _forget_sources() -> None:
+    with contextlib.suppress(IndexError):  # where another thread has taken the last
+        while _gone:
+            linecache.cache.pop(_gone.pop(), None)
+
+
 """Programs whose source nobody needs any more. Not when they die: that may be while Python goes through all sources."""
 
 
@@ -51,9 +59,7 @@ class NumpyProgram:
 
     def __init__(self, graph: Graph) -> None:
         keep_freed_memory()
-        with contextlib.suppress(IndexError):  # where another thread has taken the last
-            while _gone:
-                linecache.cache.pop(_gone.pop(), None)
+        _forget_sources()
         self._file = f"<tapeflow {_word(graph.name)} {next(_numbers)}>"
         writer = _Writer(fused(graph))
         self.source = writer.source()

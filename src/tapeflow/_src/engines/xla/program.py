@@ -224,8 +224,9 @@ class XlaProgram:
 
     def finish(self, results: Sequence[Tensor]) -> None:
         """Waits until the results are there."""
+        buffers = [buffer_of(x) for x in results if type(x) is not Tensor]
         with self._translating:
-            jax.block_until_ready([buffer_of(x) for x in results if type(x) is not Tensor])
+            jax.block_until_ready(buffers)
 
     def details(self) -> list[str]:
         """Its stages, if there are several; on a mesh, what its devices tell one another."""
@@ -395,7 +396,7 @@ def _watched(step: StageRun, stage: Stage, number: int) -> StageRun:
     def run(values: Values) -> Any:
         with span("stage", f"stage {number} ({details['runs']})", **details):
             answer = step(values)
-            jax.block_until_ready([values[v] for v in stage.outputs if v in values])
+            jax.block_until_ready(list(map(values.get, stage.outputs)))
             return answer
 
     return run

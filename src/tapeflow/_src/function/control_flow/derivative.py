@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow._src.autodiff import backprop
-from tapeflow._src.autodiff.backprop import Call
+from tapeflow._src.autodiff.backprop import Call, summed
 from tapeflow._src.core.context import context, identify, recorders
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.tensor import Tensor
@@ -44,13 +44,9 @@ class BlockGradient:
             f"gradient of {graph_function.name}", outer=graph_function.tracer
         )
         with tracing_lock, tracer.whole():
-            seeds: dict[int, Any] = {}
-            for target, g in seed([tracer.argument_like(x) for x in given]):
-                if target._id:
-                    there = seeds.get(target._id)
-                    seeds[target._id] = g if there is None else backprop.accumulate(there, g)
+            seeds = summed(seed([tracer.argument_like(x) for x in given]))
             sources = graph_function.inputs()
-            wanted = [x for x in sources if x.dtype.is_differentiable]
+            wanted = list(filter(lambda x: x.dtype.is_differentiable, sources))
             parts = iter(graph_function.tracer.tape._backward(seeds, wanted, release=False))
             found = [next(parts) if x.dtype.is_differentiable else None for x in sources]
             self._outputs = [symbol_of(tracer, x) for x in finish(found)]

@@ -167,6 +167,10 @@ class _Batches:
         flat = [moving.concat(column, 0) for column in zip(*map(nest.flatten, parts), strict=True)]
         return nest.pack_sequence_as(parts[0], flat)
 
+    def _wait_for_others(self, batch: _Batch) -> None:
+        while (left := batch.until - time.monotonic()) > 0:
+            self._news.wait(left)
+
     def _together(self, arrays: list[np.ndarray], count: int) -> Any:
         """Joins a batch, and computes it if it is the first of it."""
         kind = tuple((a.shape[1:], a.dtype) for a in arrays)
@@ -192,8 +196,7 @@ class _Batches:
                 batch.until = 0.0
                 self._news.notify_all()
             if number == 0:
-                while (left := batch.until - time.monotonic()) > 0:
-                    self._news.wait(left)
+                self._wait_for_others(batch)
                 if self._open.get(kind) is batch:
                     del self._open[kind]
         if number == 0:

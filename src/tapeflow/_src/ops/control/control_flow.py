@@ -280,11 +280,17 @@ def while_loop(
                 cond, body, loop_vars, shape_invariants, limit, checked
             )
         assert not isinstance(limit, Tensor)
-        values, done = loop_vars, 0
-        while (limit is None or done < limit) and _goes_on(cond(*values), limit):
-            values = _next_values(body(*values), loop_vars)
-            done += 1
-        return nest.map_structure(_as_loop_value, values)
+        return nest.map_structure(_as_loop_value, _looped(cond, body, loop_vars, limit))
+
+
+def _looped(
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, limit: int | None
+) -> Any:
+    values, done = loop_vars, 0
+    while (limit is None or done < limit) and _goes_on(cond(*values), limit):
+        values = _next_values(body(*values), loop_vars)
+        done += 1
+    return values
 
 
 def _goes_on(condition: Any, limit: int | None) -> bool:

@@ -342,4 +342,4 @@ def _frequencies(path: str) -> np.ndarray:
     from tapeflow._src.core.system.files import translating_os_errors
 
     with translating_os_errors(path), open(path, encoding="utf-8") as lines:
-        return np.array([float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()])
+        return np.array([float(line.rsplit(",", 1)[-1]) for line in filter(str.strip, lines)])
