@@ -62,6 +62,9 @@ OTHERWISE_ON_A_GPU = {
         "variables/device",
         "constants/[tf.test.is_built_with_rocm(), tf.test.gpu_device_name()]",
     ),
+    "the precision of products, which is set for these tests": (
+        "constants/tf.config.experimental.tensor_float_32_execution_enabled()",
+    ),
     "which of two updates of one row is the last": ("indexed_slices/scatter_update",),
     # Without CuPy. A level, or a pixel, that is half-way between two goes to the other one.
     "XLA's quotients, which are two units of the last place off": (
@@ -81,13 +84,12 @@ ON_THE_HOST = {
 """What they give is not on the device of the scope."""
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=NAME == "GPU:0")
 def whole_products():
     """Products of float32 by all of its bits, and not by those of TensorFloat-32, as a GPU does by default."""
-    before = tf.config.experimental.tensor_float_32_execution_enabled()
     tf.config.experimental.enable_tensor_float_32_execution(False)
     yield
-    tf.config.experimental.enable_tensor_float_32_execution(before)
+    tf.config.experimental.enable_tensor_float_32_execution(True)
 
 
 def on_device(key: str, case: Any) -> tuple[dict[str, Any], list[Any]]:

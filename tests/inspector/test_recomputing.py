@@ -70,7 +70,8 @@ def test_what_it_saves_is_what_was_said(kind):
     peak = process_peak(step, x)
     for i in (0, 1, 2):
         measured = peak - process_peak(step, x, i)
-        assert said[f"block_{i}"] == pytest.approx(measured, rel=0.15), i
+        # Where little is saved, what counts is the share of it in the peak.
+        assert said[f"block_{i}"] == pytest.approx(measured, rel=0.15, abs=0.03 * peak), i
     # The last one is computed again at once, and would save nothing.
     assert said["block_3"] < 0
 

@@ -14,7 +14,7 @@ from tapeflow._src.core.context import context, elsewhere
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import Scope
-from tapeflow._src.core.system.jax_loading import cpu, has_plugin, load
+from tapeflow._src.core.system.jax_loading import cpu, load, may_find_accelerators
 from tapeflow._src.core.system.loading import loaded
 
 
@@ -75,7 +75,7 @@ class Devices:
         """What is faster than the CPU, each with jax's device."""
         if self._accelerators is None:
             self._accelerators = {}
-            if has_plugin():
+            if may_find_accelerators():
                 jax: Any = load()
                 if jax.default_backend() != "cpu":
                     for device in jax.local_devices():
@@ -92,7 +92,7 @@ class Devices:
     def may_be_used(self) -> bool:
         """Whether tensors may be on another device than this computer, because there is one or a scope has said so."""
         if self.in_use is None:
-            self.in_use = has_plugin() and bool(self.accelerators())
+            self.in_use = bool(self.accelerators())
         return self.in_use
 
     def default_for(self, size: int) -> Any:

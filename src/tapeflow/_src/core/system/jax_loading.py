@@ -32,6 +32,14 @@ def has_plugin(*kinds: str) -> bool:
     return any(find_spec(name) is not None for kind in kinds or PLUGINS for name in PLUGINS[kind])
 
 
+def may_find_accelerators() -> bool:
+    """Whether jax may find something faster than the CPU. It need not be loaded to know that it may not."""
+    if os.environ.get("JAX_PLATFORMS") == "cpu":
+        return False
+    no_gpu = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    return has_plugin("ROCm", "TPU") or (has_plugin("CUDA") and not no_gpu)
+
+
 @functools.cache
 def has_cupy() -> bool:
     """Whether CuPy is installed, which computes eager ops on NVIDIA's GPUs. It is not loaded for it."""
