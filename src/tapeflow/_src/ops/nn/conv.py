@@ -1,4 +1,4 @@
-"""`tf.nn`: convolutions. All of them are one primitive, in `primitives.conv`, or its gradient by the input."""
+"""`tf.nn`: convolutions. All of them are one primitive, in `primitives.nn.conv`, or its gradient by the input."""
 
 from __future__ import annotations
 
