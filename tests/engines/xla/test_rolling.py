@@ -28,6 +28,7 @@ def loops(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     run_all_on(monkeypatch, "xla")
     monkeypatch.setattr(lower, "_LONG", 10)
+    monkeypatch.setattr(lower, "_LIGHT", 0)
     monkeypatch.setattr(graph_rolling, "_LEAST", 4)
     monkeypatch.setattr(lower, "run_loop", noting)
     return found
@@ -234,3 +235,22 @@ def test_a_long_function_is_tried_on_xla() -> None:
     assert len(graph.nodes) > 2500
     assert XLA.price(graph) < 5
     assert XLA.price(tf.function(unlike).get_concrete_function(tf.TensorSpec([2])).graph) == NEVER
+
+
+def test_turns_that_do_little_stay_as_they_were_written(loops, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(lower, "_LONG", 10)
+    found = []
+    run_loop = lower.run_loop
+    monkeypatch.setattr(lower, "run_loop", lambda *args: [found.append(1), run_loop(*args)][1])
+
+    @tf.function(jit_compile=True)
+    def repeated(x):
+        for _ in range(60):
+            x = tf.sin(x) * 2.0
+        return x
+
+    repeated(tf.ones([4]))
+    assert not found
+    repeated(tf.ones([4096]))
+    assert found

@@ -11,6 +11,7 @@ from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
 from tapeflow._src.engines.numpy.program import with_user_line
 from tapeflow._src.engines.xla.checks import doubtful, holds, is_noting, note, own_check
+from tapeflow._src.engines.xla.engine import TOO_LONG
 from tapeflow._src.engines.xla.failures import checked
 from tapeflow._src.engines.xla.lowerings import LOWERINGS
 from tapeflow._src.engines.xla.nn.attention import remembering
@@ -18,9 +19,13 @@ from tapeflow._src.engines.xla.rolling import Arrays, run_by_rows, run_loop
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.repeats.loops import Loop
 from tapeflow._src.graph.repeats.rolling import Rolling
+from tapeflow._src.graph.repeats.tokens import size_of
 from tapeflow._src.graph.sizes import atoms_in, is_sized, mapped, mistake, origin
 
 _LONG = 500  # nodes from which it is worth while to look for loops
+_LIGHT = (
+    2**10
+)  # bytes that nodes make on average: if it is less, going round a loop takes as long as what is in it
 
 
 class Known(Protocol):
@@ -44,7 +49,7 @@ def lower_nodes(
     """
     looked = {id(node) for node in watched if own_check(node) is not None}
     items: Sequence[Any] = nodes
-    if len(nodes) >= _LONG:
+    if _may_be_rolled(nodes):
         rolling = Rolling(nodes, outputs, looked, constants)
         items, looked = rolling.items, rolling.watched
 
@@ -64,6 +69,13 @@ def lower_nodes(
         return tuple([values[v] for v in outputs])
 
     return function
+
+
+def _may_be_rolled(nodes: Sequence[Node]) -> bool:
+    """Whether parts that repeat themselves are compiled as loops: sooner, and if they do little, slower to run."""
+    if not _LONG <= len(nodes) <= TOO_LONG:
+        return len(nodes) > TOO_LONG
+    return sum(size_of(v) for node in nodes for v in node.outputs) >= _LIGHT * len(nodes)
 
 
 def run_node(node: Node, values: Arrays, looked: bool) -> None:
