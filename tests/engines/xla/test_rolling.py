@@ -238,11 +238,7 @@ def test_a_long_function_is_tried_on_xla() -> None:
 
 
 def test_turns_that_do_little_stay_as_they_were_written(loops, monkeypatch):
-    monkeypatch.undo()
-    monkeypatch.setattr(lower, "_LONG", 10)
-    found = []
-    run_loop = lower.run_loop
-    monkeypatch.setattr(lower, "run_loop", lambda *args: [found.append(1), run_loop(*args)][1])
+    monkeypatch.setattr(lower, "_LIGHT", 2**10)
 
     @tf.function(jit_compile=True)
     def repeated(x):
@@ -251,6 +247,6 @@ def test_turns_that_do_little_stay_as_they_were_written(loops, monkeypatch):
         return x
 
     repeated(tf.ones([4]))
-    assert not found
+    assert not loops
     repeated(tf.ones([4096]))
-    assert found
+    assert loops

@@ -88,12 +88,10 @@ class UploadedRows(Rows):
 
     def _put(self, array: Any) -> Any:
         if array.dtype.hasobject:
-            value = array[()] if array.ndim == 0 else None
-            return (
-                self._put_parts(value)
-                if isinstance(value, (CompositeTensor, Tensor))
-                else Tensor(array)
-            )
+            boxed = array[()] if array.ndim == 0 else None
+            if isinstance(boxed, (CompositeTensor, Tensor)):
+                return self._put_parts(boxed)
+            return Tensor(array)  # of strings, which stay here
         device = self._device(array.nbytes)
         tensor = Tensor(array)
         return tensor if device is None else to_device(tensor, device, self._line)

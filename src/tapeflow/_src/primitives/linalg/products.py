@@ -27,9 +27,8 @@ from tapeflow._src.primitives.sharing import MATRIX_ALONE, VECTOR_ALONE
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
-_SMALL = (
-    4096  # elements: `dot` is quicker to begin than `matmul`, and fills its result with zeros first
-)
+# Elements of a result. `dot` is quicker to begin than `matmul`, and fills its result with zeros first.
+_SMALL = 4096
 
 
 def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
@@ -42,9 +41,9 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
         b = b.T if b.ndim == 2 else b.swapaxes(-1, -2)
     if dtype.char in "fd":  # nothing more to check for float32 and float64
         if a.ndim == b.ndim == 2:
-            rows, columns = a.shape[0], b.shape[1]
-            size = rows * columns
-            alone = MATRIX_ALONE if rows > 1 and columns > 1 else VECTOR_ALONE
+            height, width = a.shape[0], b.shape[1]
+            size = height * width
+            alone = MATRIX_ALONE if height > 1 and width > 1 else VECTOR_ALONE
             if size < _SMALL and size * a.shape[1] < alone:
                 return a.dot(b)
         if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
