@@ -91,10 +91,18 @@ def arrows() -> list[Arrow]:
     return list(read_arrows())
 
 
+def statements(block: ast.AST) -> Iterator[ast.AST]:
+    """All statements of a block, those inside of others too."""
+    for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for node in getattr(block, field, ()):
+            yield node
+            yield from statements(node)
+
+
 def read_arrows() -> Iterator[Arrow]:
     for module, path in MODULES.items():
         file = str(path.relative_to(ROOT))
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in statements(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom):
                 assert not node.level, (
                     f"{file}:{node.lineno}: relative imports hide where they point"

@@ -42,6 +42,7 @@ RUN = [p for p in PAGES if p.parent.name == "docs" and not p.name.startswith("fr
 
 
 @pytest.mark.parametrize("page", [p for p in RUN if any(programs(p))], ids=name_of)
+@pytest.mark.sample(4)
 def test_what_is_in_python_runs(page):
     for program in programs(page):
         run(program)
@@ -63,6 +64,7 @@ def test_the_explanation_is_the_one_that_is_shown():
 
 
 @pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.sample(3)
 def test_tasks_give_what_they_promise(peer):
     """Our column. The peers' is run by `make differential`."""
     page = page_on(peer)

@@ -241,6 +241,7 @@ class TestRecompute:
     def test_without_a_tape(self):
         assert float(tf.recompute_grad(tf.sin)(tf.constant(0.0))) == 0.0
 
+    @pytest.mark.exhaustive
     def test_interruptions_leave_nothing_open(self):
         x, w = tf.Variable(2.0), tf.Variable(3.0)
         block = tf.recompute_grad(lambda x: tf.square(x) * w)

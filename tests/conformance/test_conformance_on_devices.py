@@ -117,7 +117,7 @@ def _tensors(value: Any) -> list[Any]:
     return [value] if is_one else []
 
 
-@pytest.mark.sample(120)
+@pytest.mark.sample(360)
 @pytest.mark.parametrize("key", list(CASES))
 def test_gives_the_same_there(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_helpers, "EAGERLY", True)

@@ -127,7 +127,7 @@ def test_a_position_beyond_the_end_is_refused():
         ),
     ],
 )
-@pytest.mark.sample(3)
+@pytest.mark.exhaustive
 def test_memory_stays_flat(pipeline):
     it = iter(pipeline())
 

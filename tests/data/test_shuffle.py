@@ -40,6 +40,7 @@ def test_an_element_is_drawn_from_the_next_ones(table, size):
 
 
 @both
+@pytest.mark.sample(2)
 def test_the_buffer_draws_evenly(table):
     """The first element is each of the first `size` equally often."""
     data = numbers(10, table).shuffle(4, seed=5).take(1).repeat(4000)

@@ -90,6 +90,7 @@ def test_prefetch_works_while_the_consumer_does():
     ],
 )
 @pytest.mark.parametrize("endless", [False, True])
+@pytest.mark.sample(4)
 def test_threads_end_when_the_iterator_is_dropped(transform, endless):
     data = transform(Dataset.range(1000).repeat() if endless else Dataset.range(1000))
     it = iter(data)
@@ -310,6 +311,7 @@ def test_prefetch_of_nothing():
 
 
 @pytest.mark.parametrize("calls", [2**62, 10**5])
+@pytest.mark.sample(2)
 def test_more_calls_at_once_than_there_can_be_threads(calls):
     data = tf.data.Dataset.range(5).map(lambda x: x + 1, num_parallel_calls=calls)
     assert [int(x) for x in data] == [1, 2, 3, 4, 5]
@@ -411,6 +413,7 @@ def test_threads_that_share_an_iterator_in_functions_get_each_element_once():
     ids=["prefetch", "parallel map", "both"],
 )
 @pytest.mark.parametrize("apart", [61, pytest.param(13, marks=pytest.mark.exhaustive)])
+@pytest.mark.sample(3)
 def test_an_interruption_of_the_consumer_stops_nobody(pipeline, apart):
     def read():
         return [x.numpy() for x in pipeline(Dataset.range(7))]

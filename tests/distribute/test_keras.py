@@ -22,6 +22,7 @@ QUICK = ("mlp_2", "cnn_2", "lstm_2", "transformer_2", "half_2", "clipped_2")
     "run",
     [r if r in QUICK else pytest.param(r, marks=MORE) for r in keras_runs.RUNS],
 )
+@pytest.mark.sample(6)
 def test_losses_of_tensorflow(run):
     found = keras_runs.losses(tf, run)
     wanted = RECORDED[run]
@@ -31,6 +32,7 @@ def test_losses_of_tensorflow(run):
         np.testing.assert_allclose(found[name], values, close, close, err_msg=name)
 
 
+@pytest.mark.exhaustive
 def test_fit_on_devices_is_one_program(four_devices):
     from tests.distribute import keras_models
     from tests.distribute.replica_functions import DEVICES, NOWHERE

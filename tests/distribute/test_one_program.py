@@ -30,6 +30,7 @@ def of_each(strategy, values):
 
 
 @pytest.mark.parametrize("replica", replica_functions.ALL)
+@pytest.mark.sample(5)
 def test_it_gives_what_replicas_in_step_give(four_devices, replica):
     found, step = traced(DEVICES[:3], replica)
     wanted, slow = traced(NOWHERE[:3], replica)

@@ -46,6 +46,7 @@ def adds_up(told, count):
     return len(texts) == 1 and " all-reduce(" in texts[0] and f"num_partitions={count}" in texts[0]
 
 
+@pytest.mark.exhaustive
 def test_two_processes_run_one_program(tmp_path):
     first, second = found(tmp_path, "short", 1)
     alone = together_worker.evidence(tf.distribute.MirroredStrategy(["CPU:0"]))

@@ -48,6 +48,7 @@ def check(v, *allowed):
 
 @pytest.mark.parametrize(("size", "every"), PLACES)
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.sample(4)
 def test_interrupted_at_every_line(strategy, change, size, every):
     with strategy.scope():
         v = tf.Variable(tf.zeros([size]))
@@ -64,6 +65,7 @@ def test_interrupted_at_every_line(strategy, change, size, every):
 
 
 @pytest.mark.parametrize("aggregation", ["MEAN", "SUM", "ONLY_FIRST_REPLICA"])
+@pytest.mark.sample(3)
 def test_what_replicas_assign_together(strategy, aggregation, monkeypatch):
     with strategy.scope():
         v = tf.Variable(tf.zeros([3]), aggregation=tf.VariableAggregation[aggregation])

@@ -116,6 +116,7 @@ READ_OF_COMPOSITES = {
 }
 
 
+@pytest.mark.exhaustive
 def test_two_workers_are_two_replicas(tmp_path, records):
     output = tmp_path / "found"
     found = results(launch("-n", 2, WORKER, "short", output, records), output)

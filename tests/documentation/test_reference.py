@@ -32,6 +32,7 @@ def pages(reference):
     return reference.pages()
 
 
+@pytest.mark.exhaustive
 def test_it_covers_every_exported_name(reference, pages):
     exports = importlib.import_module("exports")
     exported = {f"tf.{each.public}" for each in exports.exports()}

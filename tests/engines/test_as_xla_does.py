@@ -71,6 +71,7 @@ def outcome(function: Any, arguments: tuple[Any, ...]) -> str:
 
 
 @pytest.mark.parametrize(("call", "function", "arguments"), CALLS, ids=[c for c, _, _ in CALLS])
+@pytest.mark.sample(3)
 def test_the_table_is_true(call: str, function: Any, arguments: tuple[Any, ...]):
     eager = outcome(function, arguments)
     compiled = outcome(tf.function(function, jit_compile=True), arguments)

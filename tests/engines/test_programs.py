@@ -123,6 +123,7 @@ def test_infinities_in_products_are_no_reason_to_warn(recwarn: Any):
     assert not [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
 
 
+@pytest.mark.sample(3)
 def test_a_variable_may_change_while_a_program_still_reads_it():
     @tf.function
     def f(x):

@@ -58,7 +58,7 @@ def first_line(error: Exception) -> str:
 
 
 @pytest.mark.parametrize("name", list(REFUSED))
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 def test_what_eager_mode_refuses_is_refused(name: str, executor: str):
     row = REFUSED[name]
     variable = tf.Variable(tf.zeros([3]))
@@ -86,7 +86,7 @@ def test_what_eager_mode_refuses_is_refused(name: str, executor: str):
 
 
 @pytest.mark.parametrize("name", list(ANSWERED))
-@pytest.mark.sample(4)
+@pytest.mark.sample(16)
 def test_what_eager_mode_answers_is_answered_alike(name: str, executor: str):
     row = ANSWERED[name]
     function = tf.function(row.function)
@@ -184,6 +184,7 @@ def test_sizes_may_vary(executor: str):
         f(tf.ones([3, 2]), tf.constant([2, 4]))
 
 
+@pytest.mark.sample(3)
 def test_fit_refuses_an_unknown_word(executor: str):
     keras = pytest.importorskip("keras")
     if keras.backend.backend() != "tapeflow":

@@ -15,6 +15,7 @@ def example():
     return load("custom_optimizer")
 
 
+@pytest.mark.exhaustive
 def test_lion_is_that_of_keras_and_newton_is_fast(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["difference to Keras"] < 1e-6

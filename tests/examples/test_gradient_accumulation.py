@@ -12,6 +12,7 @@ def example():
     return load("gradient_accumulation")
 
 
+@pytest.mark.exhaustive
 def test_accumulation_equals_the_large_batch(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["difference of gradients"] < 1e-6

@@ -13,6 +13,7 @@ def example():
     return load("gradient_clipping")
 
 
+@pytest.mark.exhaustive
 def test_only_the_clipped_network_learns(example, tmp_path):
     figures = example.main(tmp_path, quick=True)
     assert figures["error"] < 0.6 * figures["error of the mean"]

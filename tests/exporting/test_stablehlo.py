@@ -12,6 +12,7 @@ jax = pytest.importorskip("jax")
 
 
 @pytest.mark.parametrize("name", models.MODELS)
+@pytest.mark.sample(4)
 def test_a_model_is_a_program(name):
     model = models.compiled(name, tf.keras)
     x, _ = models.batch(name)

@@ -125,7 +125,7 @@ def traced(f: Callable[..., Any], jit_compile: bool | None = False, **options: A
 
 @pytest.mark.parametrize("derivative", DERIVATIVES)
 @pytest.mark.parametrize("f", FUNCTIONS)
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 def test_inside_and_outside(f: Callable[..., Any], derivative: Callable[..., Any]):
     expected = derivative(f, X)
     np.testing.assert_allclose(derivative(traced(f), X), expected, 1e-9)
@@ -136,6 +136,7 @@ def test_inside_and_outside(f: Callable[..., Any], derivative: Callable[..., Any
 
 @pytest.mark.parametrize("derivative", DERIVATIVES)
 @pytest.mark.parametrize("f", [counted, until_large, branch_in_loop, scanned, branch])
+@pytest.mark.sample(10)
 def test_unknown_sizes(f: Callable[..., Any], derivative: Callable[..., Any]):
     spec = tf.TensorSpec([None], tf.float64)
     concrete = traced(lambda x: derivative(f, x)).get_concrete_function(spec)
@@ -235,6 +236,7 @@ def by_map(row: Callable[..., Any], numbers: Any) -> Any:
 
 @pytest.mark.parametrize("each", [by_map, tf.vectorized_map])
 @pytest.mark.parametrize("f", [lambda x: x**3 * x[0], branch])
+@pytest.mark.sample(4)
 def test_a_hessian_by_forward_over_backward(f: Callable[..., Any], each: Callable[..., Any]):
     with tf.GradientTape() as tape:
         tape.watch(X)

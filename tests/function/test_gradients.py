@@ -528,6 +528,7 @@ def test_the_forward_pass_keeps_the_activations_and_nothing_more():
     assert sorted(v.shape for v in kept) == [(16, 3), (16, 8)]
 
 
+@pytest.mark.exhaustive
 def test_calls_do_not_leak():
     v = tf.Variable(tf.ones([1000]))
     f = tf.function(lambda x: tf.reduce_sum(tf.tanh(x * v)), jit_compile=False)

@@ -50,6 +50,7 @@ CHOICES = {
 
 @pytest.mark.parametrize("jit_compile", EXECUTORS)
 @pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.sample(3)
 def test_sizes_are_computed_when_the_function_runs(name: str, jit_compile: bool):
     concrete = function(CHOICES[name], jit_compile).get_concrete_function(MATRIX)
     for shape in ([7, 4], [4, 7], [1, 1], [5, 5]):
@@ -151,6 +152,7 @@ TALL, WIDE, SQUARE = random(5, 3), random(3, 5), random(4, 4)
 
 @pytest.mark.parametrize("derivative", [slope, curvature])
 @pytest.mark.parametrize("order", [(TALL, WIDE, SQUARE), (SQUARE, TALL, WIDE)])
+@pytest.mark.sample(4)
 def test_a_backward_pass_is_traced_for_the_sizes_of_the_call(derivative: Any, order: Any):
     signed = function(triangles, input_signature=[DOUBLES])
     concrete = function(triangles).get_concrete_function(DOUBLES)
@@ -210,6 +212,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("jit_compile", EXECUTORS)
 @pytest.mark.parametrize("name", FITTING)
+@pytest.mark.sample(3)
 def test_what_may_fit_is_accepted(name: str, jit_compile: bool):
     python, shapes, *calls = FITTING[name]
 

@@ -52,17 +52,20 @@ def traced(seed: int, jit_compile: bool | None, steps: int = 3) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.sample(2)
 def test_on_numpy(seed: int):
     assert_as_eager(traced(seed, False).get_concrete_function(SPEC), seed)
 
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=XLA) for s in range(100, 104)])
+@pytest.mark.sample(4)
 def test_on_xla(seed: int):
     concrete = traced(seed, True, steps=2).get_concrete_function(SPEC)
     assert_as_eager(concrete, seed, steps=2, shapes=SHAPES[:3])
 
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=XLA) for s in range(200, 203)])
+@pytest.mark.sample(3)
 def test_on_the_hybrid(seed: int, monkeypatch: pytest.MonkeyPatch):
     run_all_on(monkeypatch, "hybrid")
     concrete = traced(seed, True, steps=2).get_concrete_function(SPEC)

@@ -215,6 +215,7 @@ class TestWhileAnotherThreadTraces:
         np.testing.assert_array_equal(v, [1.0, 2.0])
 
 
+@pytest.mark.sample(3)
 def test_many_threads_trace_and_train_at_once(program):
     v = tf.Variable(np.zeros(8, np.float32))
 

@@ -37,6 +37,7 @@ FAILURES = {
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("kind", FAILURES)
 @pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.sample(2)
 def test_a_failure_loses_nothing(kind, first, program):
     v = tf.Variable(np.zeros([SIZE, SIZE], np.float32))
 
@@ -234,6 +235,7 @@ class TestMemory:
     """A trace keeps no value of a variable alive."""
 
     @pytest.mark.parametrize("argument", [True, False])
+    @pytest.mark.sample(2)
     def test_values_at_the_time_of_the_trace(self, argument):
         v = tf.Variable(np.zeros(10, np.float32))
         first = weakref.ref(v._value)

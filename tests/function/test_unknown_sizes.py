@@ -494,7 +494,7 @@ def solved(x):
 
 @pytest.mark.parametrize("jit_compile", EXECUTORS)
 @pytest.mark.parametrize("idiom", [pytest.param(i, id=i.function.__name__) for i in IDIOMS])
-@pytest.mark.sample(5)
+@pytest.mark.sample(16)
 def test_idiom(idiom: Idiom, jit_compile: bool):
     def python(*xs: Any) -> list[Any]:
         return with_gradients(idiom.function, *xs)

@@ -281,6 +281,7 @@ KINDS = ["state", "old", "new", "new", "shared", "own", "window", "number", "kep
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.sample(2)
 def test_random_loops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rolling_module, "_COPY", 0)  # also those that do not pay
     monkeypatch.setattr(rolling_module, "_LEAST", 4)

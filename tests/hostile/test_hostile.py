@@ -32,6 +32,7 @@ def _path(monkeypatch):
 @pytest.mark.parametrize(
     ("engine", "seed", "count"), [("eager", 101, 250), ("numpy", 102, 60), ("xla", 103, 20)]
 )
+@pytest.mark.sample(3)
 def test_calls_are_answered(engine, seed, count):
     if engine == "xla":
         pytest.importorskip("jax")

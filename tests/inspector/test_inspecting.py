@@ -93,6 +93,7 @@ class TestAStep:
         assert tanh["keeps"] == ["y"]
         assert "y * y" in tanh["formula"]
 
+    @pytest.mark.exhaustive
     def test_norms_of_gradients(self, network):
         expected = [float(tf.norm(g)) for g in tapeflow_gradients(network)]
         page = tapeflow.inspect(network.step, network.x, network.y)
@@ -148,13 +149,14 @@ class TestMemory:
         assert [a[:1] + a[2:] for a in data["arrays"]] == [[0, 4000], [2, 4000]]
         assert peak_of(data) == 8000
 
-    @pytest.mark.sample(3)
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("kind", ["attention", "dense", "convolution"])
     def test_the_peak_is_that_of_the_process(self, kind):
         step, arguments = STEPS[kind]()
         data = tapeflow.inspect(step, *arguments).data
         assert peak_of(data) == pytest.approx(process_peak(step, *arguments), rel=0.1)
 
+    @pytest.mark.exhaustive
     def test_the_update_of_an_optimizer_writes_where_variables_are(self):
         keras = pytest.importorskip("keras", reason="Keras is not installed") and tf.keras
         weights = [tf.Variable(tf.ones([160, 160])) for _ in range(16)]
@@ -172,6 +174,7 @@ class TestMemory:
         data = tapeflow.inspect(step, x).data
         assert peak_of(data) == pytest.approx(process_peak(step, x), rel=0.1)
 
+    @pytest.mark.exhaustive
     def test_the_peak_of_a_program(self, monkeypatch):
         monkeypatch.setattr(choice, "ENGINES", [NumpyEngine()])
         step, arguments = attention()
@@ -399,6 +402,7 @@ class TestAdvice:
         assert "1 infinity" in first["text"]
         assert page.data["steps"][first["step"]]["name"] == "log"
 
+    @pytest.mark.exhaustive
     def test_recomputing(self):
         w = tf.Variable(tf.ones([1000]))
 
@@ -413,6 +417,7 @@ class TestAdvice:
         assert "around first would lower the peak" in texts[0]
         assert not any("around last" in text for text in texts)  # it is computed again at once
 
+    @pytest.mark.exhaustive
     def test_loops_that_are_unrolled(self):
         @tf.function
         def f(x):

@@ -49,6 +49,7 @@ def network(kind):
 
 
 @pytest.mark.parametrize("kind", ["attention", "convolution"])
+@pytest.mark.exhaustive
 def test_what_it_saves_is_what_was_said(kind):
     block, weights, x = network(kind)
 
@@ -76,7 +77,7 @@ def test_what_it_saves_is_what_was_said(kind):
     assert said["block_3"] < 0
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [0, 1])
 def test_dense_blocks(number):
     rng = np.random.default_rng(0)

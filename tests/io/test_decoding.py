@@ -103,6 +103,7 @@ def test_the_frames_of_an_animation_are_there_once():
         (lambda: gzip.compress(bytes(2**28), 1), "tf.io.decode_compressed(contents, 'GZIP')"),
     ],
 )
+@pytest.mark.sample(4)
 def test_what_does_not_fit_is_refused(contents_of, call):
     assert limited(contents_of(), 64, call) == "ResourceExhaustedError"
 

@@ -13,6 +13,7 @@ from tests.keras import crash_nursery
     ("kills", "wanted"), [(5, 2), pytest.param(40, 20, marks=pytest.mark.exhaustive)]
 )
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked on Windows")
+@pytest.mark.exhaustive
 def test_a_process_killed_at_any_moment_leaves_files_that_can_be_read(tmp_path, kills, wanted):
     run = subprocess.run(
         [sys.executable, crash_nursery.__file__, str(tmp_path), str(kills)],

@@ -40,7 +40,7 @@ def expected():
     return history, model.evaluate(X, Y, batch_size=16, verbose=0), model.predict(X, verbose=0)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("scope", ["CPU:1", None])
 @pytest.mark.parametrize(
     "options", [{}, {"run_eagerly": True}, {"jit_compile": True}, {"steps_per_execution": 2}]
@@ -98,6 +98,7 @@ def test_the_next_batch_is_read_before_anybody_waits_for_the_last():
     assert events == ["read 0", "read 1", "end 0", "read 2", "end 1", "end 2"]
 
 
+@pytest.mark.exhaustive
 def test_no_more_is_read_than_the_steps_of_the_epoch():
     events = []
     model = classifier()
@@ -138,6 +139,7 @@ def test_datasets():
     np.testing.assert_allclose(weighted[0], weighted[1], rtol=1e-5)
 
 
+@pytest.mark.exhaustive
 def test_errors_of_the_data_come_when_their_batch_is_due():
     events = []
 
@@ -153,6 +155,7 @@ def test_errors_of_the_data_come_when_their_batch_is_due():
     assert events == ["end 0", "end 1"]
 
 
+@pytest.mark.exhaustive
 def test_data_that_ends_early_warns_as_before():
     model = classifier()
     with pytest.warns(UserWarning, match="ran out of data"):
@@ -173,6 +176,7 @@ def test_arrays_may_change_while_they_are_on_their_way():
     ).all()
 
 
+@pytest.mark.exhaustive
 def test_what_keras_has_picked_for_a_batch_is_not_copied_again(monkeypatch):
     from tapeflow._src.keras.backend import data
 

@@ -95,6 +95,7 @@ def parts(v):
 
 
 @pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.sample(4)
 def test_data_parallel_is_the_same_training(expected, count):
     found = trained(data_parallel(count))
     same(found, expected[16])
@@ -109,6 +110,7 @@ def test_batches_that_do_not_divide_are_computed_exactly(expected):
     same(trained(model_parallel(), 13), expected[13])
 
 
+@pytest.mark.exhaustive
 def test_model_parallel_is_the_same_training_and_slots_lie_as_weights_do(expected):
     found = trained(model_parallel())
     same(found, expected[16])
@@ -151,6 +153,7 @@ def is_spread(model, batch, count):
 
 
 @pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.exhaustive
 def test_it_is_computed_by_all_devices(count):
     with data_parallel(count).scope():
         model = classifier()
@@ -228,6 +231,7 @@ def test_a_loop_of_ones_own(expected):
     np.testing.assert_allclose(run(data_parallel(4)), run(None), rtol=1e-5)
 
 
+@pytest.mark.exhaustive
 def test_layouts_of_outputs_and_gradients_through_them():
     with model_parallel(outputs=("batch", "model")).scope():
         model = classifier()

@@ -41,6 +41,7 @@ def test_a_layout_without_a_mesh():
         _ = keras.distribution.TensorLayout(["batch"]).backend_layout
 
 
+@pytest.mark.exhaustive
 def test_compiled_functions_compute_on_several_devices():
     script = """
 import tapeflow as tf, tapeflow._src.keras.hook, keras, numpy as np

@@ -53,6 +53,7 @@ def test_nothing_has_to_be_set(plain):
     assert plain["backend"] == "tapeflow"
 
 
+@pytest.mark.exhaustive
 def test_keras_alone_is_told_by_the_variable():
     # What the .pth file of an installation does at the start.
     start = (SOURCES / "tapeflow_keras.pth").read_text()
@@ -99,11 +100,13 @@ def test_modules_below_can_be_imported(statement):
     assert printed(code) == "True"
 
 
+@pytest.mark.exhaustive
 def test_a_module_that_is_not_there():
     error = run("import tapeflow.keras.nothing").stderr
     assert "ModuleNotFoundError: Keras has no tf.keras.nothing" in error
 
 
+@pytest.mark.exhaustive
 def test_scripts_written_for_tensorflow(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -122,7 +125,7 @@ def test_scripts_written_for_tensorflow(tmp_path):
     reason="TensorFlow is installed, so that its name means TensorFlow",
 )
 @pytest.mark.parametrize("use", ["import keras", "keras = tf.keras"])
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 def test_where_there_is_no_tensorflow_its_name_means_tapeflow(use):
     code = f"import tapeflow as tf; {use}; print(keras.config.backend())"
     assert printed(code, KERAS_BACKEND="tensorflow") == "tapeflow"
@@ -182,6 +185,7 @@ for name in hook._loaders:
 """
 
 
+@pytest.mark.exhaustive
 def test_all_modules_that_are_changed_are_as_expected(tmp_path):
     finished = run(CHANGED, KERAS_HOME=str(tmp_path))
     assert finished.returncode == 0, finished.stderr

@@ -173,6 +173,7 @@ def traced(f: Callable[..., Any], arrays: list[np.ndarray], **options: Any) -> A
 
 
 @pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.sample(4)
 def test_sizes_may_be_unknown(name: str):
     f, *arrays = EVERYTHING[name]
     unknown = [tf.TensorSpec([None] * x.ndim, x.dtype) for x in arrays]
@@ -183,7 +184,7 @@ def test_sizes_may_be_unknown(name: str):
     "name",
     sorted(EVERYTHING.keys() - {"nonzero", "unique", "unique rows", "unique, so many", "bincount"}),
 )
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 def test_compiled(name: str):
     pytest.importorskip("jax")
     f, *arrays = EVERYTHING[name]

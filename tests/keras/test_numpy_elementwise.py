@@ -133,6 +133,7 @@ WITH_UNKNOWN_SIZES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 @pytest.mark.parametrize("jit", [False, True], ids=["numpy", "xla"])
 @pytest.mark.parametrize("name", WITH_UNKNOWN_SIZES)
+@pytest.mark.sample(4)
 def test_unknown_sizes(name: str, jit: bool) -> None:
     if jit:
         pytest.importorskip("jax")

@@ -162,6 +162,7 @@ class TestWaysToRun:
         ],
         ids=str,
     )
+    @pytest.mark.sample(3)
     def test_all_give_the_same(self, options):
         if options.get("jit_compile"):
             pytest.importorskip("jax", reason="XLA comes with jax")

@@ -83,7 +83,7 @@ def check_values(name: str, rows: list[Sample]) -> None:
             assert_same(name, sample, found, known)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", list(TABLE))
 def test_values(name: str):
     check_values(name, SAMPLES[name][:1])
@@ -170,7 +170,7 @@ for case in CASES:
         DIFFERENTIABLE.setdefault(case.values[0].name, case.values[1])
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("name", [name for name in DIFFERENTIABLE if name not in UNSIGNED])
 def test_derivatives(name: str):
     primitive, sample = TABLE[name], DIFFERENTIABLE[name]

@@ -406,6 +406,7 @@ def test_a_model_that_is_saved_and_loaded_as_it_is(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.sample(4)
 def test_random_changes_end_in_a_result_or_in_an_error_that_is_documented(name, tmp_path):
     """Never in code that runs, in another exception, or in memory without bound. Loops are traced, and not run."""
     arrays, description = mutations.read(_saved(name, tmp_path))

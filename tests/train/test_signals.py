@@ -48,6 +48,7 @@ def training(tmp_path):
 @pytest.mark.parametrize(
     ("name", "stride"), [("step", 7), ("compiled", 3), ("traced_anew", 211)], ids=str
 )
+@pytest.mark.sample(3)
 def test_a_handler_saves_at_any_line(training, name, stride):
     action = getattr(training, name)
     start = training.w.numpy()

@@ -91,7 +91,7 @@ OPS = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", OPS)
 def test_an_op_stays_with_its_input(name):
     value, op = OPS[name]

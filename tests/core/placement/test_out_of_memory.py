@@ -74,6 +74,7 @@ def test_a_kernel_of_numpys_that_finds_no_memory(held):
 
 
 @pytest.mark.parametrize("jit_compile", [None, True, False])
+@pytest.mark.sample(3)
 def test_functions_and_their_variables(held, jit_compile):
     _, v, _ = held
 

@@ -65,6 +65,7 @@ def test_arrays_of_tensors():
 # Derivatives.
 
 
+@pytest.mark.exhaustive
 def test_derivatives_copy_nothing():
     x = on("CPU:1")
     again = tf.recompute_grad(lambda a: tf.nn.softmax(a @ a))

@@ -40,7 +40,7 @@ def same(found, known):
         np.testing.assert_array_equal(found, known)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", DRAWS)
 def test_a_seed_gives_the_same_everywhere(name):
     draw = DRAWS[name]
@@ -54,6 +54,7 @@ def test_a_seed_gives_the_same_everywhere(name):
         same(y, value)
 
 
+@pytest.mark.exhaustive
 def test_generators():
     def drawn():
         generator = tf.random.Generator.from_seed(7)
@@ -88,6 +89,7 @@ def test_drawing_copies_nothing():
     assert copies.count == 0, str(copies)
 
 
+@pytest.mark.exhaustive
 def test_what_is_drawn_for_a_tensor_is_drawn_beside_it():
     x = on("CPU:1", np.ones((4, 3), np.float32))
     with tf.transfers() as copies:

@@ -88,6 +88,7 @@ def test_embeddings_copy_nothing(name):
     assert float(loss) < float(first)
 
 
+@pytest.mark.exhaustive
 def test_fit_evaluate_and_predict():
     def trained():
         model = tf.keras.Sequential([layers()[0], tf.keras.layers.Dense(2)])

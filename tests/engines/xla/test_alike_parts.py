@@ -73,6 +73,7 @@ def trained(compiled: bool, steps: int = 3) -> list[np.ndarray]:
     return [*losses, *(v.numpy() for v in (*weights, *biases, *moments))]
 
 
+@pytest.mark.sample(2)
 def test_training_is_the_same_with_few_programs(calls: dict[str, int]) -> None:
     for found, expected in zip(trained(True), trained(False), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)

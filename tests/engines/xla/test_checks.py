@@ -164,7 +164,7 @@ def checked(name: str, samples: list[Sample]) -> Any:
 
 
 @pytest.mark.parametrize("name", list(CHECKS))
-@pytest.mark.sample(4)
+@pytest.mark.sample(12)
 def test_check_finds_what_the_kernel_refuses(name: str):
     samples = rows_of(name)
     program = checked(name, samples)

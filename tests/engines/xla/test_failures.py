@@ -24,7 +24,7 @@ SOURCES = Path(__file__).resolve().parents[3] / "src"
     [("[2**62, 4]", "InvalidArgumentError"), ("[2**61, 2]", "ResourceExhaustedError")],
 )
 @pytest.mark.parametrize("op", ["broadcast_to", "tile"])
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 def test_a_size_that_cannot_be_counted(op, shape, error):
     code = f"""
 import tapeflow as tf

@@ -116,7 +116,7 @@ def rows_of(name: str) -> list[Sample]:
 
 
 # In the ordinary part tests/proofs/test_in_function.py compiles every second primitive, and this one only some.
-@pytest.mark.sample(24)
+@pytest.mark.sample(90)
 @pytest.mark.parametrize("name", [name for name in TABLE if name in LOWERINGS])
 def test_lowering_agrees_with_the_kernel(name: str):
     rows = rows_of(name)
@@ -215,6 +215,7 @@ def test_lowering_agrees_at_the_edges(name: str):
 @pytest.mark.parametrize(
     "name", ["sqrt", "rsqrt", "log", "asin", "acos", "acosh", "asinh", "atanh"]
 )
+@pytest.mark.sample(4)
 def test_the_sign_of_a_zero_says_on_which_side_of_a_branch_cut_a_number_lies(name: str):
     zeros, numbers = (0.0, -0.0), (-2.0, -0.5, 0.5, 2.0)
     x = np.array([each for a in numbers for b in zeros for each in (complex(a, b), complex(b, a))])

@@ -76,6 +76,7 @@ OPS = {
 
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("how", ["eager", "function", "gradient"])
+@pytest.mark.sample(4)
 def test_the_same_values(mesh, op, how):
     f = OPS[op]
     x, host = laid_out(X, mesh, "batch"), tf.constant(X)

@@ -54,6 +54,7 @@ def test_as_it_is(name, number):
 
 
 @pytest.mark.parametrize(("name", "number"), CASES)
+@pytest.mark.sample(2)
 def test_converted_on_values(name, number):
     check(name, number, convert)
 

@@ -65,6 +65,7 @@ def test_there_and_back_is_what_it_is_without_passes(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
+@pytest.mark.sample(5)
 def test_there_and_back_on_xla(dtype):
     pytest.importorskip("jax")
     others = DTYPES if dtype.is_integer or dtype.is_bool else [*FLOATS, *COMPLEX]

@@ -40,6 +40,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", LARGE)
+@pytest.mark.sample(4)
 def test_more_than_any_memory(name):
     with pytest.raises(tf.errors.ResourceExhaustedError, match="no memory"):
         LARGE[name](2**48)  # more than there are addresses

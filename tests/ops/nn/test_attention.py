@@ -81,6 +81,7 @@ EMPTY = {
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("jit", [None, True])
 @pytest.mark.parametrize("sizes", EMPTY.values(), ids=EMPTY)
+@pytest.mark.sample(4)
 def test_empty_arrays(sizes, jit, dtype):
     batch, queries, keys, width, out = sizes
     shapes = [(batch, queries, width), (batch, keys, width), (batch, keys, out), (queries, keys)]

@@ -34,6 +34,7 @@ def test_up_to_the_last_places(name):
 
 
 @pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.sample(2)
 def test_ops_of_functions_count_themselves_on_every_engine(jit_compile):
     if jit_compile:
         pytest.importorskip("jax")
@@ -57,5 +58,6 @@ def test_compiled_numbers_are_those_of_the_eager_call(name):
 
 
 @pytest.mark.parametrize("name", CURVES)
+@pytest.mark.exhaustive
 def test_a_model_follows_the_loss_of_tensorflow(name):
     np.testing.assert_allclose(CURVES[name](tf), EXPECTED[name], atol=1e-4)
