@@ -42,7 +42,7 @@ RUN = [p for p in PAGES if p.parent.name == "docs" and not p.name.startswith("fr
 
 
 @pytest.mark.parametrize("page", [p for p in RUN if any(programs(p))], ids=name_of)
-@pytest.mark.sample(4)
+@pytest.mark.sample(7)
 def test_what_is_in_python_runs(page):
     for program in programs(page):
         run(program)

@@ -47,7 +47,7 @@ COMPILED_LATER = [key for i, key in enumerate(EVERYWHERE) if i % 4]
 
 
 @pytest.mark.parametrize("key", list(CASES))
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 def test_gives_what_tensorflow_gives(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if key in COMPILED_LATER:
         monkeypatch.setattr(case_helpers, "COMPILES", False)

@@ -59,6 +59,7 @@ def test_exclusions_are_still_needed():
 
 
 @pytest.mark.parametrize("label", CATALOGUE)
+@pytest.mark.sample(4)
 def test_drawn_calls_run_and_repeat(label):
     entry = CATALOGUE[label]
     calls = [entry.draw(7, number, bad=0.0) for number in range(4)]

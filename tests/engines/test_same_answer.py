@@ -86,7 +86,7 @@ def test_what_eager_mode_refuses_is_refused(name: str, executor: str):
 
 
 @pytest.mark.parametrize("name", list(ANSWERED))
-@pytest.mark.sample(16)
+@pytest.mark.sample(32)
 def test_what_eager_mode_answers_is_answered_alike(name: str, executor: str):
     row = ANSWERED[name]
     function = tf.function(row.function)

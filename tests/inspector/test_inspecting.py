@@ -116,6 +116,7 @@ class TestAStep:
         tapeflow.inspect(network.step, network.x, network.y)
         np.testing.assert_array_equal(network.w1.numpy(), before)
 
+    @pytest.mark.exhaustive
     def test_updates_are_told_apart(self, network):
         page = tapeflow.inspect(network.step, network.x, network.y)
         names = [s["name"] for s in page.data["steps"] if s.get("phase") == "update"]
@@ -238,6 +239,7 @@ STEPS = {"dense": dense, "convolution": convolution, "attention": attention}
 
 
 class TestWhatIsInspected:
+    @pytest.mark.exhaustive
     def test_a_function_that_takes_no_gradient(self, network):
         page = tapeflow.inspect(network.loss, network.x, network.y)
         assert [g["name"] for g in page.data["gradients"]] == ["w1", "w2"]
@@ -427,6 +429,7 @@ class TestAdvice:
 
         assert any("sin 60 times" in t and "tf.range" in t for t in self.texts(f, tf.ones([2])))
 
+    @pytest.mark.exhaustive
     def test_traces(self):
         f = tf.function(lambda x, n: x * n)
         for n in range(6):

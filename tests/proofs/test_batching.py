@@ -91,7 +91,7 @@ def test_batch_agrees_with_a_loop(primitive: Primitive, sample: Sample, batched:
 
 
 @for_each_row(c for c in CASES if sources(*c.values))
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 def test_vectorised_jacobian_agrees_with_a_loop(primitive: Primitive, sample: Sample):
     inputs = tensors(sample.inputs)
     watched = [inputs[i] for i in sources(primitive, sample)]
@@ -113,7 +113,7 @@ def test_vectorised_jacobian_agrees_with_a_loop(primitive: Primitive, sample: Sa
     for c in CASES
     if sources(*c.values) and c.values[0].name not in ("distinct", "nonzero", "unique")
 )
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 def test_gradients_of_a_batch_agree_with_those_of_a_loop(primitive: Primitive, sample: Sample):
     """A tape inside the batch follows examples, and one outside follows full tensors."""
     positions = sources(primitive, sample)

@@ -170,7 +170,7 @@ for case in CASES:
         DIFFERENTIABLE.setdefault(case.values[0].name, case.values[1])
 
 
-@pytest.mark.sample(40)
+@pytest.mark.sample(80)
 @pytest.mark.parametrize("name", [name for name in DIFFERENTIABLE if name not in UNSIGNED])
 def test_derivatives(name: str):
     primitive, sample = TABLE[name], DIFFERENTIABLE[name]

@@ -174,7 +174,7 @@ SIZED = [name for name in TABLE if any(map(has_sizes, ROWS[name]))]
 
 @pytest.mark.parametrize("first_only", [False, True], ids=["all", "first"])
 @pytest.mark.parametrize("name", SIZED)
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 def test_one_trace_for_all_sizes(name: str, first_only: bool):
     found = traced_again(name, first_only)
     assert not found or name in EXPECTED_RETRACES, f"{name} was traced again"

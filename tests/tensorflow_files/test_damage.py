@@ -124,7 +124,7 @@ def test_an_index_that_somebody_made_up_is_refused_or_read(recorded, name, group
     attempts(group, Path(f"{prefix}.index"), use, resealed)
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(32)
 @pytest.mark.parametrize("group", range(EACH // AT_ONCE))
 @pytest.mark.parametrize("name", ["program", "mlp"])
 def test_an_altered_saved_model_is_refused_or_run(recorded, name, group):

@@ -16,7 +16,7 @@ FILES = {"safetensors": ["safetensors"], "tensorflow": ["index", "data-00000-of-
     ("kills", "wanted"), [(20, 2), pytest.param(200, 10, marks=pytest.mark.exhaustive)]
 )
 @pytest.mark.parametrize("file_format", FILES)
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 def test_a_process_killed_at_any_moment_leaves_the_latest_checkpoint_whole(
     tmp_path, file_format, kills, wanted
 ):

@@ -79,6 +79,8 @@ class Feed:
                 return
             self.begun = True
         for _ in range(count):
+            if self.workers and (self.ended or self.is_over()):  # nothing is left for more of them
+                return
             # As daemons: a generator that never yields must not keep the interpreter from exiting.
             worker = threading.Thread(
                 target=work, args=(self, *args), name="tapeflow-data", daemon=True
