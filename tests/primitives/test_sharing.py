@@ -116,36 +116,35 @@ class TestContention:
     def test_products_that_take_too_long_are_left_to_one_thread_for_a_while(self, clock):
         found = sharing.Contention()
 
-        def taking(seconds):
+        def take(seconds):
+            start = found.start()
+            assert start
             clock[0] += seconds
-            return "done"
+            found.took(start, 10**6)
 
-        assert found.over()
-        assert found.watched(10**6, taking, 0.001) == "done"
-        assert found.over()
+        take(0.001)
+        assert found.start()
         pauses = []
-        for _ in range(10):
-            found.watched(10**6, taking, 0.016)
-            assert not found.over()
-            start = clock[0]
-            while not found.over():
+        for _ in range(12):
+            take(0.016)
+            assert not found.start()
+            end = clock[0]
+            while not found.start():
                 clock[0] += 0.001
-            pauses.append(clock[0] - start)
+            pauses.append(clock[0] - end)
         assert pauses[0] < 0.03
         assert 1.9 < pauses[-1] < 2.1
-        for _ in range(64):
-            found.watched(10**6, taking, 0.001)
-        found.watched(10**6, taking, 0.016)
+        for _ in range(100):
+            take(0.0005)
+        take(0.016)
         assert found.until - clock[0] < 0.03
 
     def test_a_large_product_may_take_its_time(self, clock):
         found = sharing.Contention()
-
-        def taking(seconds):
-            clock[0] += seconds
-
-        found.watched(10**9, taking, 3.0)
-        assert found.over()
+        start = found.start()
+        clock[0] += 3.0
+        found.took(start, 10**9)
+        assert found.start()
 
     def test_other_libraries_are_compared_with_their_best(self, clock):
         found = sharing.Contention()
@@ -166,7 +165,7 @@ class TestContention:
 
     def test_determinism_leaves_no_choice(self, clock, monkeypatch):
         monkeypatch.setattr(sharing.settings, "deterministic", True)
-        assert not sharing.Contention().over()
+        assert not sharing.Contention().start()
 
     def test_both_ways_give_the_product(self, monkeypatch):
         a, b = values(300, 200), values(200, 100)

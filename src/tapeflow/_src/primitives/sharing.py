@@ -33,33 +33,35 @@ MEMORY = 16
 _SHARED = 2**24  # takes several times as long as waking a thread
 _PART = 2**23
 _ELEMENTS = 2**18  # for a thread
+_SOON = 0.001  # seconds: less is never a sign of neighbours
 
 
 class Contention:
     """Whether BLAS's threads find processors: what is known from the time that products have taken."""
 
-    SHORTEST, LONGEST = 0.02, 2.0  # seconds
+    SHORTEST, LONGEST = 0.005, 2.0  # seconds
+    ENOUGH = 64  # products that were quick, so that the next one that is not is the first of its kind
 
     def __init__(self) -> None:
         self.until = 0.0  # when BLAS's threads may be tried again
         self.pause = self.SHORTEST
         self.good = 0  # how many products in a row were as quick as they should be
 
-    def over(self) -> bool:
-        """Whether BLAS's threads may be used now."""
-        return perf_counter() >= self.until and not settings.deterministic
+    def start(self) -> float:
+        """The time, if BLAS's threads may be used now; else 0. What they have done is told to `took`."""
+        now = perf_counter()
+        return now if now >= self.until and not settings.deterministic else 0.0
+
+    def took(self, start: float, work: int) -> None:
+        """Learns from the time that so many multiplications have taken until now, with BLAS's threads."""
+        end = perf_counter()
+        seconds = end - start
+        if seconds >= _SOON or self.good < self.ENOUGH:  # else there is nothing to learn
+            self._learn(seconds < _SOON or seconds < _SOON + 4 * work * _time_of_one(), end)
 
     def crowded(self) -> bool:
         """Whether threads of other libraries are better left alone for now."""
         return perf_counter() < self.until and not settings.deterministic
-
-    def watched(self, work: int, compute: Callable[..., Any], *args: Any) -> Any:
-        """Calls a function that leaves work to BLAS's threads, and learns from the time it takes."""
-        start = perf_counter()
-        result = compute(*args)
-        end = perf_counter()
-        self._learn(end - start < 0.001 + 4 * work * _time_of_one(), end)
-        return result
 
     def compared(self, compute: MethodType, *args: Any) -> Any:
         """The same for a method of another library's, whose time is compared with the best it has taken so far."""
@@ -77,7 +79,7 @@ class Contention:
     def _learn(self, quick: bool, end: float) -> None:
         if quick:
             self.good += 1
-            if self.good == 64:
+            if self.good == self.ENOUGH:
                 self.pause = self.SHORTEST
         else:
             self.good = 0
@@ -110,8 +112,9 @@ def shared_out(task: Callable[[int, int], Any], size: int, work: int, multiple: 
       work: the multiplications in all of it.
       multiple: ranges begin at multiples of this.
     """
-    if contention.over():
-        contention.watched(work, task, 0, size)
+    if start := contention.start():
+        task(0, size)
+        contention.took(start, work)
         return
     with one_blas_thread() as allowed:
         if work >= _SHARED:

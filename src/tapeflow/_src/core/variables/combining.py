@@ -24,13 +24,17 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
     operand = variable._operand(op, delta)
     array = operand._array
     run, active = context.dispatch
-    if active or array.nbytes >= _WORTH_REUSING or array.dtype is _OF_STRINGS:
+    if active or operand.__class__ is not Tensor or array.dtype is _OF_STRINGS:
         _combine_at_length(variable, op, ufunc, operand, delta)
         return
     while True:
         value = variable._value
-        if value.__class__ is not Tensor or operand.__class__ is not Tensor:
+        if value.__class__ is not Tensor:
             _combine_at_length(variable, op, ufunc, operand, delta)
+            return
+        if array.nbytes >= _WORTH_REUSING:
+            del value  # so that the variable alone has it
+            steps.combine(variable, ufunc, array)
             return
         try:
             new = Tensor(run(ufunc, value._array, array))

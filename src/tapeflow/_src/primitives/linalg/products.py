@@ -44,8 +44,8 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
             height, width = a.shape[0], b.shape[1]
             size = height * width
             alone = MATRIX_ALONE if height > 1 and width > 1 else VECTOR_ALONE
-            if size < _SMALL and size * a.shape[1] < alone:
-                return a.dot(b)
+            if size * a.shape[1] < alone:
+                return a.dot(b) if size < _SMALL else np.matmul(a, b)
         if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
             # One product, not one for each matrix.
             rows = product(a.reshape(-1, a.shape[-1]), b)

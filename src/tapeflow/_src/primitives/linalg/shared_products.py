@@ -27,8 +27,10 @@ def product(a: Any, b: Any, out: Any = None) -> Any:
         return np.matmul(a, b, out=out)
     if of_vector:  # which waits for memory
         work *= MEMORY
-    if contention.over():
-        return contention.watched(work, np.matmul, a, b, out)
+    if start := contention.start():
+        result = np.matmul(a, b, out=out)
+        contention.took(start, work)
+        return result
     if out is None:
         stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
         out = np.empty((*stack, rows, columns), a.dtype)

@@ -101,8 +101,10 @@ def _sum_of_rows(x: Any) -> Any:
     ones = _ones(x.shape[0], x.dtype.char)
     if x.size < VECTOR_ALONE:
         return ones.dot(x)
-    if contention.over():
-        return contention.watched(x.size * MEMORY, ones.dot, x)
+    if start := contention.start():
+        total = ones.dot(x)
+        contention.took(start, x.size * MEMORY)
+        return total
     with one_blas_thread():
         return ones.dot(x)
 
