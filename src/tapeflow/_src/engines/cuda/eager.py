@@ -23,7 +23,7 @@ from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.cuda import arrays
 from tapeflow._src.engines.cuda.arrays import CudaArray
-from tapeflow._src.engines.cuda.kernels import KERNELS
+from tapeflow._src.engines.cuda.kernels import KERNELS, OF_COMPLEX
 from tapeflow._src.insides import cupy_products
 from tapeflow._src.primitives.table import Primitive
 
@@ -89,7 +89,7 @@ def execute(primitive: Primitive, inputs: Inputs, attrs: Attrs, device: Any) -> 
     for x in inputs:
         array = x._array
         known = type(x) is Tensor or (type(x) is RemoteTensor and array.is_only_here)
-        if array.dtype.char not in _SCALARS:
+        if array.dtype.char not in _SCALARS and primitive.name not in OF_COMPLEX:
             return NotImplemented
         if known and not array.ndim:
             given.append(array[()])
@@ -122,6 +122,7 @@ def _run(kernel: Any, primitive: Primitive, given: list[Any], attrs: Attrs, devi
 def keep_until_ready(inputs: Sequence[Tensor], results: list[Any]) -> None:
     """Keeps the arrays of CuPy's among the inputs of a program of jax's until it has computed its results."""
     remote = [x._array for x in inputs if type(x) is RemoteTensor]
-    lent = [x.array for x in remote if type(x) is CudaArray]
+    # Where CuPy's array has gaps, jax reads a copy without them, which the buffer alone holds.
+    lent = [(x.array, x.buffer) for x in remote if type(x) is CudaArray]
     if lent:
         arrays.keep_until_ready(lent, results)

@@ -14,7 +14,7 @@ import cupy  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 from tapeflow._src.core.dtypes import DType
-from tapeflow._src.engines.cuda import softmaxes, sums, vectors
+from tapeflow._src.engines.cuda import softmaxes, sums, transforms, vectors
 from tapeflow._src.insides import cupy_products
 
 Kernel = Callable[..., Any]
@@ -383,4 +383,9 @@ KERNELS: dict[str, Kernel] = {
     "sparse_softmax_cross_entropy": softmaxes.sparse_softmax_cross_entropy,
     "sparse_softmax_cross_entropy_gradient": softmaxes.sparse_softmax_cross_entropy_gradient,
     "l2_loss": _l2_loss,
+    "fft": transforms.fft,
+    "rfft": transforms.rfft,
+    "irfft": transforms.irfft,
 }
+OF_COMPLEX = frozenset(("fft", "irfft"))
+"""Those that are for complex numbers."""
