@@ -40,7 +40,7 @@ class Contention:
     """Whether BLAS's threads find processors: what is known from the time that products have taken."""
 
     SHORTEST, LONGEST = 0.005, 2.0  # seconds
-    ENOUGH = 64  # products that were quick, so that the next one that is not is the first of its kind
+    ENOUGH = 64  # products in a row that were quick: then it is quiet
 
     def __init__(self) -> None:
         self.until = 0.0  # when BLAS's threads may be tried again

@@ -1,8 +1,8 @@
 """Fourier transforms by CuPy.
 
 Not by XLA: in about one process of ten, where CuPy was in use as well, cuFFT has ended XLA's first transforms with an
-illegal address (CUDA 13.0, CuPy 14; never without CuPy, and never when all kernels were loaded at the start, which takes
-two seconds). Those in compiled functions are XLA's: few were tried, and none has failed.
+illegal address (CUDA 13.0, CuPy 14; never without CuPy, and never when all kernels were loaded at the start, which
+takes two seconds). Those in compiled functions are XLA's: few were tried, and none has failed.
 """
 
 from __future__ import annotations
