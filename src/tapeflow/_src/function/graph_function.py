@@ -36,7 +36,7 @@ from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.graph.workers import workers_of
-from tapeflow._src.primitives.batching import BatchedTensor
+from tapeflow._src.primitives.batched import BatchedTensor
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
+from tapeflow._src.function.control_flow.examples import unsupported
 from tapeflow._src.function.control_flow.primitives import outside
 from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.replaying import replay
@@ -29,12 +29,6 @@ from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import picking
 
 
-def batch_of(tensors: Sequence[Tensor]) -> Batch | None:
-    """The batch that some of these tensors are examples of, if there is one inside of the trace."""
-    found = innermost(tensors)
-    return found if isinstance(found, Batch) else None
-
-
 def _outside(batch: Batch, inputs: Sequence[Tensor]) -> setting:
     """Within this context only those record who follow full tensors."""
     those_outside, inside = batch._sides()
@@ -44,14 +38,6 @@ def _outside(batch: Batch, inputs: Sequence[Tensor]) -> setting:
         ):
             raise unsupported("a tape that is opened inside and differentiates each example")
     return setting(context, dispatch=(context.dispatch[0], those_outside))
-
-
-def unsupported(what: str) -> NotImplementedError:
-    """The error for what cannot be done for all examples at once."""
-    return NotImplementedError(
-        f"A conditional or loop of a traced function cannot be vectorised with {what}. Pass "
-        "experimental_use_pfor=False to jacobian, or use tf.map_fn in the place of tf.vectorized_map."
-    )
 
 
 def conditional_of_batch(

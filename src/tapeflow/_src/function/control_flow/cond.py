@@ -16,7 +16,6 @@ from tapeflow._src.core.context import recorders
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.guards import Guard, Variants
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.function.control_flow.batching import batch_of, conditional_of_batch
 from tapeflow._src.function.control_flow.blocks import current, outer_tensors
 from tapeflow._src.function.control_flow.derivative import (
     BlockGradient,
@@ -24,6 +23,7 @@ from tapeflow._src.function.control_flow.derivative import (
     record_kept,
     zeros_like,
 )
+from tapeflow._src.function.control_flow.examples import batch_of
 from tapeflow._src.function.control_flow.primitives import (
     ControlFlow,
     Described,
@@ -98,6 +98,8 @@ def conditional(
         [index, *taken, *[x for graph_function in branches for x in outer_tensors(graph_function)]]
     )
     if batch is not None:
+        from tapeflow._src.function.control_flow.batching import conditional_of_batch
+
         return conditional_of_batch(batch, branches, index, arguments)
     return [*CondCall(branches, index, arguments).outputs]
 

@@ -28,9 +28,9 @@ from tapeflow._src.core.dtypes import int32
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.sizes.guards import Variants
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.function.control_flow.batching import batch_of, loop_of_batch
 from tapeflow._src.function.control_flow.blocks import current, outer_tensors
 from tapeflow._src.function.control_flow.derivative import BlockGradient, record_kept, zeros_like
+from tapeflow._src.function.control_flow.examples import batch_of
 from tapeflow._src.function.control_flow.loop_kernel import WHILE, Plan
 from tapeflow._src.function.control_flow.primitives import (
     Described,
@@ -111,6 +111,8 @@ class Loop:
         taken = [*carried, *scanned, *invariants, *outer_tensors(self.body)]
         batch = batch_of(taken)
         if batch is not None:
+            from tapeflow._src.function.control_flow.batching import loop_of_batch
+
             return loop_of_batch(batch, self, carried, scanned, invariants, turns, forms)
         return [*LoopCall(self, carried, scanned, invariants, turns, forms, carried_like).outputs]
 

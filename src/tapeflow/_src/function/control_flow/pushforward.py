@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from tapeflow._src.autodiff.forward import ForwardAccumulator
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.function.control_flow.batching import batch_of, unsupported
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current
 from tapeflow._src.function.control_flow.derivative import zeros_like
+from tapeflow._src.function.control_flow.examples import batch_of, unsupported
 from tapeflow._src.function.control_flow.primitives import described, spec_from
 from tapeflow._src.function.graph_function import GraphFunction, symbol_of
 from tapeflow._src.function.tracing.symbols import SymbolicTensor

@@ -13,13 +13,11 @@ from tapeflow._src.primitives.batching import (
 from tapeflow._src.primitives.batching.batch import (
     RULES as RULES,
     Batch as Batch,
-    BatchedTensor as BatchedTensor,
 )
 
 __all__ = [
     "RULES",
     "Batch",
-    "BatchedTensor",
     "indexing",
     "kinds",
     "linalg",

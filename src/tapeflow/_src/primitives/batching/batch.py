@@ -9,7 +9,7 @@ forward accumulator, another batch) sees ordinary operations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,14 @@ from tapeflow._src.core.context import Recorder, context, recorders
 from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import OpError, UnimplementedError
 from tapeflow._src.core.indexed_slices import IndexedSlices
-from tapeflow._src.core.interpreter import AbstractArray, Interpreter, new_depth
+from tapeflow._src.core.interpreter import Interpreter, new_depth
 from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.all_rows import TABLE
 from tapeflow._src.primitives.array import moving
+from tapeflow._src.primitives.batched import BatchedTensor
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.specs import ArraySpec
@@ -35,46 +36,6 @@ a `Shared` one, or a tuple of them."""
 
 RULES: dict[str, Rule] = {}
 """The batching rules by the name of the primitive. Elementwise primitives need none."""
-
-_WHY = (
-    "A tensor inside tf.vectorized_map stands for many examples at once, so it has a shape and no value: it cannot be "
-    "turned into a NumPy array or a Python number, decide an `if`, a loop or a shape, index with brackets, or be "
-    "assigned to a variable. Use ops on it (tf.where, tf.gather, ...), or tf.map_fn, which takes one example at a time."
-)
-
-
-class BatchedTensor(Tensor):
-    """One example of a batch."""
-
-    __slots__ = ("_full", "interpreter")
-
-    interpreter: Batch
-    symbolic = True
-
-    def __init__(self, full: Tensor, batch: Batch) -> None:
-        of = full._array
-        self._array = AbstractArray(of.shape[1:], of.dtype, _WHY)
-        self._id = 0
-        self._full = full
-        self.interpreter = batch
-
-    def __copy__(self) -> Tensor:
-        """The same value under another identity, to recorders inside and outside of the batch."""
-        return type(self)(self._full.__copy__(), self.interpreter)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
-        raise TypeError(_WHY)
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(_WHY)
-
-    def __repr__(self) -> str:
-        return (
-            f"<tf.Tensor: shape={tuple(self._array.shape)}, dtype={self.dtype.name}, "
-            f"one of {self.interpreter.size} examples>"
-        )
-
-    __str__ = __repr__
 
 
 class OneState(BatchedTensor):
