@@ -159,6 +159,24 @@ def test_a_signature_returns_tensors_and_no_structures(net, tmp_path):
         tf.saved_model.save(net, tmp_path, signatures=concrete)
 
 
+def test_tensors_of_unknown_rank(tmp_path, caplog):
+    class Doubling(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec(None)])
+        def twice(self, x):
+            return x * 2.0
+
+    tf.saved_model.save(Doubling(), tmp_path / "model")
+    loaded = tf.saved_model.load(tmp_path / "model")
+    for shape in ((), (3,), (2, 3, 4)):
+        np.testing.assert_array_equal(loaded.twice(np.ones(shape, np.float32)), np.full(shape, 2))
+    assert not caplog.records
+    assert not loaded.signatures
+    with pytest.raises(ValueError, match="saved for these arguments"):
+        loaded.twice(np.ones((1,) * 6, np.float32))
+    with pytest.raises(ValueError, match="a tensor of unknown rank"):
+        tf.saved_model.save(Doubling(), tmp_path / "other", signatures=Doubling().twice)
+
+
 def test_objects_without_parts_are_refused(tmp_path):
     for wrong in (5, tf.Variable(1.0), "x"):
         with pytest.raises(ValueError, match="expected an object"):

@@ -34,10 +34,11 @@ class RetracingWatch:
         now = self.calls
         self._traces = [t for t in self._traces if t[0] > now - _CALLS]
         self._traces.append((now, function.number, key))
-        if len(self._traces) >= _TOO_MANY and self._warnings < _WARNINGS:
+        by_calls = len({number for number, _, _ in self._traces})  # others were asked for
+        if by_calls >= _TOO_MANY and self._warnings < _WARNINGS:
             self._warnings += 1
             get_logger().warning(
-                f"{len(self._traces)} of the last {min(now, _CALLS)} calls of {function.name} traced it again, which "
+                f"{by_calls} of the last {min(now, _CALLS)} calls of {function.name} traced it again, which "
                 f"is slow. {self.why(function)}"
             )
 

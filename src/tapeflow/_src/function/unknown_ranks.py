@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core import nest
@@ -83,6 +84,12 @@ class RankFreeFunction:
 
         args, kwargs = nest.map_structure(known, self._structure)
         return self._function.trace_for(args, kwargs)
+
+    def trace_ranks(self) -> None:
+        """Makes the traces for small ranks that it can be traced for, so that they can be saved."""
+        for rank in _TRIED:
+            with contextlib.suppress(Exception):  # it does not take such a rank
+                self._trace(lambda leaf, rank=rank: rank)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results, by the trace for such ranks."""

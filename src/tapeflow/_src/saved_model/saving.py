@@ -15,6 +15,7 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.core.versions import __version__
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
+from tapeflow._src.function.unknown_ranks import RankFreeFunction
 from tapeflow._src.saved_model import assets
 from tapeflow._src.saved_model.encoding import Arrays
 from tapeflow._src.saved_model.functions import Functions
@@ -156,7 +157,9 @@ def _functions_of(obj: Any) -> dict[str, Any]:
         if isinstance(function, RestoredFunction):
             function.trace_all()
         elif isinstance(function, Function) and function.input_signature is not None:
-            function.get_concrete_function()
+            concrete = function.get_concrete_function()
+            if isinstance(concrete, RankFreeFunction):
+                concrete.trace_ranks()
     return found
 
 
@@ -174,7 +177,9 @@ def _signatures(given: Any, own: dict[str, Any]) -> dict[str, ConcreteFunction]:
         signed = [
             f for f in own.values() if isinstance(f, Function) and f.input_signature is not None
         ]
-        return {DEFAULT: signed[0].get_concrete_function()} if len(signed) == 1 else {}
+        concrete = signed[0].get_concrete_function() if len(signed) == 1 else None
+        # A signature is one trace, and tensors of unknown rank have one for each rank.
+        return {DEFAULT: concrete} if isinstance(concrete, ConcreteFunction) else {}
     if not isinstance(given, Mapping):
         given = {DEFAULT: given}
     found = {}
@@ -183,6 +188,11 @@ def _signatures(given: Any, own: dict[str, Any]) -> dict[str, ConcreteFunction]:
             function.input_signature is not None or isinstance(function, RestoredFunction)
         ):
             function = function.get_concrete_function()
+        if isinstance(function, RankFreeFunction):
+            raise ValueError(
+                f"tf.saved_model.save: the signature {name!r} takes a tensor of unknown rank, got "
+                f"{function.structured_input_signature}. Say the rank: tf.TensorSpec([None, None], dtype)."
+            )
         if not isinstance(function, ConcreteFunction):
             raise ValueError(
                 f"Expected a TensorFlow function for which to generate a signature, but got {function!r}. Only "
