@@ -49,7 +49,7 @@ test: lint
 
 test-exhaustive: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m exhaustive
-	$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.rounding src/tapeflow tests/test_docs.py
+	$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.rounding -m "" src/tapeflow tests/test_docs.py
 	$(BIN)/python -m tests.keras_suite --check
 
 test-all: test test-exhaustive
