@@ -27,14 +27,13 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
     if active or operand.__class__ is not Tensor or array.dtype is _OF_STRINGS:
         _combine_at_length(variable, op, ufunc, operand, delta)
         return
+    if array.nbytes >= _WORTH_REUSING and variable._value.__class__ is Tensor:
+        steps.combine(variable, ufunc, array)
+        return
     while True:
         value = variable._value
         if value.__class__ is not Tensor:
             _combine_at_length(variable, op, ufunc, operand, delta)
-            return
-        if array.nbytes >= _WORTH_REUSING:
-            del value  # so that the variable alone has it
-            steps.combine(variable, ufunc, array)
             return
         try:
             new = Tensor(run(ufunc, value._array, array))

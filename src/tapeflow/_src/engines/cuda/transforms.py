@@ -14,26 +14,28 @@ import cupy  # pyright: ignore[reportMissingImports]
 Axes = tuple[int, ...]
 
 
+def _fits(x: Any, chars: str, axes: Axes) -> bool:
+    return x.dtype.char in chars and x.size > 0 and x.ndim > max(axes, default=-1)
+
+
 def fft(x: Any, *, axes: Axes, inverse: bool, norm: str) -> Any:
     """From complex numbers to complex numbers."""
-    if x.dtype.char not in "FD" or not x.size or x.ndim <= max(axes, default=-1):
+    if not _fits(x, "FD", axes):
         return NotImplemented
     return (cupy.fft.ifftn if inverse else cupy.fft.fftn)(x, axes=axes, norm=norm)
 
 
 def rfft(x: Any, *, axes: Axes, norm: str) -> Any:
     """From real numbers to complex numbers."""
-    if x.dtype.char not in "fd" or not x.size or x.ndim <= max(axes, default=-1):
+    if not _fits(x, "fd", axes):
         return NotImplemented
     return cupy.fft.rfftn(x, axes=axes, norm=norm)
 
 
 def irfft(x: Any, *, axes: Axes, length: int, norm: str) -> Any:
     """From complex numbers to real numbers, of which there are `length` along the last axis."""
-    if x.dtype.char not in "FD" or not x.size or not length or x.ndim <= max(axes, default=-1):
-        return NotImplemented
     *others, last = axes
-    if x.shape[last] != length // 2 + 1:
+    if not _fits(x, "FD", axes) or not length or x.shape[last] != length // 2 + 1:
         return NotImplemented
     if others:
         x = cupy.fft.ifftn(x, axes=others, norm=norm)
