@@ -28,6 +28,7 @@ def shared(monkeypatch):
     for name in ("VECTOR_ALONE", "MATRIX_ALONE"):
         monkeypatch.setattr(f"tapeflow._src.primitives.linalg.shared_products.{name}", 0)
     monkeypatch.setattr("tapeflow._src.primitives.linalg.products.VECTOR_ALONE", 0)
+    monkeypatch.setattr("tapeflow._src.engines.numpy.fusions.MATRIX_ALONE", 0)
     return runs
 
 
@@ -95,6 +96,31 @@ def test_updates_by_products_inside_functions(shared):
     step(np.asfortranarray(a), b)
     np.testing.assert_array_equal(w, expected - 0.5 * (a @ b))
     assert 3 in shared
+
+
+@pytest.mark.parametrize(("first", "second"), [(False, False), (True, False), (False, True)])
+def test_products_inside_functions(shared, first, second):
+    a = values(*((9, 40) if first else (40, 9)))
+    b = values(*((24, 9) if second else (9, 24)))
+
+    @tf.function(jit_compile=False)
+    def multiply(a, b):
+        return tf.matmul(a, b, transpose_a=first, transpose_b=second)
+
+    expected = (a.T if first else a) @ (b.T if second else b)
+    np.testing.assert_array_equal(multiply(a, b), expected)
+    assert shared == [3]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("shape", [(7, 3), (1, 9), (64, 256), (2000, 33), (5, 2000)])
+def test_sums_inside_functions_have_the_same_bits(shape, axis, keepdims):
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    for reduce in (tf.reduce_sum, tf.reduce_mean):
+        traced = tf.function(reduce, jit_compile=False)
+        found, expected = traced(x, axis, keepdims), reduce(x, axis, keepdims)
+        np.testing.assert_array_equal(found, expected, strict=True)
 
 
 def test_an_error_in_a_part_is_an_error(shared):

@@ -56,8 +56,8 @@ def product_update(dtype: np.dtype) -> Update | None:
         gemm(
             *(_ROW_MAJOR, a_order, b_order),
             *(stop - start, columns, a.shape[1]),
-            *(scale, a[start:].ctypes.data, a_step, b.ctypes.data, b_step),
-            *(1.0, c[start:].ctypes.data, columns),
+            *(scale, a.ctypes.data + start * a.strides[0], a_step, b.ctypes.data, b_step),
+            *(1.0, c.ctypes.data + start * c.strides[0], columns),
         )
 
     return update

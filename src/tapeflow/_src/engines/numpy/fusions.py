@@ -19,7 +19,7 @@ from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides import blas
 from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.nn.softmax import narrow, pick_labels, rows_and_labels, shifted, wide
-from tapeflow._src.primitives.sharing import shared_out
+from tapeflow._src.primitives.sharing import MATRIX_ALONE, contention, shared_out
 
 
 def fused(graph: Graph) -> Graph:
@@ -55,10 +55,15 @@ def _update_kernel(
         and not (np.may_share_memory(w, a) or np.may_share_memory(w, b))
     )
     result = w if in_place else np.array(w, order="C")
-    rows, columns = result.shape
-    shared_out(
-        lambda i, j: update(result, a, b, scale, i, j), rows, rows * columns * a.shape[1], 16
-    )
+    rows = len(result)
+    work = result.size * a.shape[1]
+    if work < MATRIX_ALONE:
+        update(result, a, b, scale, 0, rows)
+    elif start := contention.start():
+        update(result, a, b, scale, 0, rows)
+        contention.took(start, work)
+    else:
+        shared_out(lambda i, j: update(result, a, b, scale, i, j), rows, work, 16)
     return result
 
 

@@ -12,7 +12,8 @@ from tapeflow._src.core.dtypes import bfloat16, float16
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.engines.numpy.lifetimes import CHAIN
 from tapeflow._src.graph.graph import Node
-from tapeflow._src.primitives.linalg.shared_products import product
+from tapeflow._src.primitives.linalg.shared_products import product, product_of
+from tapeflow._src.primitives.reduction.reducing import quickest_sum
 from tapeflow._src.primitives.sharing import side_by_side
 
 Special = Callable[[Node], tuple[Callable[..., Any], dict[str, Any]] | None]
@@ -102,6 +103,25 @@ def _relu_gradient(node: Node) -> Any:
     return product, {}
 
 
+@_special("sum")
+def _sum(node: Node) -> Any:
+    (x,) = node.inputs
+    if not _known(node) or x.dtype.np_dtype.char not in "fd":
+        return None
+    found = quickest_sum(x.shape, x.dtype.np_dtype, **node.attrs)
+    return None if found is None else (found, {})
+
+
+@_special("mean")
+def _mean(node: Node) -> Any:
+    found = _sum(node)
+    if found is None:
+        return None
+    total, _ = found
+    count = math.prod(node.inputs[0].shape[i] for i in node.attrs["axis"])
+    return (lambda x: total(x) / count), {}
+
+
 @_special("matmul")
 def _matmul(node: Node) -> Any:
     a, b = node.inputs
@@ -110,11 +130,15 @@ def _matmul(node: Node) -> Any:
     first, second = node.attrs["transpose_a"], node.attrs["transpose_b"]
     if first and second:
         return None
+    multiply = product
+    if _known(node):
+        rows, terms = reversed(a.shape) if first else a.shape
+        multiply = product_of(rows, terms, b.shape[0] if second else b.shape[1])
     if first:
-        return (lambda a, b: product(a.T, b)), {}
+        return (lambda a, b: multiply(a.T, b)), {}
     if second:
-        return (lambda a, b: product(a, b.T)), {}
-    return product, {}
+        return (lambda a, b: multiply(a, b.T)), {}
+    return multiply, {}
 
 
 @_special("product_update")

@@ -39,15 +39,13 @@ from tapeflow._src.primitives.dispatch import KERNEL_FAILURES
 
 _numbers = itertools.count()
 _gone: list[str] = []
+"""Programs whose source nobody needs any more. Not when they die: that may be while Python goes through all sources."""
 
 
 def _forget_sources() -> None:
     with contextlib.suppress(IndexError):  # where another thread has taken the last
         while _gone:
             linecache.cache.pop(_gone.pop(), None)
-
-
-"""Programs whose source nobody needs any more. Not when they die: that may be while Python goes through all sources."""
 
 
 class NumpyProgram:

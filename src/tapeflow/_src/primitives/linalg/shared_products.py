@@ -20,20 +20,43 @@ from tapeflow._src.primitives.sharing import (
 def product(a: Any, b: Any, out: Any = None) -> Any:
     """`np.matmul` of matrices or stacks of them."""
     rows, columns = a.shape[-2], b.shape[-1]
-    work = max(a.size * columns, b.size * rows)
-    of_vector = rows == 1 or columns == 1
-    alone = VECTOR_ALONE if of_vector else MATRIX_ALONE
-    if work < alone or type(a) is not np.ndarray:  # light, or on a device
+    work = _work(max(a.size * columns, b.size * rows), rows, columns)
+    if work == 0 or type(a) is not np.ndarray:  # light, or on a device
         return np.matmul(a, b, out=out)
-    if of_vector:  # which waits for memory
-        work *= MEMORY
     if start := contention.start():
         result = np.matmul(a, b, out=out)
         contention.took(start, work)
         return result
+    return _shared(a, b, out, work)
+
+
+def product_of(rows: int, terms: int, columns: int) -> Callable[[Any, Any], Any]:
+    """The same for matrices of these sizes, `[rows, terms]` and `[terms, columns]`."""
+    work = _work(rows * terms * columns, rows, columns)
+    if work == 0:
+        return np.matmul
+
+    def compute(a: Any, b: Any) -> Any:
+        if start := contention.start():
+            result = np.matmul(a, b)
+            contention.took(start, work)
+            return result
+        return _shared(a, b, None, work)
+
+    return compute
+
+
+def _work(multiplications: int, rows: int, columns: int) -> int:
+    """As what so many of a product count; 0 if BLAS itself uses one thread for them."""
+    if rows == 1 or columns == 1:  # which waits for memory
+        return multiplications * MEMORY if multiplications >= VECTOR_ALONE else 0
+    return multiplications if multiplications >= MATRIX_ALONE else 0
+
+
+def _shared(a: Any, b: Any, out: Any, work: int) -> Any:
     if out is None:
         stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
-        out = np.empty((*stack, rows, columns), a.dtype)
+        out = np.empty((*stack, a.shape[-2], b.shape[-1]), a.dtype)
     part, size, multiple = _way_to_cut(a, b, out)
     shared_out(lambda i, j: np.matmul(*part(i, j)), size, work, multiple)
     return out

@@ -109,6 +109,18 @@ def _sum_of_rows(x: Any) -> Any:
         return ones.dot(x)
 
 
+def quickest_sum(
+    shape: tuple[int, ...], dtype: np.dtype, axis: Axes, keepdims: bool
+) -> Callable[[Any], Any] | None:
+    """What the kernel of `sum` does with float32 or float64 of this shape; None if that depends on how they lie."""
+    if axis == _ROWS and len(shape) == 2 and not keepdims and 1 < shape[0] <= 1024:
+        light = math.prod(shape) < VECTOR_ALONE
+        return _ones(shape[0], dtype.char).dot if light else _sum_of_rows
+    if len(axis) == len(shape) or math.prod(shape) < _MANY:
+        return lambda x: np.add.reduce(x, axis=axis, keepdims=keepdims)
+    return None
+
+
 _MANY = 2**16
 _FIRST_AXES = tuple(range(32))
 _WIDE = 1024
