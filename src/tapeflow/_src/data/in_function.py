@@ -51,31 +51,40 @@ def _call(
     return context.tracer.python(name, run, inputs, specs)
 
 
-def get_next(row: Callable[[], Sequence[Any]], spec: Any) -> Any:
-    """The next element of an iterator, whenever the function runs."""
-    return _packed(spec, _call("get_next", _expanding(spec, row), [], _specs(spec)))
+def get_next(find: Callable[..., Any], tensors: Sequence[Tensor], spec: Any) -> Any:
+    """The next element of an iterator, whenever the function runs.
+
+    Args:
+      find: gives the iterator, from the values of `tensors`.
+      tensors: symbolic tensors that say which one it is.
+      spec: what the elements are like.
+    """
+    row = _expanding(spec, lambda *values: find(*values)._host_row_or_error())
+    return _packed(spec, _call("get_next", row, tensors, _specs(spec)))
 
 
-def _expanding(spec: Any, row: Callable[[], Sequence[Any]]) -> Callable[[], Sequence[Any]]:
+def _expanding(spec: Any, row: Callable[..., Sequence[Any]]) -> Callable[..., Sequence[Any]]:
     """A function that reads a row, as one that gives the components of composite tensors."""
     expand = expander(spec)
-    return row if expand is None else lambda: expand(row())
+    return row if expand is None else lambda *values: expand(row(*values))
 
 
-def get_next_as_optional(iterator: Any, spec: Any) -> Any:
+def get_next_as_optional(find: Callable[..., Any], tensors: Sequence[Tensor], spec: Any) -> Any:
     """The same, if there is one; else zeros, which nobody reads."""
     from tapeflow._src.data.iterator import Optional
 
     specs = _specs(spec)
-    row = _expanding(spec, iterator._host_row)
+    row = _expanding(spec, lambda iterator: iterator._host_row())
 
-    def run() -> list[Any]:
+    def run(*values: Tensor) -> list[Any]:
+        iterator = find(*values)
         if iterator._more():
-            return [np.True_, *row()]
+            return [np.True_, *row(iterator)]
         empty = [np.zeros([d or 0 for d in s.shape or ()], s.dtype.np_dtype) for s in specs]
         return [np.False_, *empty]
 
-    there, *leaves = _call("get_next_as_optional", run, [], [ArraySpec((), dtypes.bool_), *specs])
+    found = [ArraySpec((), dtypes.bool_), *specs]
+    there, *leaves = _call("get_next_as_optional", run, tensors, found)
     return Optional(spec, _packed(spec, leaves), there)
 
 

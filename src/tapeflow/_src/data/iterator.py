@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tapeflow._src.core import nest
-from tapeflow._src.core.composites.composite import is_expandable
+from tapeflow._src.core.composites.composite import CompositeTensor, is_expandable
 from tapeflow._src.core.context import context, no_recorders
-from tapeflow._src.core.errors import OutOfRangeError, invalid
+from tapeflow._src.core.dtypes import int64
+from tapeflow._src.core.errors import (
+    FailedPreconditionError,
+    OnlyEagerlyError,
+    OutOfRangeError,
+    invalid,
+)
 from tapeflow._src.core.export import export
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.system.timeline import span, timeline
@@ -25,7 +34,7 @@ from tapeflow._src.data.specs import DatasetSpec, packer
 
 
 @export("data.Iterator")
-class OwnedIterator:
+class OwnedIterator(CompositeTensor):
     """What `iter(dataset)` gives: the elements one by one.
 
     >>> it = iter(tf.data.Dataset.range(2))
@@ -35,10 +44,18 @@ class OwnedIterator:
     np.False_
 
     Where it stands can be saved with a checkpoint, and gone back to. Threads may share it: each element goes to one.
+
+    As an argument of a `tf.function` it counts by what its elements are like, so that the next one needs no new trace:
+
+    >>> step = tf.function(lambda it: next(it) + 1)
+    >>> data = tf.data.Dataset.range(2)
+    >>> step(iter(data)).numpy(), step(iter(data)).numpy(), step.experimental_get_tracing_count()
+    (np.int64(1), np.int64(1), 1)
     """
 
     def __init__(self, node: Node, on_host: bool = False) -> None:
         self._lock = threading.RLock()  # held while an element is made
+        self._given_number: int | None = None
         _iterators.add(self)
         self._node = node
         self._spec = node.spec
@@ -113,8 +130,11 @@ class OwnedIterator:
           tf.errors.OutOfRangeError: at the end.
         """
         if context.tracer is not None:
-            return in_function.get_next(lambda: self._row_or_error(self._host_row), self._spec)
+            return in_function.get_next(*self._found(), self._spec)
         return self._pack(self._row_or_error(self._next_row))
+
+    def _host_row_or_error(self) -> Row:
+        return self._row_or_error(self._host_row)
 
     def _row_or_error(self, read: Callable[[], Row]) -> Row:
         try:
@@ -125,7 +145,7 @@ class OwnedIterator:
     def get_next_as_optional(self) -> Optional:
         """The next element, if there is one."""
         if context.tracer is not None:
-            return in_function.get_next_as_optional(self, self._spec)
+            return in_function.get_next_as_optional(*self._found(), self._spec)
         try:
             return Optional(self._spec, self._pack(self._next_row()), True)
         except StopIteration:
@@ -154,9 +174,73 @@ class OwnedIterator:
             )
         self._position = position
 
+    # Inside `tf.function`.
+
     def __tf_iterate__(self) -> in_function.Loop:
         """For loops inside `tf.function`."""
-        return in_function.Loop(lambda: self, [], self._spec)
+        return in_function.Loop(*self._found(), self._spec)
+
+    def _found(self) -> tuple[Callable[..., OwnedIterator], list[Tensor]]:
+        """How a graph gets at it: a function, and the tensors that this takes when the graph runs."""
+        return lambda: self, []
+
+    def _number(self) -> Tensor:
+        """What stands for it among the arguments of a function."""
+        with self._lock:
+            if self._given_number is None:
+                self._given_number = next(_numbers)
+                _by_number[self._given_number] = self
+            if (
+                context.tracer is not None
+            ):  # the graph has the number, and may outlive what users hold
+                _kept.add(self)
+        return Tensor(np.int64(self._given_number))
+
+
+class IteratorArgument(OwnedIterator):
+    """An argument of a function while it is traced: in the place of iterators whose elements are alike."""
+
+    def __init__(self, spec: Any, number: Tensor) -> None:
+        self._spec = spec
+        self._symbol = number
+        self._pack = packer(spec, Tensor)
+
+    def _found(self) -> tuple[Callable[..., OwnedIterator], list[Tensor]]:
+        return numbered, [self._symbol]
+
+    def _number(self) -> Tensor:
+        return self._symbol
+
+    def _next_row(self) -> Row:
+        raise OnlyEagerlyError(
+            "The iterator that a tf.function was traced with has no elements: it stands for those that the function "
+            "will be called with. Do not keep it outside of the function."
+        )
+
+    def _checkpoint_state(self) -> dict[str, Any]:
+        raise OnlyEagerlyError(
+            "An iterator is saved outside of the tf.function that it is passed to."
+        )
+
+    def _go_to(self, state: dict[str, Any]) -> None:
+        raise OnlyEagerlyError(
+            "An iterator is restored outside of the tf.function that it is passed to."
+        )
+
+
+_numbers = itertools.count(1)
+_by_number: weakref.WeakValueDictionary[int, OwnedIterator] = weakref.WeakValueDictionary()
+_kept: set[OwnedIterator] = set()
+
+
+def numbered(number: Tensor) -> OwnedIterator:
+    """The iterator that a number stands for."""
+    found = _by_number.get(int(number))
+    if found is None:
+        raise FailedPreconditionError(
+            None, None, "The iterator that was passed to a tf.function is not there any more."
+        )
+    return found
 
 
 def _tensor(x: Any) -> Tensor:
@@ -241,8 +325,6 @@ class IteratorSpec(TypeSpec):
       element_spec: what its elements are like.
     """
 
-    _expands = False
-
     def __init__(self, element_spec: Any) -> None:
         self._element_spec = element_spec
 
@@ -258,3 +340,15 @@ class IteratorSpec(TypeSpec):
 
     def _serialize(self) -> tuple[Any, ...]:
         return (self._element_spec,)
+
+    @property
+    def _component_specs(self) -> Any:
+        return TensorSpec([], int64)
+
+    def _to_components(self, value: OwnedIterator) -> Any:
+        return value._number()
+
+    def _from_components(self, components: Any) -> OwnedIterator:
+        if components.symbolic:
+            return IteratorArgument(self._element_spec, components)
+        return numbered(components)

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.export import export
-from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.auto_shard import AutoShardPolicy
 from tapeflow._src.data.dataset import Dataset
-from tapeflow._src.data.iterator import Optional, OwnedIterator
+from tapeflow._src.data.iterator import IteratorSpec, Optional, OwnedIterator
 from tapeflow._src.data.nodes.batching import Batch
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
@@ -199,7 +200,7 @@ class RepeatedRows(Rows):
 
 
 @export("distribute.DistributedIterator")
-class DistributedIterator(Iterator[Any]):
+class DistributedIterator(CompositeTensor, Iterator[Any]):
     """What `iter(distributed_dataset)` gives: elements with a part for each replica.
 
     >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
@@ -210,6 +211,10 @@ class DistributedIterator(Iterator[Any]):
 
     def __init__(self, iterator: OwnedIterator) -> None:
         self._iterator = iterator
+
+    @property
+    def _type_spec(self) -> DistributedIteratorSpec:
+        return DistributedIteratorSpec(self._iterator._type_spec)
 
     @property
     def element_spec(self) -> Any:
@@ -238,6 +243,31 @@ class DistributedIterator(Iterator[Any]):
 
     def __tf_iterate__(self) -> _Loop:
         return _Loop(self._iterator.__tf_iterate__())
+
+
+class DistributedIteratorSpec(TypeSpec):
+    """What is known of such an iterator: what the one inside of it is like."""
+
+    def __init__(self, inner: IteratorSpec) -> None:
+        self._inner = inner
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values."""
+        return DistributedIterator
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._inner,)
+
+    @property
+    def _component_specs(self) -> Any:
+        return self._inner
+
+    def _to_components(self, value: DistributedIterator) -> Any:
+        return value._iterator
+
+    def _from_components(self, components: Any) -> DistributedIterator:
+        return DistributedIterator(components)
 
 
 @export("distribute.DistributedDataset")
