@@ -165,6 +165,28 @@ class TestContention:
         take(0.016)
         assert found.until - clock[0] < 0.03
 
+    def test_a_wait_now_and_then_is_worth_it(self, clock):
+        found = sharing.Contention()
+
+        def take(seconds):
+            start = found.start()
+            assert start
+            clock[0] += seconds
+            found.took(start, 10**6)  # a millisecond by one thread
+
+        for _ in range(200):
+            for _ in range(50):
+                take(0.0005)
+            take(0.016)  # 41 ms for what would be 51
+        for _ in range(8):  # 24 ms for 17
+            for _ in range(16):
+                if not found.start():
+                    return
+                take(0.0005)
+            if found.start():
+                take(0.016)
+        raise AssertionError("BLAS's threads were never left alone")
+
     def test_a_large_product_may_take_its_time(self, clock):
         found = sharing.Contention()
         start = found.start()

@@ -2,9 +2,10 @@
 
 BLAS's threads spin, in wait for work, and its caller spins until they are done. Nothing is quicker where each of them
 has a processor. Where other processes want the processors, too, a product waits for a thread that has none: 16
-milliseconds in the place of 0.1. So products are timed. One that takes far too long is a sign of such neighbours, and
-for a while small work is done by one thread, and large work by threads that sleep when there is nothing to do
-(`Workers`). Then BLAS's threads are tried again.
+milliseconds in the place of 0.1. So products are timed. One that takes far too long is a sign of such neighbours. If
+one thread alone would have been as quick by now, with all the products before, then for a while small work is done by
+one thread, and large work by threads that sleep when there is nothing to do (`Workers`). Then BLAS's threads are tried
+again.
 
 BLAS adds up in another order where another number of threads computes a product, so the last digits may differ. With
 `enable_op_determinism` the choice is made by size alone.
@@ -34,6 +35,7 @@ _SHARED = 2**24  # takes several times as long as waking a thread
 _PART = 2**23
 _ELEMENTS = 2**18  # for a thread
 _SOON = 0.001  # seconds: less is never a sign of neighbours
+_REMEMBERED = 0.1  # seconds of BLAS's threads: what was before counts half
 
 
 class Contention:
@@ -46,6 +48,8 @@ class Contention:
         self.until = 0.0  # when BLAS's threads may be tried again
         self.pause = self.SHORTEST
         self.good = 0  # how many products in a row were as quick as they should be
+        self.spent = 0.0  # seconds that products have taken with BLAS's threads of late
+        self.work = 0.0  # how many multiplications they were
 
     def start(self) -> float:
         """The time, if BLAS's threads may be used now; else 0. What they have done is told to `took`."""
@@ -56,8 +60,14 @@ class Contention:
         """Learns from the time that so many multiplications have taken until now, with BLAS's threads."""
         end = perf_counter()
         seconds = end - start
+        self.spent += seconds
+        self.work += work
         if seconds >= _SOON or self.good < self.ENOUGH:  # else there is nothing to learn
-            self._learn(seconds < _SOON or seconds < _SOON + 4 * work * _time_of_one(), end)
+            quick = seconds < _SOON or seconds < _SOON + 4 * work * _time_of_one()
+            self._learn(quick, end, worth=self.spent < self.work * _time_of_one())
+        if self.spent > _REMEMBERED:
+            self.spent /= 2
+            self.work /= 2
 
     def crowded(self) -> bool:
         """Whether threads of other libraries are better left alone for now."""
@@ -76,15 +86,17 @@ class Contention:
             self._learn(end - start < 0.002 + 2 * usual, end)
         return result
 
-    def _learn(self, quick: bool, end: float) -> None:
+    def _learn(self, quick: bool, end: float, worth: bool = False) -> None:
+        """Counts a product. `worth`: whether several threads are of use, all the same."""
         if quick:
             self.good += 1
             if self.good == self.ENOUGH:
                 self.pause = self.SHORTEST
-        else:
+        elif not worth:
             self.good = 0
             self.until = end + self.pause
             self.pause = min(2 * self.pause, self.LONGEST)
+            self.spent = self.work = 0.0
 
 
 contention = Contention()
