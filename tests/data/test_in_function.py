@@ -94,18 +94,19 @@ def test_training_in_a_loop(pairs):
         assert np.isclose(float(eager), float(traced), rtol=1e-6)
 
 
+@pytest.mark.parametrize("jit_compile", [None, False, True])
 @pytest.mark.parametrize("where", ["inside", "around"])
-def test_gradients_through_a_loop(pairs, where):
+def test_gradients_through_a_loop(pairs, where, jit_compile):
     w = tf.Variable(0.5)
 
-    @tf.function
+    @tf.function(jit_compile=jit_compile)
     def loss():
         total = 0.0
-        for x, y in pairs:
+        for x, y in pairs:  # the last batch is smaller
             total += tf.reduce_sum(tf.sin(w * x) - y)
         return total
 
-    @tf.function
+    @tf.function(jit_compile=jit_compile)
     def inside():
         with tf.GradientTape() as tape:
             total = 0.0

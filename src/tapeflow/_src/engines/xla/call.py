@@ -101,7 +101,10 @@ class Call:
         """Adds the outputs to the values; or gives `REFUSED`, and the inputs are there as they were."""
         if get_ident() in self._compiling:  # a signal handler, and jax cannot be entered again
             return REFUSED
-        arrays = [_plain(values[v]) for v in self._inputs]
+        try:
+            arrays = [_plain(values[v]) for v in self._inputs]
+        except _UnevenStackError:
+            return REFUSED
         if self._has_strings:
             arrays = [_size_alone(x) if x.dtype.kind == "O" else x for x in arrays]
         if not self._watch.allows(arrays):
@@ -242,6 +245,15 @@ def _size_alone(strings: Any) -> Any:
     return np.zeros(strings.shape, np.bool_)
 
 
+class _UnevenStackError(Exception):
+    """The elements of a stack have several shapes, as the last batch of a dataset may: that is no array."""
+
+
 def _plain(array: Any) -> Any:
     """What XLA can take: a stack that is still growing becomes an array."""
-    return np.asarray(array) if isinstance(array, Stack) else array
+    if not isinstance(array, Stack):
+        return array
+    try:
+        return np.asarray(array)
+    except ValueError:
+        raise _UnevenStackError from None
