@@ -144,3 +144,19 @@ def test_sizes_that_come_from_strings(jit_compile):
 
     for count in (2, 5, 5):
         np.testing.assert_array_equal(ones(tf.fill([count, 1], "a")), np.full([count, 2], 3.0))
+
+
+@pytest.mark.parametrize("jit_compile", [None, False, True])
+def test_strings_that_a_function_hands_back(jit_compile):
+    count = tf.Variable([1.0, 2.0])
+
+    @tf.function(jit_compile=jit_compile)
+    def step(text, x):
+        count.assign_add(x)
+        return text, x + 1, tf.constant("constant"), tf.constant(["a", "b"]), x, count.read_value()
+
+    text, more, one, two, x, counted = step(tf.constant(["given"]), tf.constant([1.0, 1.0]))
+    assert text.numpy().tolist() == [b"given"]
+    assert (one.numpy(), two.numpy().tolist()) == (b"constant", [b"a", b"b"])
+    for found, expected in ((more, 2), (x, 1), (counted, [2, 3]), (count, [2, 3])):
+        np.testing.assert_array_equal(found, np.broadcast_to(expected, [2]))

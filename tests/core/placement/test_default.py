@@ -100,3 +100,20 @@ def test_what_is_to_run_on_the_host_runs_there(monkeypatch, jit_compile):
             assert {place(y) for y in double(tf.constant(SMALL))} == {"CPU:0"}
         tf.config.set_visible_devices([], "GPU")
         assert {place(y) for y in double(tf.constant(SMALL))} == {"CPU:0"}
+
+
+def test_a_plugin_without_jax_leaves_everything_on_this_computer(monkeypatch):
+    def load():
+        raise ImportError("No module named 'jax'")
+
+    said = []
+    where = "tapeflow._src.core.placement.devices"
+    monkeypatch.setattr(f"{where}.may_find_accelerators", lambda: True)
+    monkeypatch.setattr(f"{where}.load", load)
+    monkeypatch.setattr(f"{where}.warn_once", lambda message, times: said.append(message))
+    found = type(devices)()
+    assert not found.may_be_used()
+    assert not found.accelerators()
+    (message,) = said
+    assert "No module named 'jax'" in message
+    assert "tapeflow[cuda]" in message

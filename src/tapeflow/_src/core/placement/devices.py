@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from tapeflow._src.core.context import context, elsewhere
 from tapeflow._src.core.errors import invalid, shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.log import warn_once
 from tapeflow._src.core.scopes import Scope
 from tapeflow._src.core.system.jax_loading import cpu, load, may_find_accelerators
 from tapeflow._src.core.system.loading import loaded
@@ -49,6 +50,19 @@ LARGE = 2**16
 """Bytes. An op on a GPU takes 40 us and more to start, in which a processor goes through a few thousand numbers."""
 
 
+def _jax_with_a_plugin() -> Any:
+    """jax, or None if a plugin for it is installed and jax itself cannot be used."""
+    try:
+        return load()
+    except ImportError as error:
+        warn_once(
+            f"A plugin of jax's for GPUs or TPUs is installed, but jax cannot be imported ({error}): everything is "
+            "computed on the CPU. pip install 'tapeflow[cuda]' brings both.",
+            times=1,
+        )
+        return None
+
+
 class Devices:
     """What there is and what may be used."""
 
@@ -75,14 +89,13 @@ class Devices:
         """What is faster than the CPU, each with jax's device."""
         if self._accelerators is None:
             self._accelerators = {}
-            if may_find_accelerators():
-                jax: Any = load()
-                if jax.default_backend() != "cpu":
-                    for device in jax.local_devices():
-                        kind = "TPU" if device.platform == "tpu" else "GPU"
-                        number = sum(d.device_type == kind for d in self._accelerators)
-                        name = f"/physical_device:{kind}:{number}"
-                        self._accelerators[PhysicalDevice(name, kind)] = device
+            jax = _jax_with_a_plugin() if may_find_accelerators() else None
+            if jax is not None and jax.default_backend() != "cpu":
+                for device in jax.local_devices():
+                    kind = "TPU" if device.platform == "tpu" else "GPU"
+                    number = sum(d.device_type == kind for d in self._accelerators)
+                    name = f"/physical_device:{kind}:{number}"
+                    self._accelerators[PhysicalDevice(name, kind)] = device
         return self._accelerators
 
     def any_accelerator(self) -> bool:

@@ -111,7 +111,10 @@ class XlaProgram:
         self._alike: dict[Any, Call] = {}
         self._steps_for(None)
         self._short_way = None
-        if not self._leads and HOST is None and len(self._stages) == 1 and self._calls:
+        alone = len(self._stages) == 1 and not any(
+            v.dtype.np_dtype.kind == "O" for v in self._outputs
+        )
+        if not self._leads and HOST is None and alone and self._calls:
             wrapped = DeviceTensor if IS_ALONE else as_tensor
             self._short_way = short_way(
                 self._calls[0], graph.outputs, self._donated, wrapped, self._translating
@@ -273,7 +276,9 @@ class XlaProgram:
         if stage.on_host:
             return self._host_step(stage)
         # Where there is one stage, it gives all outputs, those that are inputs or constants, too.
-        outputs = self._outputs if len(self._stages) == 1 else stage.outputs
+        outputs = stage.outputs
+        if len(self._stages) == 1:
+            outputs = [v for v in self._outputs if v.dtype.np_dtype.kind != "O"]  # no strings
         inputs = self._inputs if len(self._stages) == 1 else stage.inputs
         return self._compiled(stage, number, inputs, outputs, layouts).run
 
