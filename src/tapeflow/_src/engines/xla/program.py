@@ -96,6 +96,9 @@ class XlaProgram:
         )
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
+        self._numbers = [
+            v for v in self._outputs if v.dtype.np_dtype.kind != "O"
+        ]  # not the strings
         self._donated = self._find_donated()
         # By the places of those variables: their new values. Where two are assigned one, the second has another name
         # for it, because each comes out as it went in if the program refuses.
@@ -111,9 +114,7 @@ class XlaProgram:
         self._alike: dict[Any, Call] = {}
         self._steps_for(None)
         self._short_way = None
-        alone = len(self._stages) == 1 and not any(
-            v.dtype.np_dtype.kind == "O" for v in self._outputs
-        )
+        alone = len(self._stages) == 1 and len(self._numbers) == len(self._outputs)
         if not self._leads and HOST is None and alone and self._calls:
             wrapped = DeviceTensor if IS_ALONE else as_tensor
             self._short_way = short_way(
@@ -276,9 +277,7 @@ class XlaProgram:
         if stage.on_host:
             return self._host_step(stage)
         # Where there is one stage, it gives all outputs, those that are inputs or constants, too.
-        outputs = stage.outputs
-        if len(self._stages) == 1:
-            outputs = [v for v in self._outputs if v.dtype.np_dtype.kind != "O"]  # no strings
+        outputs = self._numbers if len(self._stages) == 1 else stage.outputs
         inputs = self._inputs if len(self._stages) == 1 else stage.inputs
         return self._compiled(stage, number, inputs, outputs, layouts).run
 
