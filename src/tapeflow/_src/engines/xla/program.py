@@ -117,9 +117,8 @@ class XlaProgram:
         alone = len(self._stages) == 1 and len(self._numbers) == len(self._outputs)
         if not self._leads and HOST is None and alone and self._calls:
             wrapped = DeviceTensor if IS_ALONE else as_tensor
-            self._short_way = short_way(
-                self._calls[0], graph.outputs, self._donated, wrapped, self._translating
-            )
+            given = self._calls[0], graph.outputs, self._donated, wrapped, self._translating
+            self._short_way = short_way(*given)
 
     def _parts(self, nodes: list[Node], wanted: set[Value]) -> list[list[Node]]:
         return parts(nodes, wanted, self._graph.constants)
