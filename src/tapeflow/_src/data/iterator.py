@@ -188,12 +188,11 @@ class OwnedIterator(CompositeTensor):
         """What stands for it among the arguments of a function."""
         with self._lock:
             if self._given_number is None:
-                self._given_number = next(_numbers)
-                _by_number[self._given_number] = self
-            if (
-                context.tracer is not None
-            ):  # the graph has the number, and may outlive what users hold
-                _kept.add(self)
+                number = next(_numbers)
+                _by_number[number] = self
+                self._given_number = number
+            if context.tracer is not None:
+                _kept.add(self)  # the graph has the number, and may outlive what users hold
         return Tensor(np.int64(self._given_number))
 
 
@@ -222,7 +221,7 @@ class IteratorArgument(OwnedIterator):
             "An iterator is saved outside of the tf.function that it is passed to."
         )
 
-    def _go_to(self, state: dict[str, Any]) -> None:
+    def _restore_state(self, state: dict[str, Any]) -> None:
         raise OnlyEagerlyError(
             "An iterator is restored outside of the tf.function that it is passed to."
         )

@@ -64,7 +64,8 @@ class Contention:
         self.work += work
         if seconds >= _SOON or self.good < self.ENOUGH:  # else there is nothing to learn
             quick = seconds < _SOON or seconds < _SOON + 4 * work * _time_of_one()
-            self._learn(quick, end, worth=self.spent < self.work * _time_of_one())
+            if quick or self.spent >= self.work * _time_of_one():
+                self._learn(quick, end)
         if self.spent > _REMEMBERED:
             self.spent /= 2
             self.work /= 2
@@ -86,13 +87,12 @@ class Contention:
             self._learn(end - start < 0.002 + 2 * usual, end)
         return result
 
-    def _learn(self, quick: bool, end: float, worth: bool = False) -> None:
-        """Counts a product. `worth`: whether several threads are of use, all the same."""
+    def _learn(self, quick: bool, end: float) -> None:
         if quick:
             self.good += 1
             if self.good == self.ENOUGH:
                 self.pause = self.SHORTEST
-        elif not worth:
+        else:
             self.good = 0
             self.until = end + self.pause
             self.pause = min(2 * self.pause, self.LONGEST)

@@ -19,7 +19,7 @@ from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides import blas
 from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.nn.softmax import narrow, pick_labels, rows_and_labels, shifted, wide
-from tapeflow._src.primitives.sharing import MATRIX_ALONE, contention, shared_out
+from tapeflow._src.primitives.sharing import MATRIX_ALONE, shared_out
 
 
 def fused(graph: Graph) -> Graph:
@@ -59,9 +59,6 @@ def _update_kernel(
     work = result.size * a.shape[1]
     if work < MATRIX_ALONE:
         update(result, a, b, scale, 0, rows)
-    elif start := contention.start():
-        update(result, a, b, scale, 0, rows)
-        contention.took(start, work)
     else:
         shared_out(lambda i, j: update(result, a, b, scale, i, j), rows, work, 16)
     return result

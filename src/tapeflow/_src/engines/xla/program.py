@@ -96,9 +96,8 @@ class XlaProgram:
         )
         self._inputs = [v for v in graph.inputs if v not in graph.constants]
         self._outputs = [*graph.outputs, *graph.assigned.values()]
-        self._numbers = [
-            v for v in self._outputs if v.dtype.np_dtype.kind != "O"
-        ]  # not the strings
+        # All but the strings, which XLA has not.
+        self._numbers = [v for v in self._outputs if v.dtype.np_dtype.kind != "O"]
         self._donated = self._find_donated()
         # By the places of those variables: their new values. Where two are assigned one, the second has another name
         # for it, because each comes out as it went in if the program refuses.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,27 +24,13 @@ def product(a: Any, b: Any, out: Any = None) -> Any:
     work = _work(max(a.size * columns, b.size * rows), rows, columns)
     if work == 0 or type(a) is not np.ndarray:  # light, or on a device
         return np.matmul(a, b, out=out)
-    if start := contention.start():
-        result = np.matmul(a, b, out=out)
-        contention.took(start, work)
-        return result
-    return _shared(a, b, out, work)
+    return _watched(work, a, b, out)
 
 
 def product_of(rows: int, terms: int, columns: int) -> Callable[[Any, Any], Any]:
     """The same for matrices of these sizes, `[rows, terms]` and `[terms, columns]`."""
     work = _work(rows * terms * columns, rows, columns)
-    if work == 0:
-        return np.matmul
-
-    def compute(a: Any, b: Any) -> Any:
-        if start := contention.start():
-            result = np.matmul(a, b)
-            contention.took(start, work)
-            return result
-        return _shared(a, b, None, work)
-
-    return compute
+    return functools.partial(_watched, work) if work else np.matmul
 
 
 def _work(multiplications: int, rows: int, columns: int) -> int:
@@ -53,7 +40,11 @@ def _work(multiplications: int, rows: int, columns: int) -> int:
     return multiplications if multiplications >= MATRIX_ALONE else 0
 
 
-def _shared(a: Any, b: Any, out: Any, work: int) -> Any:
+def _watched(work: int, a: Any, b: Any, out: Any = None) -> Any:
+    if start := contention.start():
+        result = np.matmul(a, b, out=out)
+        contention.took(start, work)
+        return result
     if out is None:
         stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
         out = np.empty((*stack, a.shape[-2], b.shape[-1]), a.dtype)
