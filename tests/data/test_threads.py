@@ -426,3 +426,19 @@ def test_an_interruption_of_the_consumer_stops_nobody(pipeline, apart):
         assert len(from_another_thread(read)) in (3, 7)
     assert at > 100
     assert gone()
+
+
+def test_an_interruption_while_workers_are_told_to_stop_leaves_none_of_them_waiting():
+    """Whoever is interrupted there must not keep what they need to end."""
+    for at in range(1_000):
+        iterator = iter(Dataset.range(100).map(lambda x: x + 0, num_parallel_calls=2))
+        next(iterator)
+        feed = iterator._rows._feed
+        is_inside = interrupted(feed.stop, at)
+        del iterator
+        for worker in feed.workers:
+            worker.join(PATIENCE)
+            assert not worker.is_alive()
+        if not is_inside:
+            break
+    assert at > 1

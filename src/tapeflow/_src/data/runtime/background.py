@@ -5,9 +5,9 @@ while they run, and when it is, they are told to stop. They are also stopped whe
 that is forked reads on without them.
 
 The consumer may be the main thread, and be interrupted. So it only does what an interruption cannot leave half done. It
-takes locks as such: a `threading.Condition` is written in Python, and can be interrupted before it lets go of its lock,
-or takes it again. And workers are started by a thread of their own: in the main thread one could be interrupted between
-being started and being known to have been.
+takes locks by `with` alone, and wakes and waits by a `Bell`: a `threading.Condition` is written in Python, and can be
+interrupted before it lets go of its lock, or takes it again. And workers are started by a thread of their own: in the
+main thread one could be interrupted between being started and being known to have been.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from __future__ import annotations
 import atexit
 import collections
 import os
+import queue
 import threading
 import weakref
-from _thread import allocate_lock, start_new_thread
+from _thread import start_new_thread
 from collections.abc import Callable
 from typing import Any
 
@@ -43,12 +44,32 @@ def cores() -> int:
     return processors()
 
 
+class Bell:
+    """Wakes the one thread that waits for it, or the next that does. An interruption leaves it whole."""
+
+    def __init__(self) -> None:
+        self._rings: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def ring(self) -> None:
+        """Of what has changed before, the thread that wakes will know."""
+        if self._rings.empty():
+            self._rings.put(None)
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until it rings, or has rung since the last time. It may also have rung for what is long known."""
+        try:
+            self._rings.get(timeout=seconds)
+        except queue.Empty:
+            pass
+
+
 class Feed:
     """What workers and their consumer share.
 
     Attributes:
       lock: of all this.
-      changed: notified whenever something happens, for the workers.
+      room: rings when the consumer has taken something, or wants no more: for the worker whose turn it is to read.
+      news: rings when a worker has made something, or has ended: for the consumer.
       ready: what is waiting for the consumer.
       begun: whether the workers have begun.
       stopped: whether the workers are to end.
@@ -59,14 +80,14 @@ class Feed:
         self.source = source
         self._consumer = weakref.ref(consumer)
         self.lock = threading.RLock()
-        self.changed = threading.Condition(self.lock)
+        self.room = Bell()
+        self.news = Bell()
         self.ready: collections.deque[Any] = collections.deque()
         self.begun = False
         self.stopped = False
         self.ended = False
         self.orphaned = False
         self.workers: list[threading.Thread] = []
-        self._news = _closed()
         _feeds.add(self)
 
     def start(self, work: Callable[..., None], count: int, *args: Any) -> None:
@@ -74,7 +95,7 @@ class Feed:
         start_new_thread(self._start, (work, count, args))
 
     def _start(self, work: Callable[..., None], count: int, args: tuple[Any, ...]) -> None:
-        with self.changed:
+        with self.lock:
             if self.begun:
                 return
             self.begun = True
@@ -97,31 +118,10 @@ class Feed:
         """Whether the workers are to end: they were told to, or could not be because that was interrupted."""
         return self.stopped or self._consumer() is None
 
-    def tell(self) -> None:
-        """Says that something has happened: to the workers, and to the consumer."""
-        with self.lock:
-            self.changed.notify_all()
-            if self._news.locked():
-                self._news.release()
-
-    def wait(self) -> None:
-        """Waits until something has happened since the last time. For the one consumer."""
-        self._news.acquire()
-
     def stop(self) -> None:
         """Tells the workers to end. They do when the element they are at is made."""
         self.stopped = True
-        if self.lock.acquire(blocking=False):  # else a worker holds it, and looks before it waits
-            try:
-                self.changed.notify_all()
-            finally:
-                self.lock.release()
-
-
-def _closed() -> Any:
-    lock = allocate_lock()
-    lock.acquire()
-    return lock
+        self.room.ring()
 
 
 _feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
@@ -145,8 +145,7 @@ def stop_before_others() -> None:
 def _forked() -> None:
     for feed in list(_feeds):
         feed.lock = threading.RLock()  # a worker may have held the other
-        feed.changed = threading.Condition(feed.lock)
-        feed._news = _closed()
+        feed.room, feed.news = Bell(), Bell()
         feed.orphaned = True
         feed.workers = []
 
@@ -200,14 +199,13 @@ class PrefetchRows(FedRows):
             if feed.orphaned:
                 return next(feed.source)
             while not ready and not feed.ended:
-                feed.wait()
+                feed.news.wait()
         if not ready:
             raise StopIteration
         row = ready.popleft()
         # It may be waiting for room; to wake it for each row costs more.
         if len(ready) == self._size // 2:
-            with feed.lock:
-                feed.changed.notify_all()
+            feed.room.ring()
         if type(row) is Failed:
             raise row.error
         return row
@@ -220,7 +218,7 @@ class PrefetchRows(FedRows):
 
 
 def _read_ahead(feed: Feed, size: int) -> None:
-    changed, ready, source = feed.changed, feed.ready, feed.source
+    ready, source = feed.ready, feed.source
     while not feed.is_over():
         try:
             with span("data", "prefetch"):
@@ -230,17 +228,16 @@ def _read_ahead(feed: Feed, size: int) -> None:
         except BaseException as error:
             row = Failed(error)
         ready.append(row)
-        feed.tell()
-        with changed:
-            _wait_for_room(feed, size)
+        feed.news.ring()
+        _wait_for_room(feed, size)
         del row
     feed.ended = True
-    feed.tell()
+    feed.news.ring()
 
 
 def _wait_for_room(feed: Feed, most: int) -> None:
     while len(feed.ready) >= most and not feed.is_over():
-        feed.changed.wait(1.0)  # `stop` may have found the lock taken, and could not tell
+        feed.room.wait(1.0)  # a consumer that was interrupted when it was let go of may not have rung
 
 
 # Parallel calls.
@@ -281,14 +278,14 @@ class ParallelRows(FedRows):
                 slot = self._finished()
                 if slot is not None:
                     feed.ready.remove(slot)
-                    feed.changed.notify_all()  # there is room for another
+                    feed.room.ring()
                     break
                 if feed.orphaned:
                     feed.ready.clear()  # what the workers of the other process were at
                     return self._function(next(feed.source))
                 if feed.ended and not feed.ready:
                     raise StopIteration
-            feed.wait()
+            feed.news.wait()
         if type(slot.result) is Failed:
             raise slot.result.error
         return slot.result
@@ -309,24 +306,23 @@ class ParallelRows(FedRows):
 def _compute(
     feed: Feed, function: Callable[[Row], Row], reading: threading.Lock, most: int
 ) -> None:
-    changed, ready, source = feed.changed, feed.ready, feed.source
+    ready, source = feed.ready, feed.source
     while not feed.is_over():
         slot = Slot()
         with reading:  # one reads at a time, so that the slots are in the order of the rows
-            with changed:
-                _wait_for_room(feed, most)
+            _wait_for_room(feed, most)
             if feed.is_over() or feed.ended:
                 break
             try:
                 row = next(source)
             except StopIteration:
                 feed.ended = True
-                feed.tell()
+                feed.news.ring()
                 break
             except BaseException as error:
                 row = None
                 slot.result, slot.done = Failed(error), True
-            with changed:
+            with feed.lock:
                 ready.append(slot)
         if row is not None:
             try:
@@ -334,5 +330,5 @@ def _compute(
             except BaseException as error:
                 slot.result = Failed(error)
         slot.done = True
-        feed.tell()
+        feed.news.ring()
         del row, slot
