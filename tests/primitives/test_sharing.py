@@ -6,6 +6,7 @@ import pytest
 import tapeflow as tf
 from tapeflow._src.core.system import workers
 from tapeflow._src.primitives import sharing
+from tapeflow._src.primitives.linalg import products, shared_products
 from tapeflow._src.primitives.linalg.shared_products import product
 
 
@@ -211,9 +212,41 @@ class TestContention:
         clock[0] += 0.03
         assert not found.crowded()
 
+    def test_while_it_is_quiet_few_products_are_looked_at_and_never_only_the_light_ones(
+        self, monkeypatch
+    ):
+        found = sharing.Contention()
+        monkeypatch.setattr(products, "contention", found)
+        monkeypatch.setattr(shared_products, "contention", found)
+        looked, took = [], []
+        monkeypatch.setattr(found, "took", lambda start, work: took.append(work) or found.looked())
+        monkeypatch.setattr(
+            sharing.Contention,
+            "looked",
+            lambda self, original=sharing.Contention.looked: looked.append(1) or original(self),
+        )
+        light, heavy = tf.constant(values(4, 4)), tf.constant(values(100, 100))
+        for _ in range(300):  # a program that does the same again and again
+            for _ in range(7):
+                tf.matmul(light, light)
+            tf.matmul(heavy, heavy)
+        assert 150 < len(looked) < 600  # of 2400
+        assert 5 < len(took) < 100  # of 300
+        assert set(took) == {10**6}
+        found._learn(False, 0.0)  # not quiet
+        before = len(took)
+        for _ in range(20):
+            tf.matmul(heavy, heavy)
+        assert len(took) == before + 20
+
     def test_determinism_leaves_no_choice(self, clock, monkeypatch):
         monkeypatch.setattr(sharing.settings, "deterministic", True)
         assert not sharing.Contention().start()
+        monkeypatch.setattr(sharing.contention, "unwatched", 100)
+        for a in (values(100, 100), values(3, 100, 100)):
+            tf.matmul(a, a)
+        tf.reduce_sum(tf.constant(values(100, 200)), 0)
+        assert sharing.contention.unwatched == 100
 
     def test_both_ways_give_the_product(self, monkeypatch):
         a, b = values(300, 200), values(200, 100)

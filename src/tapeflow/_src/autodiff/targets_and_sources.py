@@ -70,10 +70,13 @@ def seeds_of(tape: Reader, target: Any, output_gradients: Any) -> backprop.Gradi
     return seeds
 
 
+_PLAIN = {Tensor, Variable}  # what most targets and sources are: no composite tensors
+
+
 def tensors_in(structure: Any) -> list[Any]:
     """The leaves of targets and sources: of a composite tensor, the tensors that gradients are about."""
     leaves = nest.flatten(structure)
-    if not any(isinstance(leaf, CompositeTensor) for leaf in leaves):
+    if _PLAIN.issuperset(map(type, leaves)):
         return leaves
     found = []
     for x in leaves:
@@ -83,8 +86,11 @@ def tensors_in(structure: Any) -> list[Any]:
 
 def gradients_like(sources: Any, gradients: Iterable[Any]) -> Any:
     """Gradients of `tensors_in(sources)` in the structure of the sources."""
-    rest = iter(gradients)
-    return nest.pack_sequence_as(sources, [_next(leaf, rest) for leaf in nest.flatten(sources)])
+    leaves = nest.flatten(sources)
+    if not _PLAIN.issuperset(map(type, leaves)):
+        rest = iter(gradients)
+        gradients = [_next(leaf, rest) for leaf in leaves]
+    return nest.pack_sequence_as(sources, list(gradients))
 
 
 def _next(source: Any, gradients: Iterator[Any]) -> Any:

@@ -5,7 +5,7 @@ has a processor. Where other processes want the processors, too, a product waits
 milliseconds in the place of 0.1. So products are timed. One that takes far too long is a sign of such neighbours. If
 one thread alone would have been as quick by now, with all the products before, then for a while small work is done by
 one thread, and large work by threads that sleep when there is nothing to do (`Workers`). Then BLAS's threads are tried
-again.
+again. While all is quiet, one product of eight is looked at.
 
 BLAS adds up in another order where another number of threads computes a product, so the last digits may differ. With
 `enable_op_determinism` the choice is made by size alone.
@@ -14,6 +14,7 @@ BLAS adds up in another order where another number of threads computes a product
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Callable
 from time import perf_counter
 from types import MethodType
@@ -38,16 +39,25 @@ _SOON = 0.001  # seconds: less is never a sign of neighbours
 _REMEMBERED = 0.1  # seconds of BLAS's threads: what was before counts half
 
 
+_chance = random.Random().random
+
+
 class Contention:
-    """Whether BLAS's threads find processors: what is known from the time that products have taken."""
+    """Whether BLAS's threads find processors: what is known from the time that products have taken.
+
+    Attributes:
+      unwatched: how many of the next products may be left to BLAS as they are. Who computes one counts it down, in the
+        place of all that would cost more than a short product can bear: to ask whether it is heavy, `start` and `took`.
+    """
 
     SHORTEST, LONGEST = 0.005, 2.0  # seconds
     ENOUGH = 64  # products in a row that were quick: then it is quiet
 
     def __init__(self) -> None:
+        self.unwatched = 0
         self.until = 0.0  # when BLAS's threads may be tried again
         self.pause = self.SHORTEST
-        self.good = 0  # how many products in a row were as quick as they should be
+        self.good = self.ENOUGH  # how many products in a row were as quick as they should be
         self.spent = 0.0  # seconds that products have taken with BLAS's threads of late
         self.work = 0.0  # how many multiplications they were
 
@@ -66,9 +76,15 @@ class Contention:
             quick = seconds < _SOON or seconds < _SOON + 4 * work * _time_of_one()
             if quick or self.spent >= self.work * _time_of_one():
                 self._learn(quick, end)
+        self.looked()
         if self.spent > _REMEMBERED:
             self.spent /= 2
             self.work /= 2
+
+    def looked(self) -> None:
+        """Leaves the next products alone, if it is quiet. How many is left to chance: programs repeat themselves."""
+        if self.good >= self.ENOUGH:
+            self.unwatched = int(16 * _chance())
 
     def crowded(self) -> bool:
         """Whether threads of other libraries are better left alone for now."""
@@ -93,7 +109,7 @@ class Contention:
             if self.good == self.ENOUGH:
                 self.pause = self.SHORTEST
         else:
-            self.good = 0
+            self.good = self.unwatched = 0
             self.until = end + self.pause
             self.pause = min(2 * self.pause, self.LONGEST)
             self.spent = self.work = 0.0

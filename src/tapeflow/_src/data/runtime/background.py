@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import contextlib
 import os
 import queue
 import threading
@@ -57,10 +58,8 @@ class Bell:
 
     def wait(self, seconds: float | None = None) -> None:
         """Until it rings, or has rung since the last time. It may also have rung for what is long known."""
-        try:
+        with contextlib.suppress(queue.Empty):
             self._rings.get(timeout=seconds)
-        except queue.Empty:
-            pass
 
 
 class Feed:
@@ -237,7 +236,9 @@ def _read_ahead(feed: Feed, size: int) -> None:
 
 def _wait_for_room(feed: Feed, most: int) -> None:
     while len(feed.ready) >= most and not feed.is_over():
-        feed.room.wait(1.0)  # a consumer that was interrupted when it was let go of may not have rung
+        feed.room.wait(
+            1.0
+        )  # a consumer that was interrupted when it was let go of may not have rung
 
 
 # Parallel calls.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core import settings
 from tapeflow._src.core.errors import FailedPreconditionError
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.system.memory import check_room
@@ -23,7 +24,7 @@ from tapeflow._src.primitives.rules import (
     check_same_dtype,
     invalid,
 )
-from tapeflow._src.primitives.sharing import MATRIX_ALONE, VECTOR_ALONE
+from tapeflow._src.primitives.sharing import MATRIX_ALONE, VECTOR_ALONE, contention
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -33,29 +34,36 @@ _SMALL = 4096
 
 def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
     dtype = a.dtype
-    if (dtype is not b.dtype and dtype != b.dtype) or a.ndim < 2 or b.ndim < 2:
+    # The usual case, with nothing more to check.
+    if a.ndim == b.ndim == 2 and dtype is b.dtype and dtype.char in "fd":
+        if transpose_a:
+            a = a.T
+        if transpose_b:
+            b = b.T
+        if contention.unwatched and not settings.deterministic:
+            contention.unwatched -= 1
+            return a.dot(b) if a.shape[0] * b.shape[1] < _SMALL else np.matmul(a, b)
+        (height, terms), width = a.shape, b.shape[1]
+        alone = MATRIX_ALONE if height > 1 and width > 1 else VECTOR_ALONE
+        if height * width * terms >= alone:
+            return product(a, b)
+        contention.looked()
+        return a.dot(b) if height * width < _SMALL else np.matmul(a, b)
+    if dtype != b.dtype or a.ndim < 2 or b.ndim < 2 or dtype.kind == "b":
         raise ValueError("operands do not fit")
     if transpose_a:
-        a = a.T if a.ndim == 2 else a.swapaxes(-1, -2)
+        a = a.swapaxes(-1, -2)
     if transpose_b:
-        b = b.T if b.ndim == 2 else b.swapaxes(-1, -2)
-    if dtype.char in "fd":  # nothing more to check for float32 and float64
-        if a.ndim == b.ndim == 2:
-            height, width = a.shape[0], b.shape[1]
-            size = height * width
-            alone = MATRIX_ALONE if height > 1 and width > 1 else VECTOR_ALONE
-            if size * a.shape[1] < alone:
-                return a.dot(b) if size < _SMALL else np.matmul(a, b)
+        b = b.swapaxes(-1, -2)
+    if dtype.char in "fd":
         if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
             # One product, not one for each matrix.
             rows = product(a.reshape(-1, a.shape[-1]), b)
             return rows.reshape(*a.shape[:-1], b.shape[-1])
         return product(a, b)
-    if dtype.kind == "b":
-        raise ValueError("operands do not fit")
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         # NumPy multiplies half precision without BLAS and adds up in half precision.
-        return product(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+        return product(a.astype(np.float32), b.astype(np.float32)).astype(dtype)
     return np.matmul(a, b)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core import settings
 from tapeflow._src.primitives.sharing import (
     MATRIX_ALONE,
     MEMORY,
@@ -41,6 +42,9 @@ def _work(multiplications: int, rows: int, columns: int) -> int:
 
 
 def _watched(work: int, a: Any, b: Any, out: Any = None) -> Any:
+    if contention.unwatched and not settings.deterministic:
+        contention.unwatched -= 1
+        return np.matmul(a, b, out=out)
     if start := contention.start():
         result = np.matmul(a, b, out=out)
         contention.took(start, work)

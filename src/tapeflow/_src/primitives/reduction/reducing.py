@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core import settings
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
@@ -97,9 +98,10 @@ def _ones(count: int, char: str) -> np.ndarray:
 
 
 def _sum_of_rows(x: Any) -> Any:
-    """BLAS adds up rows faster."""
+    """The sum of so many that BLAS uses threads."""
     ones = _ones(x.shape[0], x.dtype.char)
-    if x.size < VECTOR_ALONE:
+    if contention.unwatched and not settings.deterministic:
+        contention.unwatched -= 1
         return ones.dot(x)
     if start := contention.start():
         total = ones.dot(x)
@@ -138,8 +140,10 @@ def _sum_of_narrow_rows(x: Any, lead: int, keepdims: bool) -> Any:
 
 def _sum_kernel(x: Any, *, axis: Axes, keepdims: bool) -> Any:
     if x.dtype.char in "fd":  # nothing to check for float32 and float64
+        # BLAS adds up rows faster.
         if axis == _ROWS and x.ndim == 2 and not keepdims and 1 < x.shape[0] <= 1024:
-            return _sum_of_rows(x)
+            light = x.size < VECTOR_ALONE
+            return _ones(x.shape[0], x.dtype.char).dot(x) if light else _sum_of_rows(x)
         first = 0 < len(axis) < x.ndim and axis == _FIRST_AXES[: len(axis)]
         if first and x.size >= _MANY and x.flags.c_contiguous:
             return _sum_of_narrow_rows(x, len(axis), keepdims)
