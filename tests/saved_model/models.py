@@ -127,6 +127,14 @@ def _files() -> tf.Module:
     return Paths()
 
 
+def _gradient(x: Any) -> Any:
+    @tf.custom_gradient
+    def steep(x: Any) -> Any:
+        return x * x, lambda g: g * x * 100.0
+
+    return steep(x) + x
+
+
 MODELS: dict[str, Callable[[], tf.Module]] = {
     "net": _net,
     "linalg": _of(_linalg, tf.TensorSpec([3])),
@@ -141,6 +149,7 @@ MODELS: dict[str, Callable[[], tf.Module]] = {
     "map": _of(lambda x: tf.map_fn(lambda e: tf.exp(e) * e, x), VECTOR),
     "training": _training,
     "files": _files,
+    "gradient": _of(_gradient, VECTOR),
 }
 LOOPS = {"loop", "map", "training"}
 """Those which a change may make endless."""

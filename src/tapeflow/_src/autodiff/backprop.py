@@ -32,7 +32,8 @@ class Call(NamedTuple):
     """A computation that brings its own pullback: gradients of all outputs in, gradients of all inputs out.
 
     A pullback that takes `partial` gradients gets None for an output that has none; others get zeros. It may bring a
-    `pushforward`, too: tangents of all inputs in, tangents of all outputs out, or NotImplemented.
+    `pushforward`, too: tangents of all inputs in, tangents of all outputs out, or NotImplemented. It is `custom` if the
+    operations inside do not tell its gradient, because a user wrote one for it or for a part of it.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Call(NamedTuple):
     pullback: Callable[..., Sequence[Any]]
     partial: bool = False
     pushforward: Callable[[Sequence[Tensor | None]], list[Tensor | None]] | None = None
+    custom: bool = False
 
 
 def record_call(call: Call) -> None:
@@ -60,6 +62,7 @@ class JointRule(NamedTuple):
     pullback: Callable[..., Sequence[Any]]  # is told first of which inputs the gradients are wanted
     outputs: tuple[ArraySpec, ...]
     partial: bool = False
+    custom: bool = False
 
 
 _IDENTITY = TABLE["identity"]  # gradients pass it in whatever form they have

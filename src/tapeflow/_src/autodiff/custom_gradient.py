@@ -101,7 +101,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             def pullback(*g: Tensor) -> list[Any]:
                 return _gradients(function, gradient, g, inputs[:count], variables)
 
-            record_call(Call(name_of(function), inputs, outputs, pullback))
+            record_call(Call(name_of(function), inputs, outputs, pullback, custom=True))
         return nest.pack_sequence_as(result, outputs)
 
     # Libraries ask for the function by this name, to call it without the tape.

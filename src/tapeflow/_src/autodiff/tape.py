@@ -153,7 +153,8 @@ class GradientTape(Scope):
             def pullback(wanted: Any, *g: Any) -> Any:
                 return all_of_them(*g)
 
-            self._append_joint(call.name, inputs, call.outputs, pullback, call.partial)
+            flags = call.partial, call.custom
+            self._append_joint(call.name, inputs, call.outputs, pullback, *flags)
 
     def _append_joint(
         self,
@@ -162,6 +163,7 @@ class GradientTape(Scope):
         outputs: Any,
         pullback: Any,
         partial: bool = False,
+        custom: bool = False,
     ) -> None:
         ids = tuple(identify(o) for o in outputs)
         if partial and any(o.shape.rank is None for o in outputs):
@@ -172,7 +174,7 @@ class GradientTape(Scope):
         self._tracked.update(
             i for i, spec in zip(ids, specs, strict=True) if spec.dtype.is_differentiable
         )
-        self._records.append((ids, JointRule(name, pullback, specs, partial), inputs))  # type: ignore[union-attr]
+        self._records.append((ids, JointRule(name, pullback, specs, partial, custom), inputs))  # type: ignore[union-attr]
 
     def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Watches a variable that is read, if it is one to be watched."""

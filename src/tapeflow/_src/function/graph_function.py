@@ -83,6 +83,9 @@ class GraphFunction:
         self._assigned_at = [
             i for i, c in enumerate(tracer.variables.values()) if c.symbol.value in graph.assigned
         ]
+        rules = [rule for _, rule, _ in tracer.tape._records or ()]
+        # Whether the operations of the graph alone do not tell its derivative.
+        self.has_custom_gradient = any(getattr(rule, "custom", False) for rule in rules)
         self._forwards: dict[tuple[int, ...], Forward] = {}
         self._plain: Forward | None = None  # the one that keeps nothing
         self._backwards: dict[tuple[Any, ...], Variants] = {}
@@ -230,7 +233,8 @@ class GraphFunction:
                 parts[i] = part
             return parts
 
-        record_call(Call(self.name, inputs, results, pullback, partial=True))
+        custom = self.has_custom_gradient
+        record_call(Call(self.name, inputs, results, pullback, partial=True, custom=custom))
         return outputs
 
     def _run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.function.function import Function
+from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.saved_model.damage import UNTOLD, index, sound
 from tapeflow._src.saved_model.encoding import (
@@ -22,6 +24,7 @@ from tapeflow._src.saved_model.encoding import (
     encoded,
     encoded_size,
 )
+from tapeflow._src.saved_model.gradients import backward_of, left_out, with_gradient
 from tapeflow._src.saved_model.graphs import graph_data
 from tapeflow._src.saved_model.replay import Read, replay, results
 from tapeflow._src.saved_model.restored import RestoredFunction, SavedTrace
@@ -33,9 +36,16 @@ class Functions:
     Args:
       arrays: where constants go.
       variable: gives a variable its number.
+      custom_gradients: whether gradients that users wrote are saved, too.
     """
 
-    def __init__(self, arrays: Arrays, variable: Callable[[Variable], int]) -> None:
+    def __init__(
+        self,
+        arrays: Arrays,
+        variable: Callable[[Variable], int],
+        custom_gradients: bool = True,
+    ) -> None:
+        self._custom_gradients = custom_gradients
         self.arrays = arrays
         self.variable = variable
         self.graphs: list[Any] = []
@@ -45,14 +55,30 @@ class Functions:
     def graph(self, concrete: ConcreteFunction) -> int:
         """The number of the graph of a traced function."""
         if id(concrete) not in self._numbers:
-            graph_function = concrete._graph_function
-            data = graph_data(graph_function.graph, self.arrays)
-            data["variables"] = [self.variable(v) for v in graph_function.variables]
-            data["captured"] = [self.arrays.add(x._array) for x in graph_function.captured]
-            self._numbers[id(concrete)] = len(self.graphs)
             self._alive.append(concrete)
-            self.graphs.append(data)
+            self._numbers[id(concrete)] = self._with_gradient(concrete._graph_function)
         return self._numbers[id(concrete)]
+
+    def _with_gradient(self, graph_function: GraphFunction) -> int:
+        """The number of a graph, and with it that of its derivative if somebody wrote that, or a part of it."""
+        backward = backward_of(graph_function) if self._custom_gradients else None
+        if backward is None:
+            return self._add(graph_function)
+        try:
+            gradient = self._add(backward.graph_function)
+        except ValueError as error:
+            left_out(graph_function.name, error)
+            return self._add(graph_function)
+        number = self._add(graph_function.with_outputs(backward.also_given))
+        self.graphs[number]["gradient"] = backward.data(self.graphs[number], gradient)
+        return number
+
+    def _add(self, graph_function: GraphFunction) -> int:
+        data = graph_data(graph_function.graph, self.arrays)
+        data["variables"] = [self.variable(v) for v in graph_function.variables]
+        data["captured"] = [self.arrays.add(x._array) for x in graph_function.captured]
+        self.graphs.append(data)
+        return len(self.graphs) - 1
 
     def function(self, name: str, function: Function) -> dict[str, Any]:
         """A `tf.function` as data: its parameters, and its traces."""
@@ -204,13 +230,26 @@ class LoadedFunction(RestoredFunction):
     def _run(self, trace: SavedTrace, tensors: list[Tensor]) -> Sequence[Tensor]:
         data = self._graphs[trace.graph]
         held = [self._held[number] for number in data["variables"]]
-        constants = [Tensor(self._read(name)) for name in data["captured"]]
-        with sound(self._file, UNTOLD):
-            values = replay(data, [*tensors, *[v._read() for v in held], *constants], self._read)
+        inputs = [*tensors, *self._outside(data)]
+        if "gradient" in data:
+            backward = self._graphs[data["gradient"]["graph"]]
+            outside = functools.partial(self._outside, backward)
+            values, _ = with_gradient(data, backward, inputs, outside, self._replay)
+        else:
+            values = self._replay(data, inputs)
         by_input = dict(zip([n for n, _, _ in data["inputs"]][len(tensors) :], held, strict=False))
         for number, new in data["assigned"]:
             by_input[number].assign(values[new])
         return results(data, values)
+
+    def _outside(self, data: dict[str, Any]) -> list[Tensor]:
+        """What a graph takes besides arguments: variables and constants."""
+        held = [self._held[number]._read() for number in data["variables"]]
+        return [*held, *[Tensor(self._read(name)) for name in data["captured"]]]
+
+    def _replay(self, data: dict[str, Any], inputs: Sequence[Tensor]) -> dict[int, Tensor]:
+        with sound(self._file, UNTOLD):
+            return replay(data, inputs, self._read)
 
 
 _KINDS = {

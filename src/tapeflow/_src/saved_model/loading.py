@@ -105,9 +105,7 @@ class _Loader:
                 raise Damage(f"the path of an asset is {name!r}, which is no string")
         self._variables = [self._variable(i, said) for i, said in enumerate(data["variables"])]
         # Functions are made of graphs that were found to work.
-        self._arguments = [
-            rehearse(graph, self._variables, file.entries, self._read) for graph in data["graphs"]
-        ]
+        self._arguments = rehearse(data["graphs"], self._variables, file.entries, self._read)
 
     def root(self) -> Any:
         """The object, with everything inside it."""

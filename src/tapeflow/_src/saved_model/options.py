@@ -32,9 +32,11 @@ class SaveOptions:
     >>> sorted(os.listdir(folder))
     ['saved_model.pb', 'variables']
 
-    The other options are about TensorFlow's clusters. All are accepted, and none changes a file here.
+    The others that are not named below are about TensorFlow's clusters. All are accepted, and none changes a file here.
 
     Args:
+      experimental_custom_gradients: whether a function keeps gradients that were written for it, or for what it calls,
+        with `tf.custom_gradient`. If not, a function that is loaded has those of its operations.
       format: `"safetensors"`, tapeflow's own, or `"tensorflow"`.
     """
 

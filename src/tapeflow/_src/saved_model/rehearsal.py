@@ -2,7 +2,7 @@
 
 A graph is replayed for the sizes it was traced for, on tensors without values: the shape rule of every primitive is
 asked whether it takes such inputs and attributes and what it gives, and nothing is computed. What comes out is compared
-with what the file says.
+with what the file says. If its gradient is saved, that is replayed behind it.
 """
 
 from __future__ import annotations
@@ -26,50 +26,97 @@ from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.saved_model.damage import Damage, index
+from tapeflow._src.saved_model.gradients import gradient_of, with_gradient
 from tapeflow._src.saved_model.replay import Read, is_like, replay, results
 
 _FEW = 64
 
 
 def rehearse(
-    data: dict[str, Any], variables: Sequence[Variable], entries: Any, read: Read
-) -> list[TensorSpec]:
-    """Checks a graph. Returns what its arguments are: what it takes besides variables and constants.
+    graphs: Sequence[dict[str, Any]], variables: Sequence[Variable], entries: Any, read: Read
+) -> list[list[TensorSpec]]:
+    """Checks graphs. Returns what the arguments of each are: what it takes besides variables and constants.
+
+    Args:
+      graphs: all that there are.
+      variables: those of the model.
+      entries: what arrays there are, by name.
+      read: gives them.
+    """
+    gradients = {id(data): gradient_of(data, graphs) for data in graphs if "gradient" in data}
+    belonging = {id(backward) for backward in gradients.values()}
+    found = []
+    for data in graphs:
+        graph = _Graph(data, variables, entries)
+        if (
+            id(data) in belonging
+        ):  # it is checked with what it is the gradient of, and is nobody's function
+            found.append([])
+            continue
+        backward = gradients.get(id(data))
+        _rehearse(graph, None if backward is None else _Graph(backward, variables, entries), read)
+        found.append(graph.specs[: graph.arguments])
+    return found
+
+
+class _Graph:
+    """A graph as a file tells it, with variables and constants that there are.
 
     Args:
       data: the graph.
       variables: those of the model.
       entries: what arrays there are, by name.
-      read: gives them.
     """
-    if not isinstance(data["name"], str):
-        raise Damage("a graph has a name that is no text")
-    held = [variables[index(i, len(variables), "a variable")] for i in data["variables"]]
-    captured = [entries[name] for name in data["captured"]]
-    specs = [TensorSpec(shape, as_dtype(dtype)) for _, shape, dtype in data["inputs"]]
-    count = len(specs) - len(held) - len(captured)
-    if count < 0:
-        raise Damage(f"a graph with {len(specs)} inputs takes {len(held) + len(captured)}")
-    known = [*[(v.shape, v.dtype) for v in held], *[(e.shape, e.dtype) for e in captured]]
-    for spec, (shape, dtype) in zip(specs[count:], known, strict=True):
-        if spec.dtype is not dtype or not spec.shape.is_compatible_with(shape):
-            raise Damage(f"a graph takes {spec}, and there is {dtype.name} of shape {shape}")
+
+    def __init__(self, data: dict[str, Any], variables: Sequence[Variable], entries: Any) -> None:
+        if not isinstance(data["name"], str):
+            raise Damage("a graph has a name that is no text")
+        self.data = data
+        self.held = [variables[index(i, len(variables), "a variable")] for i in data["variables"]]
+        self.captured = [entries[name] for name in data["captured"]]
+        self.specs = [TensorSpec(shape, as_dtype(dtype)) for _, shape, dtype in data["inputs"]]
+        taken = len(self.held) + len(self.captured)
+        self.arguments = len(self.specs) - taken
+        if self.arguments < 0:
+            raise Damage(f"a graph with {len(self.specs)} inputs takes {taken}")
+        known = [(x.shape, x.dtype) for x in (*self.held, *self.captured)]
+        for spec, (shape, dtype) in zip(self.specs[self.arguments :], known, strict=True):
+            if spec.dtype is not dtype or not spec.shape.is_compatible_with(shape):
+                raise Damage(f"a graph takes {spec}, and there is {dtype.name} of shape {shape}")
+
+    def inputs(self, tracer: Tracer, read: Read, first: int = 0) -> list[Any]:
+        """Tensors without values in the place of its inputs, from one of them on."""
+        pairs = zip(self.specs[first:], self.data["hints"][first:], strict=True)
+        found = [_input(tracer, spec, hints) for spec, hints in pairs]
+        constants = found[len(found) - len(self.captured) :]
+        _tell_contents(constants, self.data["captured"], self.captured, read)
+        return found
+
+
+def _rehearse(graph: _Graph, backward: _Graph | None, read: Read) -> None:
     outside = context.tracer
     tracer = Tracer("rehearsal")
+    data = graph.data
+
+    def run(data: dict[str, Any], inputs: Sequence[Tensor]) -> dict[int, Tensor]:
+        return replay(data, inputs, read)
+
     with (
         contextlib.nullcontext() if outside is None else outside.suspended(),
         tracing_lock,
         tracer.whole(),
     ):
-        inputs = [
-            _input(tracer, spec, hints) for spec, hints in zip(specs, data["hints"], strict=True)
-        ]
-        _tell_contents(inputs[len(specs) - len(captured) :], data["captured"], captured, read)
-        values = replay(data, inputs, read)
+        inputs = graph.inputs(tracer, read)
+        if backward is None:
+            values = run(data, inputs)
+        else:
+            more = backward.inputs(tracer, read, first=backward.arguments)
+            values, pullback = with_gradient(data, backward.data, inputs, lambda: more, run)
+            pullback(*[None] * len(data["outputs"]))
         results(data, values)
-        numbers = {said[0]: v for said, v in zip(data["inputs"][count:], held, strict=False)}
+        of_variables = [number for number, _, _ in data["inputs"][graph.arguments :]]
+        numbers = dict(zip(of_variables, graph.held, strict=False))
         _check_assigned([(numbers[number], values[new]) for number, new in data["assigned"]])
-    return specs[:count]
 
 
 def _tell_contents(

@@ -78,7 +78,8 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
         return variables[id(variable)]
 
     arrays = Arrays()
-    functions = Functions(arrays, number)
+    custom_gradients = getattr(options, "experimental_custom_gradients", True)
+    functions = Functions(arrays, number, custom_gradients)
     found = list(walk(obj))
     owned = [_functions_of(each.value) for each, _ in found]
     signed = _served(obj, signatures, owned[0])

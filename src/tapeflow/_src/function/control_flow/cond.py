@@ -150,7 +150,8 @@ class CondCall:
         # What has an effect must not happen twice: then its tangents come from what is kept.
         self._pushes = "effect" not in attrs
         push = partial(tangents_of_cond, self) if self._pushes else None
-        record_call(Call("cond", self.inputs, self.outputs, self.pullback, True, push))
+        custom = any(graph_function.has_custom_gradient for graph_function in branches)
+        record_call(Call("cond", self.inputs, self.outputs, self.pullback, True, push, custom))
 
     def pullback(self, *g: Tensor | None) -> list[Any]:
         """The gradients of the inputs: another conditional."""

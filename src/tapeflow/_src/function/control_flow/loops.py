@@ -188,7 +188,8 @@ class LoopCall:
         # What has an effect must not happen twice, so that its tangents come from what is kept of each turn.
         self._pushes = not effect
         push = partial(tangents_of_loop, self) if self._pushes else None
-        record_call(Call("while", self.inputs, self.outputs, self.pullback, True, push))
+        custom = loop.body.has_custom_gradient
+        record_call(Call("while", self.inputs, self.outputs, self.pullback, True, push, custom))
 
     def _places(self, tensors: Sequence[Tensor], anywhere: bool = False) -> tuple[int, ...]:
         """The positions of tensors among the inputs, where they are added if they are not there."""
