@@ -141,5 +141,5 @@ def test_what_is_said_of_python_is_true():
 
 
 def while_it_lasts(action) -> None:
-    for _ in range(100_000):  # not without end: an interruption that hits a destructor is lost
+    for _ in range(1_000):  # not without end: an interruption that hits a destructor is lost
         action()
