@@ -1,7 +1,8 @@
 # On a fresh machine with Python 3.11+ and make, each target sets up what it needs.
 #
 #   make demo     train a small network and leave its plots
-#   make test     lint, type check, tests and doctests: what everybody runs, in a few minutes
+#   make test     lint, type check, tests and doctests: what everybody runs, in a few minutes; where Chromium is
+#                 installed, the pages of tapeflow.inspect, and the site if it is built, are looked at in it, too
 #   make test-exhaustive    the rest: all rows on XLA, many kills, other roundings, Keras's own tests
 #   make test-all    both
 #   make bench    compare with TensorFlow, PyTorch and JAX (downloads them)
@@ -11,7 +12,7 @@
 #                 run what the pages "Coming from ..." show of TensorFlow, PyTorch and JAX
 #   make distribute    train on several devices and in several processes, at length
 #   make stress   try to break it for ten minutes: random programs, threads, interruptions, kills
-#   make browser    look at the pages of tapeflow.inspect and at the site in Chromium (installs it)
+#   make browser    look at the pages of tapeflow.inspect and at the site in Chromium (installs it, builds the site)
 #   make keras-suite    run Keras's own tests on tapeflow and on JAX (downloads TensorFlow, too)
 #   make libraries    run the tests of libraries built on TensorFlow, there and here (downloads them, and it)
 #   make pictures    make the pictures in docs/inspect.md (needs Chromium)
@@ -34,6 +35,7 @@ LIBRARY ?=
 
 BIN := $(VENV)/bin
 TORCH := torch==2.13.0
+IN_BROWSER := $(BIN)/python -m pytest -n 0 -m browser tests/inspector tests/documentation
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-exhaustive test-all test-python browser pictures lint format bench differential stress keras-suite docs exports clean
@@ -46,6 +48,7 @@ demo: $(VENV)/.installed-plot
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+	if command -v chromium && command -v chromedriver; then $(IN_BROWSER); fi
 
 test-exhaustive: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m exhaustive
@@ -57,7 +60,7 @@ test-all: test test-exhaustive
 # Debian's browser; elsewhere install Chromium and its driver by hand.
 browser: docs
 	command -v chromium && command -v chromedriver || apt-get install -y chromium chromium-driver
-	$(BIN)/python -m pytest -n 0 -m browser tests/inspector tests/documentation
+	$(IN_BROWSER)
 
 # What another version of Python, and the newer NumPy that comes with it, can break: all that is not compiled.
 test-python: $(VENV)/.installed-dev
