@@ -172,16 +172,33 @@ def test_they_can_be_left_out(models, tmp_path):
     np.testing.assert_allclose(gradient, [2.0, 4.0])
 
 
-def test_one_that_calls_python_is_left_out_with_a_word(tmp_path, caplog):
+def times_nine(g):
+    return tf.ensure_shape(tf.numpy_function(lambda v: v * 9.0, [g], tf.float32), [2])
+
+
+COUNT = tf.Variable(0)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "reason"),
+    [
+        (times_nine, "calls Python when the function runs"),
+        (lambda g: g * g.numpy(), "run eagerly to look at values"),
+        (lambda g: g * tf.cast(COUNT.assign_add(1), tf.float32), "it assigns variables"),
+    ],
+    ids=["Python", "values", "assignments"],
+)
+def test_one_that_cannot_be_saved_is_left_out_with_a_word(tmp_path, caplog, gradient, reason):
     @tf.custom_gradient
     def odd(x):
-        return x * x, lambda g: tf.numpy_function(lambda v: v * 9.0, [g], tf.float32)
+        return x * x, gradient
 
     module = tf.Module()
     module.f = tf.function(odd, input_signature=[PAIR])
     with caplog.at_level(logging.WARNING):
         tf.saved_model.save(module, tmp_path)
     assert "The gradient that odd brings is left out of the saved model" in caplog.text
+    assert reason in caplog.text
     x = tf.constant([1.0, 2.0])
     loaded = tf.saved_model.load(tmp_path)
     with tf.GradientTape() as tape:

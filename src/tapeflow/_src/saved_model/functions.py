@@ -64,12 +64,13 @@ class Functions:
         backward = backward_of(graph_function) if self._custom_gradients else None
         if backward is None:
             return self._add(graph_function)
+        number = self._add(graph_function.with_outputs(backward.also_given))
         try:
             gradient = self._add(backward.graph_function)
         except ValueError as error:
             left_out(graph_function.name, error)
+            self.graphs.pop()
             return self._add(graph_function)
-        number = self._add(graph_function.with_outputs(backward.also_given))
         self.graphs[number]["gradient"] = backward.data(self.graphs[number], gradient)
         return number
 

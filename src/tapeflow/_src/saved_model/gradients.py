@@ -75,6 +75,9 @@ def backward_of(function: GraphFunction) -> SavedBackward | None:
     if not function.tracer.guards.keys() >= graph_function.tracer.guards.keys():
         left_out(function.name, "it depends on sizes that its input_signature does not tell")
         return None
+    if graph_function.graph.assigned:
+        left_out(function.name, "it assigns variables")
+        return None
     parts = [(i, len(each.tensors)) for i, each in zip(wanted, found.template, strict=True)]
     return SavedBackward(function, graph_function, given, kept, found.kept, parts)
 

@@ -48,10 +48,10 @@ def rehearse(
     found = []
     for data in graphs:
         graph = _Graph(data, variables, entries)
-        if (
-            id(data) in belonging
-        ):  # it is checked with what it is the gradient of, and is nobody's function
-            found.append([])
+        if id(data) in belonging:
+            found.append(
+                []
+            )  # it is checked with what it is the gradient of, and is nobody's function
             continue
         backward = gradients.get(id(data))
         _rehearse(graph, None if backward is None else _Graph(backward, variables, entries), read)
