@@ -233,6 +233,10 @@ class TestContention:
         assert 150 < len(looked) < 600  # of 2400
         assert 5 < len(took) < 100  # of 300
         assert set(took) == {10**6}
+        found.unwatched = -1  # threads that counted at the same time
+        before = len(looked)
+        tf.matmul(light, light)
+        assert len(looked) == before + 1
         found._learn(False, 0.0)  # not quiet
         before = len(took)
         for _ in range(20):

@@ -153,8 +153,7 @@ class GradientTape(Scope):
             def pullback(wanted: Any, *g: Any) -> Any:
                 return all_of_them(*g)
 
-            flags = call.partial, call.custom
-            self._append_joint(call.name, inputs, call.outputs, pullback, *flags)
+            self._append_joint(call.name, inputs, call.outputs, pullback, call.partial, call.custom)
 
     def _append_joint(
         self,

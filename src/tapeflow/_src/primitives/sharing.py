@@ -37,9 +37,7 @@ _PART = 2**23
 _ELEMENTS = 2**18  # for a thread
 _SOON = 0.001  # seconds: less is never a sign of neighbours
 _REMEMBERED = 0.1  # seconds of BLAS's threads: what was before counts half
-
-
-_chance = random.Random().random
+_chance = random.Random().random  # not that of the module, whose numbers are the user's
 
 
 class Contention:
@@ -48,6 +46,7 @@ class Contention:
     Attributes:
       unwatched: how many of the next products may be left to BLAS as they are. Who computes one counts it down, in the
         place of all that would cost more than a short product can bear: to ask whether it is heavy, `start` and `took`.
+        Threads that count at the same time may get below zero.
     """
 
     SHORTEST, LONGEST = 0.005, 2.0  # seconds

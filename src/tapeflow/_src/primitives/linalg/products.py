@@ -40,7 +40,7 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
             a = a.T
         if transpose_b:
             b = b.T
-        if contention.unwatched and not settings.deterministic:
+        if contention.unwatched > 0 and not settings.deterministic:
             contention.unwatched -= 1
             return a.dot(b) if a.shape[0] * b.shape[1] < _SMALL else np.matmul(a, b)
         (height, terms), width = a.shape, b.shape[1]

@@ -42,7 +42,7 @@ def _work(multiplications: int, rows: int, columns: int) -> int:
 
 
 def _watched(work: int, a: Any, b: Any, out: Any = None) -> Any:
-    if contention.unwatched and not settings.deterministic:
+    if contention.unwatched > 0 and not settings.deterministic:
         contention.unwatched -= 1
         return np.matmul(a, b, out=out)
     if start := contention.start():

@@ -100,7 +100,7 @@ def _ones(count: int, char: str) -> np.ndarray:
 def _sum_of_rows(x: Any) -> Any:
     """The sum of so many that BLAS uses threads."""
     ones = _ones(x.shape[0], x.dtype.char)
-    if contention.unwatched and not settings.deterministic:
+    if contention.unwatched > 0 and not settings.deterministic:
         contention.unwatched -= 1
         return ones.dot(x)
     if start := contention.start():
