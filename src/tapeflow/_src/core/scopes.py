@@ -3,7 +3,8 @@
 An interruption can arrive when `__exit__` has been called and its first line has not run yet. Then it has done nothing,
 and nobody calls it again: a tape would go on recording, a thread would stay in tracing mode. But a `with` statement
 holds what it got as `__exit__` for exactly as long as its block lasts. Here that is an object that nobody else has. If
-it comes to its end and the block has not been left, the block is left then.
+it comes to its end and the block has not been left, the block is left then. (It is no bound method: from Python 3.14 on,
+a call takes a bound method apart, and lets go of it, before the first line of its function.)
 
 (With `contextlib.contextmanager` the traceback of the interruption would keep the block alive, and open.)
 """
@@ -11,6 +12,7 @@ it comes to its end and the block has not been left, the block is left then.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -19,7 +21,7 @@ class _Exit:
     def __get__(self, scope: Any, owner: type[Scope]) -> Callable[..., None]:
         if scope is None:  # as `contextlib.ExitStack` asks
             return owner._leave
-        leave = scope._leave
+        leave = partial(scope._leave)
         scope._latest = ref(leave, scope._abandoned)
         return leave
 
