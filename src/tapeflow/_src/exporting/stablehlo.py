@@ -69,12 +69,13 @@ def to_stablehlo(function: Any, *args: Any, **kwargs: Any) -> Exported:
         return run(*arrays, *map(jax.numpy.asarray, constants))
 
     jax_export = loaded("jax.export")
+    sizes_are_known = all(spec.shape.is_fully_defined() for spec in concrete.inputs)
     with program.x64_enabled():
         taken = _shapes(concrete.inputs, jax, jax_export)
         try:
             return jax_export.export(jax.jit(whole))(*taken)
         except (jax.errors.InconclusiveDimensionOperation, TypeError) as error:
-            if all(spec.shape.is_fully_defined() for spec in concrete.inputs):
+            if sizes_are_known:
                 raise
             reason = str(error).partition("\n")[0]
             raise _refused(

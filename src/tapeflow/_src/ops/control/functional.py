@@ -61,7 +61,7 @@ def map_fn(
     signature = dtype if fn_output_signature is None else fn_output_signature
     with _tracked(back_prop):
         flat = [convert_to_tensor(x) for x in nest.flatten(elems)]
-        if any(not x.ndim for x in flat):
+        if _has_scalar(flat):
             raise ValueError(
                 "tf.map_fn: each of elems must have rows, and a scalar has none. Got shapes "
                 + _shapes_text(flat)
@@ -210,7 +210,7 @@ def _fold(
 
 def _converted(op: str, elems: Any) -> list[Tensor]:
     flat = [convert_to_tensor(x) for x in nest.flatten(elems)]
-    if any(not x.ndim for x in flat):
+    if _has_scalar(flat):
         raise no_row(
             f"tf.{op}: each of elems must have rows, and a scalar has none. Got shapes {_shapes_text(flat)}",
         )
@@ -257,6 +257,10 @@ def _is_loop(flat: list[Tensor]) -> bool:
 
 def _is_symbolic(x: Tensor) -> bool:
     return hasattr(x, "value")
+
+
+def _has_scalar(flat: list[Tensor]) -> bool:
+    return any(not x.ndim for x in flat)
 
 
 def _same_length(flat: list[Tensor]) -> bool:
