@@ -216,6 +216,33 @@ for place, name in {names!r}.items():
     assert [n for n in Late.__annotations__ if not callable(getattr(late, n))] == []
 
 
+MAKES_CODE = {
+    "engines.numpy.program": "of known names alone: tests/saved_model/test_damage.py",
+    "primitives.table": "of the parameters of our own rules",
+    "function.autograph.transpiler": "of the user's own source",
+    "extension.extension_type": "of the annotations of a user's class",
+    "keras.hook": "of Keras's files",
+    "tools.cli": "of the user's script",
+}
+"""Where text becomes Python, and what it is made of. Nothing of it may come from a file of a stranger."""
+
+
+def test_code_is_made_in_known_places_only():
+    found = set()
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Name) and called.id in {"exec", "eval", "compile"}:
+                found.add(module.removeprefix("tapeflow._src."))
+            # What these read may hold code of any kind.
+            assert not (
+                isinstance(node, ast.Import | ast.ImportFrom)
+                and {"pickle", "marshal", "shelve"}
+                & {getattr(node, "module", None), *(alias.name for alias in node.names)}
+            ), module
+    assert found == MAKES_CODE.keys()
+
+
 def test_files_fit_in_a_readers_head():
     long = {
         str(path.relative_to(ROOT)): count

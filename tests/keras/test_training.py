@@ -8,6 +8,8 @@ import json
 
 import numpy as np
 import pytest
+from tests.core.interruptions import interrupted
+from tests.engines.only import PROGRAMS, run_all_on
 
 import tapeflow as tf
 
@@ -227,6 +229,26 @@ class TestWaysToRun:
         model.compile("sgd", "mse")
         model.fit(x, np.eye(2)[y], verbose=0)
         assert not np.allclose(before[0], weights_of(model)[0])
+
+
+class TestInterruptions:
+    @pytest.mark.parametrize("program", PROGRAMS)
+    @pytest.mark.sample(1)
+    def test_a_model_that_was_interrupted_trains_on(self, program, monkeypatch):
+        run_all_on(monkeypatch, program)
+        x, y = problem()
+        model, other = (classifier(optimizer=keras.optimizers.SGD(0.1)) for _ in range(2))
+        start = weights_of(model)
+        other.fit(x, y, verbose=0, shuffle=False)
+        model.fit(x, y, verbose=0, shuffle=False)
+        for at in range(0, 100_000, 1_013):
+            if not interrupted(lambda: model.fit(x, y, verbose=0, shuffle=False), at):
+                break
+            assert all(np.isfinite(w).all() for w in weights_of(model))
+        assert at > 1_013
+        model.set_weights(start)
+        model.fit(x, y, verbose=0, shuffle=False)
+        assert_same_weights(model, other)
 
 
 class TestCallbacks:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import threading
 
 import numpy as np
@@ -237,6 +238,7 @@ def test_the_trace_file(profile, tmp_path):
     profile.close()
     path = tmp_path / "a" / "x.json.gz"
     chrome.write(profile, str(path))
+    assert os.listdir(path.parent) == ["x.json.gz"]
     with gzip.open(path) as file:
         found = json.load(file)["traceEvents"]
     step, sin = (next(e for e in found if e["name"] == name) for name in ("step", "sin"))

@@ -233,6 +233,8 @@ def test_mistakes_of_softmax_are_named():
         losses.softmax([[1.0]], axis=2)
     with pytest.raises(tf.errors.InvalidArgumentError, match="broadcast"):
         losses.softmax_cross_entropy_with_logits([[1.0, 2.0]], [[1.0, 2.0, 3.0]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"labels of shape \[2, 3\]"):
+        losses.softmax_cross_entropy_with_logits(np.ones((2, 3)), np.ones(3))
 
 
 def test_sigmoid_cross_entropy():

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from tapeflow._src.core.system.files import translating_os_errors
+from tapeflow._src.core.system.files import replacing
 from tapeflow._src.profiler.profile import Profile
 
 _CATEGORIES = {"op": "op", "line": "NumPy program"}
@@ -61,10 +61,8 @@ def trace(profile: Profile) -> dict[str, Any]:
 def write(profile: Profile, path: str) -> None:
     """Writes the file, compressed if its name ends with `.gz`."""
     text = json.dumps(trace(profile), separators=(",", ":")).encode()
-    with translating_os_errors(path):
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(gzip.compress(text, mtime=0) if path.endswith(".gz") else text)
+    with replacing(path) as file:
+        file.write(gzip.compress(text, mtime=0) if path.endswith(".gz") else text)
 
 
 def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
