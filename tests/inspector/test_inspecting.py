@@ -287,6 +287,9 @@ class TestWhatIsInspected:
         assert any(scope.endswith("/second") for scope in scopes)
         assert len(page.data["gradients"]) == 4
         assert len(tapeflow.inspect(model, x).data["gradients"]) == 4
+        data = tapeflow.inspect(model.train_step, (x, y)).data
+        assert "update" in {s.get("phase") for s in data["steps"]}
+        assert all(died is None or died >= born for born, died, _ in data["arrays"])
 
     @pytest.mark.exhaustive
     def test_a_function_that_calls_a_traced_one(self, network):
@@ -388,6 +391,24 @@ class TestTapes:
         assert missing["name"] == "lost"
         assert "stop_gradient" in missing["missing"]["text"]
 
+    def test_why_there_is_none_at_all(self):
+        a = tf.Variable(1.0, name="a")
+
+        def step():
+            with tf.GradientTape() as tape:
+                y = tf.stop_gradient(a)
+            return tape.gradient(y, [a])  # no op runs
+
+        page = tapeflow.inspect(step)
+        (missing,) = page.data["gradients"]
+        assert missing["name"] == "a"
+        (told,) = page.data["advice"]
+        assert "test_inspecting.py" in told["where"]
+
+    def test_arguments_without_gradients_are_named(self):
+        page = tapeflow.inspect(lambda x: tf.stop_gradient(x * 2.0), tf.constant(1.0))
+        assert [g["name"] for g in page.data["gradients"]] == ["argument 0"]
+
 
 class TestAdvice:
     def texts(self, *arguments):
@@ -403,6 +424,11 @@ class TestAdvice:
         assert "log is the first" in first["text"]
         assert "1 infinity" in first["text"]
         assert page.data["steps"][first["step"]]["name"] == "log"
+
+    def test_numbers_that_were_not_finite_before(self):
+        w = tf.Variable([1.0, np.nan], name="w")
+        first = tapeflow.inspect(lambda: tf.reduce_sum(w * 2.0)).data["advice"][0]
+        assert first["text"].endswith("1 NaN. Its input w had such before the step.")
 
     @pytest.mark.exhaustive
     def test_recomputing(self):

@@ -1,7 +1,9 @@
 """The page as a file: complete, offline, and safe whatever names are in it."""
 
+import errno
 import html
 import json
+import os
 import re
 
 import pytest
@@ -29,6 +31,18 @@ def test_it_is_one_file_that_fetches_nothing(page, tmp_path):
     without = text.replace("http://www.w3.org/2000/svg", "")  # a name, not an address
     assert not re.search(r"https?://|src=|@import|url\(|fetch\(|XMLHttpRequest", without)
     assert "default-src 'none'" in text
+
+
+def test_a_full_disk_leaves_the_page_that_was_there(page, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "page.html").write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=r"page\.html; No space left"):
+        page.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text() == "old"
+    assert os.listdir(tmp_path) == ["page.html"]
 
 
 def test_its_data_are_what_was_collected(page):

@@ -6,7 +6,10 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 import tapeflow as tf
+from tapeflow._src.autodiff.tape import debugging
 from tapeflow._src.core.context import context
 from tapeflow._src.inspector.rounds import Rounds
 
@@ -42,7 +45,7 @@ def test_a_script(tmp_path):
     found = re.search(r'id="data">(.*?)</script>', text, re.S)
     assert found
     data = json.loads(found[1])
-    assert data["title"] == "train.py, round 3"
+    assert data["title"] == "train.py, step 3"
     names = [s["name"] for s in data["steps"]]
     assert {"matmul", "tanh", "sum", "assign"} <= set(names)
     assert names.count("assign") == 1
@@ -79,6 +82,55 @@ def test_rounds_of_tapes_and_of_functions():
     assert found is not None
     assert [s.name for s in found.steps] == ["multiply"]
     assert context.dispatch == before
+
+
+def test_the_update_of_an_optimizer_belongs_to_its_step():
+    keras = pytest.importorskip("keras", reason="Keras is not installed") and tf.keras
+    w = tf.Variable([1.0, 2.0], name="w")
+    optimizer = keras.optimizers.SGD(1.0)
+
+    def loop(steps):
+        for x in range(steps):
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(w * float(x))
+            optimizer.apply_gradients([(tape.gradient(y, w), w)])
+
+    for wanted, steps, number in ((2, 3, 2), (3, 2, 1)):
+        with Rounds(wanted) as rounds:
+            loop(steps)
+        found = rounds.collected("loop")
+        assert found is not None
+        assert found.title == f"loop, step {number}"
+        names = [step.name for step in found.steps]
+        assert names[:2] == ["multiply", "sum"]
+        assert names.count("sum") == 1  # the next step is none of it
+        assert "assign" in names
+        assert found.steps[-1].phase == "update"
+
+
+def test_why_there_is_no_gradient():
+    w, v = tf.Variable(1.0, name="w"), tf.Variable(2.0, name="v")
+    before = debugging.everywhere, sys.getprofile()
+    for wanted, steps in ((1, 3), (3, 5), (3, 1)):
+        with Rounds(wanted) as rounds:
+            for _ in range(steps):
+                with tf.GradientTape() as tape:
+                    y = w * tf.stop_gradient(v)
+                tape.gradient(y, [w, v])
+        found = rounds.collected("loop")
+        assert found is not None
+        missing = {g.name: g.missing for g in found.gradients}
+        assert missing["w"] is None
+        assert missing["v"] is not None
+        assert missing["v"].path[0].cut
+    with Rounds(3) as rounds:
+        with tf.GradientTape() as tape:
+            y = tf.stop_gradient(w)
+        tape.gradient(y, w)  # no op runs
+    found = rounds.collected("once")
+    assert found is not None
+    assert [(g.name, g.missing is None) for g in found.gradients] == [("w", False)]
+    assert (debugging.everywhere, sys.getprofile()) == before
 
 
 def test_a_step_that_is_one_function():

@@ -110,6 +110,21 @@ def test_a_line_counts_what_it_leads_to(profile):
     assert lines[caller].total >= event.end - event.begin
 
 
+def test_what_keras_calls_counts_for_layers(profile):
+    pytest.importorskip("keras", reason="Keras is not installed")
+    layer = tf.keras.layers.Dense(3, name="dense_one")
+    x = tf.ones([2, 4])
+    profile.open()
+    layer(x)
+    profile.close()
+    names = [row.name for row in by_line(profile)]
+    assert "dense_one" in names
+    places = [place for event in profile.events for place in event.places]
+    keras_lines = {str(place) for place in places if "/keras/src/" in place.file}
+    assert keras_lines
+    assert keras_lines.isdisjoint(names)
+
+
 def test_lines_of_a_numpy_program(profile):
     w = tf.Variable(tf.ones([4, 3]))
 

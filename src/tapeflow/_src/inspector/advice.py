@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tapeflow._src.autodiff.explain.answers import SourceExplanation
 from tapeflow._src.inspector.collecting import Collected
 from tapeflow._src.inspector.functions import Facts
 from tapeflow._src.inspector.observer import is_users
 from tapeflow._src.inspector.recomputing import curve, savings
 from tapeflow._src.inspector.steps import BACKWARD, Step
+from tapeflow._src.profiler.profile import Place
 from tapeflow._src.profiler.tables import size
 
 _LARGE = 2**18  # bytes: less is not worth a word
@@ -49,8 +51,9 @@ def _not_finite(steps: list[Step]) -> Iterator[Advice]:
             kinds = [(step.values.nans, "NaN"), (step.values.infs, "infinity")]
             text = " and ".join(f"{count} {kind}" for count, kind in kinds if count)
             which = "The gradient's" if step.phase == BACKWARD else "The op"
+            spoilt = f" Its input {step.spoilt} had such before the step." if step.spoilt else ""
             yield Advice(
-                f"{which} {step.name} is the first to give numbers that are not finite: {text}.",
+                f"{which} {step.name} is the first to give numbers that are not finite: {text}.{spoilt}",
                 str(step.place or ""),
                 step=step.number,
                 bad=True,
@@ -63,10 +66,17 @@ def _gradients(found: Collected) -> Iterator[Advice]:
         if each.missing is not None:
             yield Advice(
                 f"The gradient by {each.name} is None: {each.missing.fix or each.missing.text}",
+                _cut(each.missing),
                 bad=True,
             )
         elif each.numbers is not None and each.numbers.zeros == 1:
             yield Advice(f"The gradient by {each.name} is zero everywhere.", bad=True)
+
+
+def _cut(missing: SourceExplanation) -> str:
+    """The line where a path ends."""
+    cuts = [hop for hop in missing.path if hop.cut and hop.file]
+    return str(Place(str(cuts[0].file), cuts[0].line or 0)) if cuts else ""
 
 
 def _recompute(found: Collected) -> Iterator[Advice]:
@@ -132,4 +142,4 @@ def _retraced(facts: Facts | None) -> Iterator[Advice]:
             facts.retraced
             or "Pass tensors in the place of Python numbers, or give an input_signature."
         )
-        yield Advice(f"{facts.name} was traced {facts.traces} times. {why}")
+        yield Advice(f"{facts.name} was traced {facts.traces} times. {why}", facts.place)

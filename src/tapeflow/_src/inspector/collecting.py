@@ -82,19 +82,27 @@ def collected(title: str, call: Callable[[], Any], args: Any) -> Collected:
         call()  # what is made at the first call is made now
     with as_they_were(), Observer() as observer:
         result = call()
+    differentiated = False
     if not any(step.phase == BACKWARD for step in observer.steps):
         with_gradients = _differentiated(call, result, observer, args)
         if with_gradients is not None:
-            call = with_gradients
+            differentiated, call = True, with_gradients
             with as_they_were(), Observer() as observer:
                 call()
     del result
     wall = timed(call, observer)
     missing: list[SourceExplanation] = []
     sources = [v for v in observer.variables.values() if v.trainable]
-    if any(id(v) not in observer.gradients for v in sources):
+    is_lost = differentiated and not any(step.phase == BACKWARD for step in observer.steps)
+    if is_lost or any(id(v) not in observer.gradients for v in sources):
         with as_they_were():
             missing = explaining.explanations(call)
+    if differentiated:
+        # Our own step has asked by its variables, and then by its arguments.
+        names = {
+            f"sources[{len(sources) + i}]": f"argument {i}" for i in range(len(nest.flatten(args)))
+        }
+        missing = [each._replace(name=names.get(each.name, each.name)) for each in missing]
     return Collected(
         title,
         observer.steps,

@@ -10,61 +10,50 @@ from typing import Any
 from tapeflow._src.autodiff.explain.answers import SourceExplanation, explain
 from tapeflow._src.autodiff.tape import GradientTape, debugging
 from tapeflow._src.core import nest
-from tapeflow._src.core.context import context, pop_recorder, push_recorder
+from tapeflow._src.core.context import context
 from tapeflow._src.core.scopes import setting
-from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.core.variables.variable import Variable
 
 _ASKING = GradientTape.gradient.__code__
 
 
-class _Questions:
-    """A recorder that takes note of the calls of `tape.gradient`: whose, of what, by what."""
+class Questions:
+    """Takes note of the calls of `tape.gradient` in this thread within a `with` block: whose, of what, by what.
 
-    substitutes = False
+    It sees calls, and not ops, because where no gradient is found no op runs.
+    """
 
     def __init__(self) -> None:
-        self.asked: list[tuple[GradientTape, Any, Any]] = []
+        self._asked: list[tuple[GradientTape, Any, Any]] = []
+        self._before: Any = None
 
-    def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
-        """Looks for a call that is running."""
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None:
-            if frame.f_code is _ASKING:
-                held = frame.f_locals
-                if not any(tape is held["self"] for tape, _, _ in self.asked):
-                    self.asked.append((held["self"], held["target"], held["sources"]))
-                return
-            frame = frame.f_back
+    def __enter__(self) -> Questions:
+        self._before = sys.getprofile()
+        sys.setprofile(self._called)
+        return self
 
-    def record_call(self, call: Any) -> None:
-        """These do not matter."""
+    def __exit__(self, *exception: Any) -> None:
+        sys.setprofile(self._before)
 
-    def read(self, variable: Variable, value: Tensor) -> Tensor:
-        """Nor do these."""
-        return value
+    def _called(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code is _ASKING and context.tracer is None:
+            held = frame.f_locals
+            if not any(tape is held["self"] for tape, _, _ in self._asked):
+                self._asked.append((held["self"], held["target"], held["sources"]))
 
-    def follows(self, identity: int) -> bool:
-        """It needs no pullbacks."""
-        return False
-
-    def note(self, event: str, subject: Any, **details: Any) -> None:
-        """Nor do these."""
+    def answers(self) -> list[SourceExplanation]:
+        """What `GradientTape.explain` says of the sources that have no gradient, once. It lets go of the tapes."""
+        asked, self._asked = self._asked, []
+        found: list[SourceExplanation] = []
+        for tape, target, sources in asked:
+            found += unconnected(tape, target, sources, ())
+        return found
 
 
 def explanations(call: Callable[[], Any]) -> list[SourceExplanation]:
     """What `GradientTape.explain` says of the sources that have no gradient in this call."""
-    questions = _Questions()
-    push_recorder(questions)
-    try:
-        with setting(debugging, everywhere=True):
-            call()
-    finally:
-        pop_recorder(questions)
-    found: list[SourceExplanation] = []
-    for tape, target, sources in questions.asked:
-        found += unconnected(tape, target, sources, ())
-    return found
+    with setting(debugging, everywhere=True), Questions() as questions:
+        call()
+    return questions.answers()
 
 
 def unconnected(

@@ -18,6 +18,7 @@ from tapeflow._src.graph.passes.dead_code import without_dead_code
 from tapeflow._src.graph.passes.folding import precomputing
 from tapeflow._src.graph.passes.rewriting import Rewriting, Step, rewritten
 from tapeflow._src.graph.passes.simplification import simplifying
+from tapeflow._src.profiler.profile import Place
 
 _CALLS = 30
 _LONG = 1_000_000_000
@@ -36,11 +37,12 @@ class Facts(NamedTuple):
 
     Attributes:
       name: of the function.
+      place: where it is defined.
       before: its graph, as it was traced.
       after: its graph, after the passes.
       program: the NumPy program.
       fates: what became of each op.
-      report: which programs were tried.
+      report: which programs were tried for these arguments.
       traces: how many there are.
       retraced: why there is more than one.
       wall: nanoseconds of a call.
@@ -49,6 +51,7 @@ class Facts(NamedTuple):
     """
 
     name: str
+    place: str
     before: str
     after: str
     program: str
@@ -74,11 +77,12 @@ def facts(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     late = sorted(walls[len(walls) // 2 :])
     return Facts(
         function.name,
+        _place(function.python_function),
         str(graph),
         str(after),
         NumpyProgram(after).source,
         fates(graph),
-        function.report(),
+        concrete.report(),
         function.experimental_get_tracing_count(),
         function.why_retraced(),
         late[len(late) // 2],
@@ -86,6 +90,12 @@ def facts(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         if concrete._graph_function.programs() <= {NumpyEngine.name}
         else 0,
     )
+
+
+def _place(function: Any) -> str:
+    """The line where a function is defined, if it is one."""
+    code = getattr(function, "__code__", None)
+    return "" if code is None else str(Place(code.co_filename, code.co_firstlineno))
 
 
 def _peak(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

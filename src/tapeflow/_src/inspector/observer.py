@@ -82,6 +82,8 @@ class Observer:
         self.replayed: set[int] = set()
         self._kept: set[int] = set()
         self._donated: set[int] = set()  # `id` of arrays that are about to be variables
+        self._is_over = False
+        self._is_finite = True  # as far as is known
         self._last: tuple[int, int, int] | None = None  # begin, end and workspace of a kernel
         self._resumed = 0  # when it last gave control back
         self._traces_memory = False
@@ -116,6 +118,7 @@ class Observer:
 
     def __exit__(self, *exception: Any) -> None:
         self.elapsed += now() - self._resumed
+        self._is_over = True
         self._note_peak()
         self._end_walk()
         if self._traces_memory:
@@ -159,8 +162,8 @@ class Observer:
     # The protocol of recorders.
 
     def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
-        """Takes note of an op."""
-        if context.tracer is not None:
+        """Takes note of an op. It is still told of one at whose beginning it was closed."""
+        if context.tracer is not None or self._is_over:
             return
         outputs = output if isinstance(output, tuple) else (output,)
         step = self._begin(primitive.name)
@@ -175,7 +178,7 @@ class Observer:
 
     def record_call(self, call: Any) -> None:
         """Takes note of what a computation with its own pullback keeps, with the last op of it."""
-        if context.tracer is not None or not self.steps:
+        if context.tracer is not None or self._is_over or not self.steps:
             return
         arrived = now()
         self.elapsed += arrived - self._resumed
@@ -238,7 +241,7 @@ class Observer:
 
     def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Takes note of a variable."""
-        if self.closely:
+        if self.closely and not self._is_over:
             self._meet(variable, value)
         return value
 
@@ -272,10 +275,10 @@ class Observer:
         """A variable has a new value: from a step on it counts as the old one did, as there before."""
         holder = owner_of(value._array)
         if holder is not None and self._held.pop(id(holder), None) is not None:
-            number = next(
+            place = next(
                 i for i in reversed(range(len(self.arrays))) if self._keys[i] == id(holder)
             )
-            self.arrays[number] = self.arrays[number]._replace(died=number)
+            self.arrays[place] = self.arrays[place]._replace(died=number)
 
     def _begin(self, name: str) -> Step:
         self._bare = None
@@ -306,6 +309,17 @@ class Observer:
         step.shapes = [shape_text(x) for x in outputs if x._array is not None]
         step.device = outputs[0].device if outputs else ""
         step.values = numbers_of(outputs[0]) if outputs else None
+        if self._is_finite and step.values is not None and step.values.bad:
+            self._is_finite = False
+            step.spoilt = self._spoilt(inputs)
+
+    def _spoilt(self, inputs: Any) -> str:
+        """The input with numbers that are not finite which no step has made."""
+        for x in inputs:
+            known = None if x._id in self._made else numbers_of(x)
+            if known is not None and known.bad:
+                return (self._name(x._id) or "a tensor").removesuffix(":0")
+        return ""
 
     def _name(self, identity: int) -> str | None:
         found = self._reads.get(identity)

@@ -11,7 +11,7 @@ from string import Template
 from typing import Any
 
 from tapeflow._src.autodiff.explain.answers import SourceExplanation
-from tapeflow._src.core.system.files import translating_os_errors
+from tapeflow._src.core.system.files import replacing
 from tapeflow._src.core.user_lines import Line
 from tapeflow._src.inspector.advice import Advice
 from tapeflow._src.inspector.collecting import Collected, Gradient
@@ -48,10 +48,9 @@ class Page:
     def save(self, path: Any) -> str:
         """Writes the page to a file, and gives its path. It works without a network, wherever it is opened."""
         path = os.fspath(path)
-        with translating_os_errors(path):
-            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(self.html)
+        text = self.html.encode()
+        with replacing(path) as file:
+            file.write(text)
         return path
 
     def _repr_html_(self) -> str:

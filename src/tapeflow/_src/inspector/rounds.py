@@ -1,8 +1,9 @@
 """One round of a program that runs as it is: what `tapeflow inspect script.py` shows.
 
 A round begins where a tape is opened that is inside of no other, or a function is called outside of tapes, and lasts
-until the next begins. The first is watched closely, in case there is no other, and so is the one that is asked for; of
-the one after that only the times are taken.
+until the next begins; the update of an optimizer begins none. The first is watched closely, in case there is no other,
+and so is the one that is asked for; of the one after that only the times are taken. Tapes of the first keep a journal,
+which says why gradients are None.
 """
 
 from __future__ import annotations
@@ -11,24 +12,32 @@ import sys
 from types import FrameType
 from typing import Any
 
-from tapeflow._src.autodiff.tape import GradientTape
+from tapeflow._src.autodiff.explain.answers import SourceExplanation
+from tapeflow._src.autodiff.tape import GradientTape, debugging
 from tapeflow._src.core.context import context, pop_recorder, push_recorder
+from tapeflow._src.core.system import package
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.inspector.collecting import Collected, gradients_of, take_times
+from tapeflow._src.inspector.explaining import Questions
 from tapeflow._src.inspector.observer import Observer
-from tapeflow._src.inspector.steps import Step
 
 
-def _is_walking_back() -> bool:
-    """Whether a tape is asked for gradients: then it is closed, and the round goes on."""
+def _goes_on() -> bool:
+    """Whether a tape, which is closed then, is asked for gradients, or an optimizer makes an update."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not _ASKING:
+    while frame is not None:
+        code = frame.f_code
+        if code is _ASKING or (
+            code.co_name == _UPDATING and code.co_filename.startswith(package.FOLDER)
+        ):
+            return True
         frame = frame.f_back
-    return frame is not None
+    return False
 
 
 _ASKING = GradientTape.gradient.__code__
+_UPDATING = "_backend_update_step"  # of Keras's optimizers: it is a function of its own
 
 
 class Rounds:
@@ -46,14 +55,19 @@ class Rounds:
         self._tape: Any = None
         self._watching: Observer | None = None
         self.shown: Observer | None = None
-        self._steps: list[Step] = []
+        self._number = 0  # of the round that is shown
+        self._journals = debugging.everywhere  # as they were before
+        self._questions = Questions()
+        self._missing: list[SourceExplanation] = []
 
     def __enter__(self) -> Rounds:
         push_recorder(self)
+        self._journals, debugging.everywhere = debugging.everywhere, True
         return self
 
     def __exit__(self, *exception: Any) -> None:
         self._end()
+        debugging.everywhere = self._journals
         pop_recorder(self)
 
     def collected(self, title: str) -> Collected | None:
@@ -63,23 +77,35 @@ class Rounds:
             return None
         variables = shown.variables.values()
         held = sum(v._now()._array.nbytes for v in variables)
-        title = f"{title}, round {min(self._count, self._wanted)}"
-        gradients = gradients_of(shown, [])
+        title = f"{title}, step {self._number}"
+        there = {v.name.removesuffix(":0") for v in variables if id(v) in shown.gradients}
+        missing = [m for m in self._missing if m.name.removesuffix(":0") not in there]
+        gradients = gradients_of(shown, missing)
         return Collected(title, shown.steps, shown.arrays, gradients, 0, shown.measured_peak, held)
 
     # Where rounds begin.
 
     def record(self, primitive: Any, inputs: Any, output: Any, attrs: Any) -> None:
         """Looks for a tape that was not there before."""
+        begun = self._newly_watching()
+        if begun is not None:
+            begun.record(primitive, inputs, output, attrs)  # nobody has told it
+
+    def read(self, variable: Variable, value: Tensor) -> Tensor:
+        """Does so, too."""
+        begun = self._newly_watching()
+        return value if begun is None else begun.read(variable, value)
+
+    def _newly_watching(self) -> Observer | None:
+        """The observer of a round that has begun just now."""
+        before = self._watching
         if context.tracer is None:
-            before = self._watching
             self._look_for_tape()
-            if self._watching is not None and self._watching is not before:
-                self._watching.record(primitive, inputs, output, attrs)  # nobody has told it
+        return None if self._watching is before else self._watching
 
     def met(self, graph: Any) -> None:
         """A function is about to run."""
-        if not self._look_for_tape() and not _is_walking_back():
+        if not self._look_for_tape() and not _goes_on():
             self._begin()
 
     def _look_for_tape(self) -> bool:
@@ -93,6 +119,10 @@ class Rounds:
     def _begin(self) -> None:
         self._end()
         self._count += 1
+        if self._count == min(2, self._wanted):
+            debugging.everywhere = self._journals  # the round whose times are taken needs none
+        if self._count == 1:
+            self._questions.__enter__()
         if self._count in (1, self._wanted, self._wanted + 1):
             self._watching = Observer(closely=self._count <= self._wanted)
             self._watching.__enter__()
@@ -102,8 +132,11 @@ class Rounds:
         if watched is None:
             return
         watched.__exit__(None, None, None)
+        if self._count == 1:
+            self._questions.__exit__(None, None, None)
+            self._missing = self._questions.answers()
         if watched.closely and watched.steps:
-            self.shown = watched
+            self.shown, self._number = watched, self._count
         elif self.shown is not None and self._count > self._wanted:
             names = [step.name for step in self.shown.steps]
             if [step.name for step in watched.steps] == names:
@@ -113,10 +146,6 @@ class Rounds:
 
     def record_call(self, call: Any) -> None:
         """Ops are enough."""
-
-    def read(self, variable: Variable, value: Tensor) -> Tensor:
-        """Reading begins nothing."""
-        return value
 
     def follows(self, identity: int) -> bool:
         """It needs no pullbacks."""

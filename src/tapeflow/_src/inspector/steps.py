@@ -74,12 +74,15 @@ class Step:
       keeps: what these are, in the words of the gradient's formula.
       formula: the gradient, as its row has it.
       values: what its first output is like.
+      spoilt: the input that was there before the step and has numbers that are not finite, if this op is the first to
+        give such: the name of a variable, or "a tensor".
       gradient: what the gradient by its first output is like.
     """
 
     __slots__ = (
         *("before", "device", "formula", "gradient", "inputs", "keeps", "kept", "kernel", "made"),
-        *("name", "number", "of", "phase", "place", "scope", "shapes", "values", "workspace"),
+        *("name", "number", "of", "phase", "place", "scope", "shapes", "spoilt", "values"),
+        "workspace",
     )
 
     def __init__(self, number: int, name: str) -> None:
@@ -97,6 +100,7 @@ class Step:
         self.keeps: list[str] = []
         self.formula = ""
         self.values: Numbers | None = None
+        self.spoilt = ""
         self.gradient: Numbers | None = None
 
     @property

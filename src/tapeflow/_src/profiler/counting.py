@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from tapeflow._src.profiler.profile import Event, Profile
+from tapeflow._src.core.placement.transfers import LIBRARIES
+from tapeflow._src.profiler.profile import Event, Place, Profile
 
 BETWEEN = "(Python between ops)"
 
@@ -73,14 +74,25 @@ def by_op(profile: Profile) -> list[Row]:
 
 
 def by_line(profile: Profile) -> list[Row]:
-    """A row for each line and phase. Its own time is that of the ops that it calls, its total has the Python, too."""
+    """A row for each line and phase. Its own time is that of the ops that it calls, its total has the Python, too.
+
+    What a line of a library calls, such as Keras, counts for the layer that is running, or for the line that called it.
+    """
     found = [t for t in timed(profile) if t.event.places and not _is_around(t.event)]
 
     def lines(t: Timed) -> list[tuple[tuple[str, str], int]]:
-        places = list(dict.fromkeys(map(str, t.event.places)))
+        users = [str(place) for place in t.event.places if not _is_librarys(place)]
+        first = str(t.event.places[0])
+        if _is_librarys(t.event.places[0]):
+            first = t.event.scope or next(iter(users), first)
+        places = dict.fromkeys([first, *users])
         return [((place, t.event.phase), t.own if i == 0 else 0) for i, place in enumerate(places)]
 
     return sorted(_rows(found, lines, gaps=True), key=lambda row: (-row.own, -row.total))
+
+
+def _is_librarys(place: Place) -> bool:
+    return any(part in place.file for part in LIBRARIES)
 
 
 def _is_around(event: Event) -> bool:

@@ -82,7 +82,7 @@ function drawChart() {
   chart.replaceChildren(svg);
 }
 
-function showAlive() {
+function showAlive(all = false) {
   const step = steps[cursorAt];
   if (!step) return;
   const found = aliveAt(cursorAt);
@@ -90,14 +90,14 @@ function showAlive() {
   const head = make("div", {},
     make("b", {}, sizeText(total)), ` in ${found.length} array${found.length === 1 ? "" : "s"} after `,
     make("button", { type: "button", class: "link", onclick: () => choose(cursorAt) }, `${step.name}${step.phase === "forward" ? "" : ` (${step.phase})`}`),
-    step.workspace ? `, and ${sizeText(step.workspace)} that its kernel used meanwhile` : "",
-    make("span", { class: "muted" }, `  ${whereText(step)}`));
+    make("span", { class: "muted" }, whereText(step) ? ` in ${whereText(step)}` : ""),
+    step.workspace ? `, and ${sizeText(step.workspace)} that its kernel used meanwhile` : "");
   const names = make("div", { class: "names" });
-  for (const [born, , bytes] of found.slice(0, 10)) {
+  for (const [born, , bytes] of all ? found : found.slice(0, 10)) {
     const label = `${sizeText(bytes)}  ${steps[born].name}  ${whereText(steps[born])}`;
     names.append(make("button", { type: "button", class: "chip", title: (steps[born].shapes || []).join(", "), onclick: () => choose(born) }, label));
   }
-  if (found.length > 10) names.append(make("span", { class: "muted" }, `and ${found.length - 10} smaller`));
+  if (found.length > 10 && !all) names.append(make("button", { type: "button", class: "link", onclick: () => showAlive(true) }, `and ${found.length - 10} more`));
   byId("alive").replaceChildren(head, names);
   chart.setAttribute("aria-valuenow", cursorAt);
   chart.setAttribute("aria-valuetext", `${sizeText(total)} after ${step.name}, op ${cursorAt + 1}`);
