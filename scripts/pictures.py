@@ -66,7 +66,7 @@ def resnet() -> Any:
     model.compile("sgd", "sparse_categorical_crossentropy")
     rng = np.random.default_rng(0)
     x = rng.normal(size=[4, 64, 64, 3]).astype("float32")
-    return tapeflow.inspect(model, x, rng.integers(0, 10, 4))
+    return tapeflow.inspect(model.train_step, (x, rng.integers(0, 10, 4)))
 
 
 def tape() -> Any:

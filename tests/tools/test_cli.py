@@ -175,9 +175,11 @@ def test_objects_of_the_scripts_own_classes_can_be_pickled(call, script):
 # What goes wrong.
 
 
-def test_a_missing_file_is_named(call):
-    done = call(*TAPEFLOW, "run", "nowhere.py")
+@pytest.mark.parametrize("command", ["run", "profile", "inspect"])
+def test_a_missing_file_is_named(call, command):
+    done = call(*TAPEFLOW, command, "nowhere.py")
     assert done.returncode == 2
+    assert done.stdout == ""
     assert done.stderr == "tapeflow: can't open 'nowhere.py': No such file or directory\n"
 
 
@@ -194,10 +196,12 @@ def test_what_a_package_misses_is_not_blamed_on_the_module(call, script):
     assert "tapeflow does not have tf.tpu yet" in done.stderr
 
 
-def test_nothing_to_run_is_said(call):
-    done = call(*TAPEFLOW, "run")
+@pytest.mark.parametrize("command", ["run", "profile", "inspect"])
+def test_nothing_to_run_is_said(call, command):
+    done = call(*TAPEFLOW, command)
     assert done.returncode == 2
-    assert "name a script" in done.stderr
+    assert done.stdout == ""
+    assert done.stderr.strip().endswith("name a script, or give -m module or -c code")
 
 
 @pytest.mark.parametrize(

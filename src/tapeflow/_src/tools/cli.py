@@ -28,6 +28,8 @@ import sys
 import textwrap
 import time
 import traceback
+from collections.abc import Callable
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -62,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     _add_what(run)
-    run.set_defaults(command=_run, error=run.error)
+    run.set_defaults(command=lambda options: _run(_prepared(options)), error=run.error)
     launch.add_parser(commands)
 
     profile = commands.add_parser(
@@ -140,10 +142,10 @@ def _profile(options: argparse.Namespace) -> None:
     from tapeflow._src.profiler import chrome, tables
     from tapeflow._src.profiler.profile import Profile
 
-    profile = Profile()
+    what, profile = _prepared(options), Profile()
     profile.open()
     try:
-        _run(options)
+        _run(what)
     finally:  # what has run until it failed, or left, is worth knowing
         profile.close()
         print(f"\n{tables.text(profile, options.by or ('op', 'line'), options.rows)}", flush=True)
@@ -157,12 +159,12 @@ def _inspect(options: argparse.Namespace) -> None:
     from tapeflow._src.inspector.page import Page
     from tapeflow._src.inspector.rounds import Rounds
 
-    rounds = Rounds(options.step)
+    what, rounds = _prepared(options), Rounds(options.step)
     try:
         with rounds:
-            _run(options)
+            _run(what)
     finally:
-        found = rounds.collected(os.path.basename(options.what[0]) if options.what else "")
+        found = rounds.collected(os.path.basename(options.what[0]))
         if found is None:
             print("tapeflow: no tape was opened, and no tf.function called", file=sys.stderr)
         else:
@@ -170,28 +172,35 @@ def _inspect(options: argparse.Namespace) -> None:
             print(f"\n{len(found.steps)} ops: open {path} in a browser", flush=True)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _prepared(options: argparse.Namespace) -> Callable[[], None]:
+    """What is to run. Where there is nothing to run, that is said at once."""
     if not options.what:
         options.error("name a script, or give -m module or -c code")
+    what, *arguments = options.what
+    if options.module:
+        return partial(_run_module, what, arguments)
+    if options.code:
+        return partial(_run_code, what, arguments)
+    try:
+        with io.open_code(os.path.abspath(what)) as file:
+            return partial(_run_script, what, arguments, file.read())
+    except OSError as error:
+        _stop(f"can't open {what!r}: {error.strerror}", 2)
+
+
+def _run(what: Callable[[], None]) -> None:
     try:
         redirect.install()
     except ImportError as error:
         _stop(str(error), 2)
-    run = _run_module if options.module else _run_code if options.code else _run_script
-    what, *arguments = options.what
     try:
-        run(what, arguments)
+        what()
     except BaseException as error:
         _hide_our_frames(error)
         raise
 
 
-def _run_script(path: str, arguments: list[str]) -> None:
-    try:
-        with io.open_code(os.path.abspath(path)) as file:
-            source = file.read()
-    except OSError as error:
-        _stop(f"can't open {path!r}: {error.strerror}", 2)
+def _run_script(path: str, arguments: list[str], source: bytes) -> None:
     _set_up([path, *arguments], os.path.dirname(os.path.realpath(path)))
     file = os.path.abspath(path)
     _run_as_main(source, file, __file__=file, __loader__=SourceFileLoader("__main__", file))
