@@ -57,7 +57,7 @@ class World:
             return Run(self, run.given, run.arrays, variables, run, (made.name, direction)).total()
 
         sums = [total(x) for x in (-2e-4, -1e-4, 0.0, 1e-4, 2e-4)]
-        found = (sums[3] - sums[1]) / 2e-4
+        found = (8 * (sums[3] - sums[1]) - (sums[4] - sums[0])) / 12e-4
         scale = 1 + max(abs(found), *(abs(x) for x in sums))
         for first, second, width in ((0, 2, 2e-4), (2, 4, 2e-4), (1, 2, 1e-4), (2, 3, 1e-4)):
             if abs((sums[second] - sums[first]) / width - found) > 1e-2 * scale:
