@@ -1,8 +1,8 @@
 """Loops inside of `with` and `try`: what Python forgets there since 3.13.
 
 Where a loop goes back to its beginning on a condition (`while`, an `if` at the end of a `for`, a comprehension that
-filters; since 3.14 also `all` and `any`), it looks for signals outside of the blocks around it: Ctrl-C there, and a lock
-is never released. So such a loop is in a function of its own, which is called inside of the block.
+filters; since 3.14 also `all` and `any`), it looks for signals outside of the blocks around it: Ctrl-C there, and a
+lock is never released. So such a loop is in a function of its own, which is called inside of the block.
 """
 
 from __future__ import annotations

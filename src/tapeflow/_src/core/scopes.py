@@ -3,7 +3,7 @@
 An interruption can arrive when `__exit__` has been called and its first line has not run yet. Then it has done nothing,
 and nobody calls it again: a tape would go on recording, a thread would stay in tracing mode. But a `with` statement
 holds what it got as `__exit__` for exactly as long as its block lasts. Here that is an object that nobody else has. If
-it comes to its end and the block has not been left, the block is left then. (It is no bound method: from Python 3.14 on,
+it comes to its end and the block has not been left, the block is left then. (It is no bound method: since Python 3.14
 a call takes a bound method apart, and lets go of it, before the first line of its function.)
 
 (With `contextlib.contextmanager` the traceback of the interruption would keep the block alive, and open.)
