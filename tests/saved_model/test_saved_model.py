@@ -121,7 +121,8 @@ def test_the_default_signature_is_the_only_function_with_one(net, tmp_path):
     serve = loaded.signatures["serving_default"]
     assert serve(x=tf.ones([1, 2]))["output_0"].numpy().tolist() == [[4.5, 5.5]]
     assert serve(tf.ones([1, 2])).keys() == {"output_0"}
-    assert serve.structured_outputs["output_0"].shape.as_list() == [None, 2]
+    assert serve.structured_outputs == {"output_0": tf.TensorSpec([None, 2], name="output_0")}
+    assert serve.structured_input_signature == ((), {"x": tf.TensorSpec([None, 2], name="x")})
 
 
 def test_signatures_by_name(net, tmp_path):
@@ -140,7 +141,30 @@ def test_signatures_by_name(net, tmp_path):
     result = loaded.signatures["difference"](a=tf.constant(5.0), b=tf.constant([1.0, 2.0]))
     assert result["d"].numpy().tolist() == [4.0, 3.0]
     assert result["w"].numpy().tolist() == net.w.numpy().tolist()
+    assert list(loaded.signatures["difference"].structured_input_signature[1]) == ["b", "a"]
     assert loaded.net(tf.ones([1, 2])).numpy().tolist() == [[4.5, 5.5]]
+
+
+def test_a_loaded_signature_is_saved_again(net, tmp_path):
+    loaded = _loaded(net, tmp_path)
+    again = tf.Module()
+    again.w, again.serve = loaded.w, loaded.signatures["serving_default"]
+    again = _loaded(again, tmp_path / "again", signatures=again.serve)
+    assert again.serve(tf.ones([1, 2]))["output_0"].numpy().tolist() == [[4.5, 5.5]]
+    served = again.signatures["serving_default"](x=tf.ones([1, 2]))
+    assert served["output_0"].numpy().tolist() == [[4.5, 5.5]]
+
+
+def test_all_traces_of_a_loaded_function(net, tmp_path):
+    loaded = _loaded(net, tmp_path)
+    (concrete,) = vars(loaded)["__call__"].concrete_functions
+    assert concrete(tf.ones([1, 2])).numpy().tolist() == [[4.5, 5.5]]
+
+
+def test_tags_are_those_of_serving(net, tmp_path):
+    assert _loaded(net, tmp_path).w.shape == tf.saved_model.load(tmp_path, ["serve"]).w.shape
+    with pytest.raises(ValueError, match=r"no graph with the tags \['gpu'\]"):
+        tf.saved_model.load(tmp_path, tags=["gpu"])
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_an_op_that_is_missing_is_named_with_its_node(recorded, monkeypatch):
 def test_tags_choose_the_graph(recorded):
     folder = recorded("program").saved_model
     assert tf.saved_model.load(folder, tags=["serve"]).counter.numpy() == 0
-    with pytest.raises(RuntimeError, match=r"no graph with the tags \['gpu'\]"):
+    with pytest.raises(ValueError, match=r"no graph with the tags \['gpu'\]"):
         tf.saved_model.load(folder, tags=["gpu"])
 
 

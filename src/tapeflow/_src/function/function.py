@@ -36,6 +36,8 @@ class Function:
     (True, np.float32(6.0))
     """
 
+    _traced_as: type[ConcreteFunction] = ConcreteFunction  # what a trace is made as
+
     def __init__(
         self,
         python_function: Callable[..., Any],
@@ -225,7 +227,7 @@ class Function:
         by_identity = False
         while True:
             self._count += 1
-            concrete = ConcreteFunction(
+            concrete = self._traced_as(
                 inner,
                 self.signature,
                 structure,

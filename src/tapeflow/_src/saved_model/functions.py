@@ -103,7 +103,7 @@ class Functions:
     def trace(self, name: str, concrete: ConcreteFunction) -> dict[str, Any] | None:
         """One trace as data: what it takes and returns, and its graph. None if it cannot be saved."""
         try:
-            taken = encoded(concrete.structured_input_signature, self.arrays)
+            taken = encoded(concrete._arguments, self.arrays)
         except CannotEncode as error:
             get_logger().warning(
                 "A trace of %s is left out of the saved model: among its arguments is %s. Arguments have to be "

@@ -18,7 +18,7 @@ from tapeflow._src.saved_model.assets import Asset, is_inside
 from tapeflow._src.saved_model.damage import Damage, index, sound
 from tapeflow._src.saved_model.functions import LoadedFunction
 from tapeflow._src.saved_model.objects import LoadedModule, SignatureMap
-from tapeflow._src.saved_model.options import ASSETS_DIRECTORY, SAVED_MODEL_FILENAME_PB
+from tapeflow._src.saved_model.options import ASSETS_DIRECTORY, SAVED_MODEL_FILENAME_PB, SERVING
 from tapeflow._src.saved_model.rehearsal import rehearse
 from tapeflow._src.saved_model.saving import FILE, VERSION
 from tapeflow._src.train import tensor_file
@@ -76,6 +76,10 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
             return tensorflow_models.load(folder, tags)
         raise OSError(f"SavedModel file does not exist at: {path}, nor {SAVED_MODEL_FILENAME_PB}.")
+    if tags is not None and SERVING not in ([tags] if isinstance(tags, str) else tags):
+        raise ValueError(
+            f"tf.saved_model.load: there is no graph with the tags {tags!r}. There is one with {[SERVING]}."
+        )
     file = tensor_file.opened(path)
     file.instead = "tf.saved_model.save again"
     try:

@@ -6,8 +6,28 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tapeflow._src.core.module import Module
+from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.function.concrete import ConcreteFunction
 from tapeflow._src.saved_model.restored import RestoredFunction
+
+
+class SignatureFunction(ConcreteFunction):
+    """A signature of a loaded model: what it takes and what it returns have names."""
+
+    @property
+    def structured_input_signature(self) -> Any:
+        """The arguments by name, also the only one of a signature, which can be given without it."""
+        args, kwargs = self._arguments
+        by_name = dict(zip(self._signature.parameters.parameters, args, strict=False)) | kwargs
+        return (), {n: by_name[n] for n in self._signature.parameters.parameters if n in by_name}
+
+    @property
+    def structured_outputs(self) -> Any:
+        """What it returns by name, with a `tf.TensorSpec` for each tensor."""
+        found = super().structured_outputs
+        if not isinstance(found, dict):
+            return found
+        return {n: TensorSpec(x.shape, x.dtype, n) for n, x in found.items()}
 
 
 class SignatureMap(Mapping[str, ConcreteFunction]):
@@ -15,6 +35,8 @@ class SignatureMap(Mapping[str, ConcreteFunction]):
 
     def __init__(self, functions: Mapping[str, RestoredFunction]) -> None:
         self._functions = functions
+        for function in functions.values():
+            function._traced_as = SignatureFunction
 
     def __getitem__(self, name: str) -> ConcreteFunction:
         return self._functions[name].get_concrete_function()

@@ -124,10 +124,11 @@ class RestoredFunction(Function):
         """For each trace, the arguments it takes."""
         return [trace.takes for trace in self._saved]
 
-    def trace_all(self) -> None:
-        """Makes all traces, so that they can be saved again."""
-        for args, kwargs in self.saved_signatures:
-            self.get_concrete_function(*args, **kwargs)
+    @property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        """All traces."""
+        takes = self.saved_signatures
+        return [self.get_concrete_function(*args, **kwargs) for args, kwargs in takes]
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for arguments of this kind. Without arguments, for the only kind there is."""

@@ -156,7 +156,7 @@ def _functions_of(obj: Any) -> dict[str, Any]:
     found = {name: getattr(obj, name) for name in dict.fromkeys(names)}
     for function in found.values():
         if isinstance(function, RestoredFunction):
-            function.trace_all()
+            _ = function.concrete_functions  # all of them, also those that nobody has called
         elif isinstance(function, Function) and function.input_signature is not None:
             concrete = function.get_concrete_function()
             if isinstance(concrete, RankFreeFunction):

@@ -70,7 +70,7 @@ class FunctionsOfTensorFlow:
     def _trace(self, name: str, concrete: ConcreteFunction) -> str | None:
         """Writes a trace. None if its arguments cannot be written."""
         try:
-            takes = structures.encoded(concrete.structured_input_signature)
+            takes = structures.encoded(concrete._arguments)
         except TypeError as error:
             get_logger().warning("A trace of %s is left out of the SavedModel: %s.", name, error)
             return None

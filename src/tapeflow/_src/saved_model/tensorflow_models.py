@@ -102,7 +102,7 @@ def _chosen(graphs: Sequence[Record], tags: Any) -> Record:
     for graph in graphs:
         if set(graph.meta_info_def.tags) == wanted:
             return graph
-    raise RuntimeError(
+    raise ValueError(
         f"tf.saved_model.load: there is no graph with the tags {sorted(wanted)}. There is one with "
         f"{sorted(graphs[0].meta_info_def.tags)}."
     )
