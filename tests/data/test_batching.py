@@ -179,5 +179,8 @@ def test_buckets():
 
     assert buckets() == [[[1], [3]], [[1, 2, 0], [4, 5, 6]], [[7, 8, 9, 0]]]
     assert buckets(drop_remainder=True) == [[[1], [3]], [[1, 2, 0], [4, 5, 6]]]
+    data = ragged([1], [1, 2], [2, 2], [3], [4, 5, 6], [5], [7, 8, 9, 0])
+    several = lists(data.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [2, 4], [3, 2, 1]))
+    assert several == [[[1, 2], [2, 2]], [[1], [3], [5]], [[7, 8, 9, 0]], [[4, 5, 6]]]
     with pytest.raises(ValueError, match="bucket_batch_sizes"):
         data.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [2, 4], [2])

@@ -19,6 +19,7 @@ from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Alike, Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows, Table
 from tapeflow._src.data.specs import map_spec, tensor_leaves
 from tapeflow._src.ops.array.shaping import cast
+from tapeflow._src.ops.indexing.gathering import gather
 from tapeflow._src.ops.reduction.sorting import searchsorted
 
 
@@ -178,20 +179,21 @@ def bucketed(
 
     def reduce(bucket: Any, group: Any) -> Any:
         i = 0 if bucket.symbolic else int(bucket)
+        whole = drop_remainder and not bucket.symbolic  # batches of buckets differ in size
         if no_padding:
-            return group.batch(int(batch_sizes[i]), drop_remainder)
+            return group.batch(int(batch_sizes[i]), whole)
         shapes = padded_shapes
         if shapes is None:
             shapes = map_spec(lambda leaf: leaf.shape, group.element_spec)
-        if to_boundary:
+        if to_boundary and not bucket.symbolic:
             limit = int(edges[min(i, len(edges) - 1)]) - 1
             shapes = nest.map_structure(
                 lambda s: _filled(s, limit), _dims(group.element_spec, shapes)
             )
-        return group.padded_batch(int(batch_sizes[i]), shapes, padding_values, drop_remainder)
+        return group.padded_batch(int(batch_sizes[i]), shapes, padding_values, whole)
 
     def size(bucket: Any) -> Any:
-        return batch_sizes[0 if bucket.symbolic else int(bucket)]
+        return gather(batch_sizes, bucket)
 
     return dataset._with(GroupByWindow(dataset._node, key, reduce, size))
 
