@@ -55,6 +55,18 @@ def test_folders(tmp_path):
     assert gfile.listdir(str(tmp_path)) == []
 
 
+def test_patterns_without_a_folder_begin_where_the_process_is(tmp_path, monkeypatch):
+    """As in TensorFlow, whose paths say so unless there are no wildcards before the first slash."""
+    monkeypatch.chdir(tmp_path)
+    gfile.makedirs("d")
+    for name in ("a.txt", "b.txt", "d/c.txt"):
+        tf.io.write_file(name, "")
+    assert gfile.glob("*.txt") == ["./a.txt", "./b.txt"] == gfile.glob("./*.txt")
+    assert gfile.glob("*/c.txt") == ["./d/c.txt"]
+    assert gfile.glob(["d/*.txt", "a.txt", "d"]) == ["d/c.txt", "a.txt", "d"]
+    assert tf.io.matching_files("[b].txt").numpy().tolist() == [b"./b.txt"]
+
+
 def test_copying_renaming_and_removing(tmp_path):
     a, b = str(tmp_path / "a"), str(tmp_path / "b")
     tf.io.write_file(a, "1")

@@ -56,6 +56,18 @@ def _eager(f):
     return lambda tf: _plain(f(tf, tf.sparse))
 
 
+def _gradient_of_rows(f):
+    """The gradient with respect to rows that are picked: a tensor, or `tf.IndexedSlices`."""
+
+    def case(tf):
+        x = tf.Variable(DENSE.T)
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(f(tf, x) ** 2)
+        return tape.gradient(y, x)
+
+    return case
+
+
 def _gradient(f, *parts):
     """The gradients of a weighted sum with respect to the values."""
 
@@ -288,6 +300,24 @@ CASES = {
     "gradient_multiply": _gradient(lambda tf, x: x * _DENSE(tf), A),
     "gradient_matmul": _gradient(
         lambda tf, x: tf.sparse.sparse_dense_matmul(x, tf.constant(DENSE.T)), A
+    ),
+    "gradient_matmul_rows": _gradient_of_rows(
+        lambda tf, x: tf.sparse.sparse_dense_matmul(_sp(tf, A), x)
+    ),
+    "gradient_matmul_rows_adjoint_a": _gradient_of_rows(
+        lambda tf, x: tf.sparse.sparse_dense_matmul(tf.sparse.transpose(_sp(tf, A)), x, True)
+    ),
+    "gradient_segment_sum": _gradient_of_rows(
+        lambda tf, x: tf.sparse.segment_sum(x, [0, 2, 1], [0, 0, 2])
+    ),
+    "gradient_segment_mean": _gradient_of_rows(
+        lambda tf, x: tf.sparse.segment_mean(x, [0, 2, 1], [0, 0, 2], num_segments=3)
+    ),
+    "gradient_segment_sqrt_n": _gradient_of_rows(
+        lambda tf, x: tf.sparse.segment_sqrt_n(x, [0, 2, 1], [0, 0, 2])
+    ),
+    "gradient_segment_sum_slices": _gradient_of_rows(
+        lambda tf, x: tf.sparse.segment_sum(x, [0, 2], [0, 0], sparse_gradient=True)
     ),
     "gradient_reduce_sum": _gradient(lambda tf, x: tf.sparse.reduce_sum(x, 1), A),
     "gradient_softmax": _gradient(lambda tf, x: tf.sparse.softmax(x), A),

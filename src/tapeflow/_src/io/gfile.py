@@ -207,10 +207,17 @@ def glob(pattern: Any) -> list[str]:
     >>> tf.io.gfile.glob("no/such/*.file")
     []
     """
+    patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
+    return [p for one in patterns for p in _matching(_path(one))]
+
+
+def _matching(pattern: str) -> list[str]:
     import glob as paths
 
-    patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    return [p for one in patterns for p in sorted(paths.glob(_path(one), include_hidden=True))]
+    found = sorted(paths.glob(pattern, include_hidden=True))
+    if paths.escape(first := pattern.split(_os.sep, 1)[0]) == first:
+        return found
+    return [_os.path.join(".", p) for p in found]  # as TensorFlow begins what no folder begins
 
 
 @export("io.gfile.listdir")

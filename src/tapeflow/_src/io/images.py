@@ -275,7 +275,7 @@ def encode_jpeg(
             quality=quality,
             progressive=progressive,
             optimize=optimize_size,
-            subsampling=2 if chroma_downsampling else 0,
+            subsampling=2 if chroma_downsampling and pixels.ndim == 3 else 0,
             dpi=tuple(d * (1 if density_unit == "in" else 2.54) for d in (x_density, y_density)),
         )
         return [bytes_array([file.getvalue()], ())]

@@ -128,9 +128,9 @@ def segment_sum(
       segment_ids: the sum to which each of these belongs.
       num_segments: how many sums there are; by default as many as the last number says.
       name: accepted for compatibility.
-      sparse_gradient: accepted for compatibility.
+      sparse_gradient: whether the gradient of `data` is a `tf.IndexedSlices`.
     """
-    rows = gather(data, indices)
+    rows = _rows(data, indices, sparse_gradient)
     if num_segments is None:
         return segments.segment_sum(rows, segment_ids)
     return segments.unsorted_segment_sum(rows, segment_ids, num_segments)
@@ -156,9 +156,9 @@ def segment_mean(
       segment_ids: the mean to which each of these belongs.
       num_segments: how many means there are; by default as many as the last number says.
       name: accepted for compatibility.
-      sparse_gradient: accepted for compatibility.
+      sparse_gradient: whether the gradient of `data` is a `tf.IndexedSlices`.
     """
-    rows = gather(data, indices)
+    rows = _rows(data, indices, sparse_gradient)
     if num_segments is None:
         return segments.segment_mean(rows, segment_ids)
     return segments.unsorted_segment_mean(rows, segment_ids, num_segments)
@@ -184,8 +184,14 @@ def segment_sqrt_n(
       segment_ids: the sum to which each of these belongs.
       num_segments: how many sums there are; by default as many as the last number says.
       name: accepted for compatibility.
-      sparse_gradient: accepted for compatibility.
+      sparse_gradient: whether the gradient of `data` is a `tf.IndexedSlices`.
     """
-    rows, ids = gather(data, indices), convert_to_tensor(segment_ids)
+    rows, ids = _rows(data, indices, sparse_gradient), convert_to_tensor(segment_ids)
     count = reduce_max(ids) + 1 if num_segments is None else num_segments
     return segments.unsorted_segment_sqrt_n(rows, ids, count)
+
+
+def _rows(data: Any, indices: Any, slices: bool) -> Tensor:
+    """Rows by number. Their gradient is `tf.IndexedSlices` or a tensor: `tf.gather` tells by the sign of the axis."""
+    data = convert_to_tensor(data)
+    return gather(data, indices, axis=0 if slices else -data._array.ndim)

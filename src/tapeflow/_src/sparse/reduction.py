@@ -170,7 +170,8 @@ def sparse_dense_matmul(
             f"{op}: {sizes[1]} columns of the first matrix do not fit {dense.shape[0]} rows of the second: shapes "
             f"{x.shape} and {dense.shape}"
         )
-    parts = shaping.expand_dims(values, 1) * gather(dense, columns)
+    # Rows by their axis from the end: as in TensorFlow, the gradient is no `tf.IndexedSlices`.
+    parts = shaping.expand_dims(values, 1) * gather(dense, columns, axis=-2)
     found = segments.unsorted_segment_sum(parts, rows, shaping.cast(count, int32))
     return shaping.ensure_shape(found, [sizes[0], dense.shape[1]])
 
