@@ -214,3 +214,36 @@ def test_other_formats_are_refused(format, tmp_path):
     model(rows(1, 10))
     with pytest.raises((ValueError, NotImplementedError), match=r"(?i)backend"):
         model.export(str(tmp_path / "model"), format=format)
+
+
+@pytest.mark.parametrize("endpoint", ["serve", "serving_default"])
+def test_a_served_model_is_a_layer(endpoint, tmp_path):
+    model = model_of("functional")
+    model.export(tmp_path, verbose=False)
+    layer = layers.TFSMLayer(tmp_path, call_endpoint=endpoint)
+    x = rows(4, 10)
+    y = layer(x) if endpoint == "serve" else layer(x)["output_0"]
+    np.testing.assert_allclose(y, model(x), rtol=1e-5)
+    assert len(layer.trainable_weights) == 6 and len(layer.non_trainable_weights) == 2
+    with pytest.raises(ValueError, match="'nothing'"):
+        layers.TFSMLayer(tmp_path, call_endpoint="nothing")
+
+
+def test_a_served_model_is_trained_as_a_layer(tmp_path):
+    model_of("functional").export(tmp_path, verbose=False)
+    layer = layers.TFSMLayer(tmp_path)
+    model = keras.Sequential([layers.Input((10,)), layer, layers.Dense(1)])
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    before = layer.weights[0].numpy()
+    x = rows(8, 10)
+    losses = model.fit(x, rows(8, 1), epochs=3, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    assert (layer.weights[0].numpy() != before).any()
+
+
+def test_a_variable_made_of_a_variable_has_its_value_in_it():
+    inner = tf.Variable([1.0, 2.0])
+    keras.Variable(inner).assign([3.0, 4.0])
+    assert inner.numpy().tolist() == [3.0, 4.0]
+    keras.Variable(inner, dtype="float16").assign([5.0, 6.0])
+    assert inner.numpy().tolist() == [3.0, 4.0]

@@ -57,15 +57,39 @@ ACCEPTED = {
 
 _NO_BACKEND = 'else:\n    raise ImportError(f"Invalid backend'
 _TF_GENERATOR = 'elif generator_type == "tf":\n        '
+_ONLY_RAGGED = [
+    f'backend() != "{name}",\n        reason="Only tensorflow supports raggeds"'
+    for name in ("tensorflow", "tapeflow")
+]
+_TRAINS_RAGGED = "def test_trainer_with_raggeds(self, model_class):\n        "
+_IF_TF, _IF_OURS = [
+    f'if backend.backend() == "{name}":\n            ' for name in ("tensorflow", "tapeflow")
+]
+_RAGGED_INDICES = "import tensorflow as tf\n\n            indices = tf.ragged"
+_GIVES_RAGGED = "def test_ragged_tensors(self):\n        "
+_RAGGED_CLASS = "\n            expected_class = tf.RaggedTensor"
 EDITS = {
     "trainers/trainer_test.py": {
         _NO_BACKEND: 'elif backend.backend() == "tapeflow":\n'
         f"    from tapeflow._src.keras.backend.trainer import TapeflowTrainer as Trainer\n{_NO_BACKEND}",
         '"jax": "cpu:0",': '"tapeflow": "cpu:0", "jax": "cpu:0",',
         f"{_TF_GENERATOR}import tensorflow as tf": f"{_TF_GENERATOR}import tapeflow as tf",
+        _ONLY_RAGGED[0]: _ONLY_RAGGED[1],
+        f"{_TRAINS_RAGGED}from keras.src.utils.module_utils import tensorflow as tf": (
+            f"{_TRAINS_RAGGED}import tapeflow as tf"
+        ),
     },
-    # What TensorFlow cannot multiply is skipped there.
-    "ops/numpy_test.py": {'and dtype in ("float16", "int32")': "and dtype in ()"},
+    "ops/numpy_test.py": {
+        # What TensorFlow cannot multiply is skipped there.
+        'and dtype in ("float16", "int32")': "and dtype in ()",
+        f"{_IF_TF}{_RAGGED_INDICES}": f"{_IF_OURS}{_RAGGED_INDICES}",
+    },
+    "trainers/data_adapters/generator_data_adapter_test.py": {
+        f"{_GIVES_RAGGED}x = tf": f"{_GIVES_RAGGED}import tapeflow as tf\n\n        x = tf",
+        f"{_IF_TF}it = adapter.get_tf_dataset(){_RAGGED_CLASS}": (
+            f"{_IF_OURS}it = adapter.get_numpy_iterator(){_RAGGED_CLASS}"
+        ),
+    },
     "distribution/distribution_lib_test.py": {
         'backend.backend() != "jax"': 'backend.backend() not in ("jax", "tapeflow")',
         "import tensorflow as tf": "import tapeflow as tf",
@@ -80,7 +104,7 @@ _SPARSE = (
     *("ops/core_test.py", "ops/nn_test.py", "ops/numpy_test.py"),
     "optimizers/optimizer_sparse_test.py",
 )
-"""Files with tests of sparse tensors, which they make of TensorFlow's class or of JAX's: here of ours."""
+"""Files with tests of sparse and ragged tensors, which they make of TensorFlow's class or of JAX's: here of ours."""
 
 BEGIN, END = "<!-- suite -->", "<!-- end -->"
 

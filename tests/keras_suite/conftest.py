@@ -15,7 +15,10 @@ import pytest
 
 
 def with_our_sparse_tensors(text: str) -> str:
-    """Code of tests that make sparse tensors of TensorFlow's class or, `elif`, of JAX's: with ours for our backend."""
+    """Code of tests that make sparse tensors of TensorFlow's class or, `elif`, of JAX's: with ours for our backend.
+
+    Ragged tensors, which are TensorFlow's or, `else`, not there, too.
+    """
     text = re.sub(r"^( *)import tensorflow as tf", r"\1import tapeflow as tf", text, flags=re.M)
     to_others = r"(?=(?:(?:\1 +\S.*)?\n)*\1(?:elif|else)\b)"
     choice = rf'^( *)(if|elif) backend\.backend\(\) == "tensorflow":\n{to_others}'
@@ -29,7 +32,11 @@ if os.environ.get("KERAS_BACKEND") == "tapeflow":
     # Before pytest: it loads the packages of what it collects in its own way, past the hook.
     importlib.import_module("keras")
     _cases = importlib.import_module("keras.src.testing.test_case")
-    for _owner, _name in ((_cases, "create_eager_tensors"), (_cases.TestCase, "assertSparse")):
+    for _owner, _name in (
+        (_cases, "create_eager_tensors"),
+        (_cases.TestCase, "assertSparse"),
+        (_cases.TestCase, "assertRagged"),
+    ):
         _given = getattr(_owner, _name)
         if _given.__code__.co_filename == _cases.__file__:  # not changed yet
             _source = textwrap.dedent(inspect.getsource(_given))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import io
 import os
 import re
@@ -35,9 +36,20 @@ def _legacy(module: Any) -> None:
     """Lets the functions of Keras 2's `tf.keras.backend` use tapeflow's ops."""
     library: Any = Library(lambda: sys.modules[NAME])
     library.compat = SimpleNamespace(v1=library)
-    library.RaggedTensor = type("RaggedTensor", (), {})  # asked about; there are none
+    library.RaggedTensor = _Ragged  # asked about; the class itself would be loaded for that
     module.tf = library
     module.is_sparse = lambda tensor: isinstance(tensor, library.SparseTensor)
+
+
+class _AsksWhetherRagged(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return importlib.import_module("tapeflow._src.keras.backend.sparse.kinds").is_ragged(
+            instance
+        )
+
+
+class _Ragged(metaclass=_AsksWhetherRagged):
+    """What all ragged tensors are instances of."""
 
 
 def _distributions(module: Any) -> None:

@@ -68,6 +68,7 @@ _WITH_TENSORFLOW = (
             *("integer_lookup", "normalization", "string_lookup", "text_vectorization"),
         )
     ),
+    "keras.src.export.tfsm_layer",
     "keras.src.saving.serialization_lib",
     "keras.src.utils.audio_dataset_utils",
     "keras.src.utils.dataset_utils",

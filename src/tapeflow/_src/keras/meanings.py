@@ -23,10 +23,11 @@ def mean_tapeflow(tree: ast.Module, module: str, beside: bool) -> bool:
     of_strings = module.endswith((*LAYERS_OF_STRINGS, "tf_utils"))
     if of_strings and beside:
         return True  # TensorFlow computes with strings then, as for other backends
-    ours = of_strings or module.endswith(("serialization_lib", "rng_utils"))
+    compared = of_strings or module.endswith("tfsm_layer")  # the layer that loads a saved model
+    ours = compared or module.endswith(("serialization_lib", "rng_utils"))
     found = False
     for node in ast.walk(tree):
-        if isinstance(node, ast.Compare) and of_strings:
+        if isinstance(node, ast.Compare) and compared:
             node.comparators = [_renamed(c) for c in node.comparators]
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:

@@ -261,6 +261,12 @@ class RaggedTensor(Constructors, Operators, CompositeTensor):
 
     # Protocols.
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}. Where a function takes dense tensors alone, "
+            "give it x.to_tensor()."
+        )
+
     @property
     def _type_spec(self) -> Any:
         return late.spec(self)

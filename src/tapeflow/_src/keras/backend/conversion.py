@@ -10,15 +10,16 @@ from keras.src.backend.common.keras_tensor import KerasTensor
 from keras.src.backend.common.variables import standardize_dtype
 
 import tapeflow as tf
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.dtypes import DType, as_dtype
-from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable as TapeflowVariable
 from tapeflow._src.keras.backend.sparse.kinds import (
-    is_sparse,
+    is_composite,
+    is_ragged,
     is_sparse_tensor,
+    on_values,
     sizes_of,
-    with_values,
 )
 
 _DTYPES: dict[Any, DType] = {}
@@ -36,13 +37,13 @@ def dtype_of(dtype: Any) -> DType:
 
 
 def convert_to_tensor(x: Any, dtype: Any = None) -> Tensor:
-    """A tensor; unlike `tf.convert_to_tensor`, one of another dtype is cast."""
+    """A tensor; unlike `tf.convert_to_tensor`, one of another dtype is cast. A ragged one stays so."""
     if isinstance(x, Tensor):
         return x if dtype is None else cast(x, dtype)
     if isinstance(x, KerasVariable):
         x = x.value
-    if isinstance(x, (TapeflowVariable, IndexedSlices)):
-        tensor = tf.convert_to_tensor(x)
+    if isinstance(x, (TapeflowVariable, CompositeTensor)):
+        tensor: Any = x if is_ragged(x) else tf.convert_to_tensor(x)
         return tensor if dtype is None else cast(tensor, dtype)
     if isinstance(x, KerasTensor):
         raise ValueError(
@@ -71,7 +72,7 @@ def shape(x: Any) -> tuple[Any, ...]:
     if isinstance(x, KerasVariable):
         return x._shape  # pyright: ignore[reportReturnType]
     if not isinstance(x, Tensor):
-        if is_sparse_tensor(x):
+        if isinstance(x, CompositeTensor) and (is_sparse_tensor(x) or is_ragged(x)):
             return sizes_of(x)
         known = getattr(x, "shape", None)  # of an array, or of a tensor inside TensorFlow's tf.data
         if known is not None:
@@ -81,7 +82,7 @@ def shape(x: Any) -> tuple[Any, ...]:
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """The same numbers in another dtype. What is sparse stays so."""
+    """The same numbers in another dtype. What is sparse or ragged stays so."""
     wanted = dtype_of(dtype)
     if isinstance(x, Tensor):
         if x.dtype is wanted:
@@ -90,8 +91,8 @@ def cast(x: Any, dtype: Any) -> Any:
             # C leaves open what a negative number becomes. Keras's quantizers want 0, as on its other backends.
             x = tf.maximum(x, 0)
         return tf.cast(x, wanted)
-    if is_sparse(x):
-        return with_values(x, cast(x.values, wanted))
+    if is_composite(x):
+        return on_values(cast, x, wanted)
     if not isinstance(x, (TapeflowVariable, KerasVariable)):
         return cast(convert_to_tensor(x), wanted)
     return tf.cast(x, wanted)

@@ -40,10 +40,15 @@ from tapeflow._src.keras.backend.loops import (
     switch as switch,
     while_loop as while_loop,
 )
-from tapeflow._src.keras.backend.sparse.kinds import densified, is_sparse, is_sparse_tensor
+from tapeflow._src.keras.backend.sparse.kinds import (
+    densified,
+    is_composite,
+    is_ragged,
+    is_sparse_tensor,
+)
 
 SUPPORTS_SPARSE_TENSORS = True
-SUPPORTS_RAGGED_TENSORS = False
+SUPPORTS_RAGGED_TENSORS = True
 SUPPORTS_COMPLEX_DTYPES = True
 IS_THREAD_SAFE = True
 
@@ -106,7 +111,10 @@ class Variable(_KerasVariable):
     def _direct_assign(self, value: Any) -> None:
         self._value.assign(cast(value, self._value.dtype))
 
-    def _convert_to_tensor(self, value: Any, dtype: Any = None) -> Tensor:
+    def _convert_to_tensor(self, value: Any, dtype: Any = None) -> Any:
+        empty = getattr(self, "_value", None) is None
+        if empty and isinstance(value, TapeflowVariable) and dtype in (None, value.dtype):
+            return value  # what is made of a variable has its value in it
         return convert_to_tensor(value, dtype)
 
     @property
@@ -143,26 +151,28 @@ class Variable(_KerasVariable):
 def convert_to_tensor(
     x: Any, dtype: Any = None, sparse: bool | None = None, ragged: bool | None = None
 ) -> Any:
-    """A tensor; unlike `tf.convert_to_tensor`, one of another dtype is cast. A sparse one stays so, unless asked."""
+    """A tensor; unlike `tf.convert_to_tensor`, one of another dtype is cast.
+
+    A sparse or ragged one stays so, unless `sparse` or `ragged` is False.
+    """
     if isinstance(x, Tensor):
         return x if dtype is None else cast(x, dtype)
-    if ragged:
-        raise ValueError("`ragged=True` is not supported with the tapeflow backend")
-    if is_sparse(x):
+    if is_composite(x):
         # Slices are gradients, which optimizers want as they are.
-        kept = densified(x) if sparse is False and is_sparse_tensor(x) else x
+        gone = (sparse is False and is_sparse_tensor(x)) or (ragged is False and is_ragged(x))
+        kept = densified(x) if gone else x
         return kept if dtype is None else cast(kept, dtype)
     return dense_tensor(x, dtype)
 
 
 def convert_to_numpy(x: Any) -> np.ndarray:
     """The value as an array."""
-    return np.array(densified(x) if is_sparse(x) else x)
+    return np.array(densified(x) if is_composite(x) else x)
 
 
 def is_tensor(x: Any) -> bool:
     """Whether x is a tensor, and not an array, a number or a Keras tensor."""
-    return isinstance(x, (Tensor, TapeflowVariable, KerasVariable)) or is_sparse(x)
+    return isinstance(x, (Tensor, TapeflowVariable, KerasVariable)) or is_composite(x)
 
 
 def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

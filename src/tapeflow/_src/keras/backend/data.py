@@ -44,7 +44,7 @@ from tapeflow._src.keras.backend.shared_data import (
     is_shared,
     whole_batch,
 )
-from tapeflow._src.keras.backend.sparse.kinds import is_sparse_tensor
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged, is_sparse_tensor
 from tapeflow._src.keras.backend.sparse.libraries import of_library
 
 Put = Callable[[Tensor, Any], Tensor]
@@ -56,7 +56,7 @@ class Batches(EpochIterator):
     def __init__(self, x: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> None:
         given: Any = tree.map_structure(of_library, (x, y), none_is_leaf=False)
         x, y = given
-        if _has_strings((x, y)) or any(map(is_sparse_tensor, tree.flatten((x, y)))):
+        if _has_strings((x, y)) or any(map(_is_not_dense, tree.flatten((x, y)))):
             x, y, sample_weight = _batched(x, y, sample_weight, options), None, None
         if is_dataset(x):
             x = DatasetAdapter.of(replicas.of_worker(x), y, sample_weight, options)
@@ -249,6 +249,11 @@ def _is_distributed(x: Any) -> bool:
     return distribute is not None and isinstance(x, distribute.DistributedDataset)
 
 
+def _is_not_dense(x: Any) -> bool:
+    """Whether x is a sparse or ragged tensor, which Keras's adapter for arrays cannot slice."""
+    return is_sparse_tensor(x) or is_ragged(x)
+
+
 def _has_strings(data: Any) -> bool:
     """Whether there are strings among arrays and tensors, which Keras's adapter for arrays cannot slice."""
     leaves = tree.flatten(data)
@@ -259,7 +264,7 @@ def _has_strings(data: Any) -> bool:
 
 
 def _batched(x: Any, y: Any, sample_weight: Any, options: dict[str, Any]) -> Any:
-    """Arrays, tensors and sparse tensors as a dataset, by the options of `fit`."""
+    """Arrays and tensors, sparse and ragged ones too, as a dataset, by the options of `fit`."""
     parts = data_adapter_utils.pack_x_y_sample_weight(x, y, sample_weight)
     data = tf.data.Dataset.from_tensor_slices(tree.map_structure(convert_to_tensor, parts))
     if options.get("shuffle"):
@@ -334,7 +339,7 @@ class DatasetAdapter(DataAdapter):
 
 
 def train_validation_split(arrays: Any, share: float) -> tuple[Any, Any]:
-    """Arrays without their last rows, and these rows. Of sparse tensors, Keras divides the numbers of the rows."""
+    """Arrays without their last rows, and these rows. Of what is not dense, Keras divides the numbers of the rows."""
     given: Any = tree.map_structure(of_library, arrays, none_is_leaf=False)
     whole = tree.map_structure(_row_numbers, given, none_is_leaf=False)
     split: Any = array_slicing.train_validation_split
@@ -344,11 +349,13 @@ def train_validation_split(arrays: Any, share: float) -> tuple[Any, Any]:
 
 
 def _row_numbers(x: Any) -> Any:
-    return np.arange(x.shape[0]) if is_sparse_tensor(x) else x
+    return np.arange(x.shape[0]) if _is_not_dense(x) else x
 
 
 def _rows(x: Any, part: Any) -> Any:
-    """Rows of x that follow one another: some arrays, or the numbers of rows of a sparse tensor."""
+    """Rows of x that follow one another: some arrays, or the numbers of rows of a sparse or ragged tensor."""
+    if is_ragged(x):
+        return x[int(part[0]) : int(part[-1]) + 1]
     if not is_sparse_tensor(x):
         return part
     rest = x.shape[1:].as_list()
@@ -363,7 +370,12 @@ def as_result(x: Any) -> Any:
 def joined_results(*parts: Any) -> Any:
     """Results of several batches, arrays or tensors, as one."""
     if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
+        try:
+            return np.concatenate(parts)
+        except ValueError:
+            from tapeflow._src.keras.backend import ragged
+
+            return ragged.joined(parts)
     return tf.sparse.concat(0, parts) if is_sparse_tensor(parts[0]) else tf.concat(parts, 0)
 
 

@@ -17,6 +17,7 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor, dtype_of
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged, on_values
 
 _NUMBERS = frozenset({float, int, bool, complex})
 """Python's own. All but complex ones take the dtype of the tensors that they meet."""
@@ -118,6 +119,8 @@ def as_float(x: Any) -> Tensor:
     """A floating or complex tensor as it is; integers and booleans as `floatx()`."""
     if not isinstance(x, Tensor):
         x = convert_to_tensor(x)
+        if is_ragged(x):
+            return on_values(as_float, x)
     return x if x._array.dtype.kind in "fc" or x.dtype.is_floating else tf.cast(x, floatx())
 
 
@@ -125,6 +128,8 @@ def as_number(x: Any, dtype: Any = "int32") -> Tensor:
     """A tensor that can be computed with: booleans become integers."""
     if not isinstance(x, Tensor):
         x = convert_to_tensor(x)
+        if is_ragged(x):
+            return on_values(as_number, x, dtype)
     return tf.cast(x, dtype_of(dtype)) if x._array.dtype.kind == "b" else x
 
 
@@ -132,4 +137,6 @@ def as_truth(x: Any) -> Tensor:
     """Booleans: numbers are true unless they are 0."""
     if not isinstance(x, Tensor):
         x = convert_to_tensor(x)
+        if is_ragged(x):
+            return on_values(as_truth, x)
     return x if x._array.dtype.kind == "b" else tf.cast(x, tf.bool)

@@ -9,6 +9,7 @@ import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape
 from tapeflow._src.keras.backend.nn.operands import alike, floats
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged
 
 # Rows by the segment they belong to. Negative numbers belong to none.
 
@@ -82,7 +83,12 @@ def in_top_k(targets: Any, predictions: Any, k: int) -> Tensor:
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The logarithm of the sum of exponentials."""
-    return tf.reduce_logsumexp(floats(x), axis, keepdims)
+    x = floats(x)
+    if type(x) is not Tensor and is_ragged(x):
+        from tapeflow._src.keras.backend import ragged
+
+        return ragged.logsumexp(x, axis, keepdims)
+    return tf.reduce_logsumexp(x, axis, keepdims)
 
 
 def cdist(x: Any, y: Any) -> Tensor:

@@ -10,6 +10,7 @@ import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.nn.operands import floats
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged
 
 _HALF = float(np.finfo(np.float16).max)
 
@@ -22,10 +23,15 @@ def moments(
     They are those of the whole batch, also if it is spread over devices: `synchronized` has nothing to add.
     """
     x = floats(x)
+    found = tf.nn.moments
+    if type(x) is not Tensor and is_ragged(x):
+        from tapeflow._src.keras.backend import ragged
+
+        found = ragged.moments
     dtype = x.dtype
     if dtype not in (tf.float16, tf.bfloat16):
-        return tf.nn.moments(x, axes, keepdims=keepdims)
-    mean, variance = tf.nn.moments(tf.cast(x, tf.float32), axes, keepdims=keepdims)
+        return found(x, axes, keepdims=keepdims)
+    mean, variance = found(tf.cast(x, tf.float32), axes, keepdims=keepdims)
     return _narrow(mean, dtype), _narrow(variance, dtype)
 
 
@@ -45,7 +51,7 @@ def batch_normalization(
 ) -> Tensor:
     """(x - mean) / sqrt(variance + epsilon) * scale + offset, along the axis of the channels."""
     x = floats(x)
-    rank = x.ndim
+    rank = x.ndim if type(x) is Tensor else len(x.shape)
     parts = [
         None if part is None else convert_to_tensor(part)
         for part in (mean, variance, offset, scale)
@@ -54,4 +60,9 @@ def batch_normalization(
         shape = [1] * rank
         shape[axis] = -1
         parts = [None if part is None else tf.reshape(part, shape) for part in parts]
-    return tf.nn.batch_normalization(x, *parts, epsilon)
+    if type(x) is not Tensor and is_ragged(x):
+        from tapeflow._src.keras.backend import ragged
+
+        return ragged.normalized(x, parts, epsilon)
+    mean, variance, offset, scale = parts
+    return tf.nn.batch_normalization(x, mean, variance, offset, scale, epsilon)

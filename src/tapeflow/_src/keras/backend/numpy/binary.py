@@ -12,6 +12,7 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.dtypes import as_float, as_truth, promoted, promoted_floats
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged
 from tapeflow._src.primitives.elementwise import binary
 from tapeflow._src.primitives.indexing import sequences
 
@@ -60,8 +61,10 @@ def _function(
 
 
 def _of_pair(function: Function, x1: Any, x2: Any) -> Any:
-    from tapeflow._src.keras.backend.sparse.pairs import of_pair  # which loads `tf.sparse`
-
+    if is_ragged(x1) or is_ragged(x2):
+        from tapeflow._src.keras.backend.ragged import of_pair
+    else:
+        from tapeflow._src.keras.backend.sparse.pairs import of_pair  # which loads `tf.sparse`
     return of_pair(function, x1, x2)
 
 
@@ -211,7 +214,13 @@ def _logical(name: str, op: Op, what: str) -> Function:
     """A function of truth values: numbers are true unless they are 0."""
 
     def function(x1: Any, x2: Any) -> Tensor:
-        return op(as_truth(x1), as_truth(x2))
+        x1, x2 = as_truth(x1), as_truth(x2)
+        try:
+            return op(x1, x2)
+        except ValueError:
+            if is_ragged(x1) or is_ragged(x2):
+                return _of_pair(function, x1, x2)
+            raise
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = what

@@ -7,7 +7,9 @@ from typing import Any
 
 import tapeflow as tf
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.keras.backend.dtypes import as_number, as_truth, promoted, promoted_floats
+from tapeflow._src.keras.backend.conversion import convert_to_tensor
+from tapeflow._src.keras.backend.dtypes import as_truth, promoted, promoted_floats
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged, on_values
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary
 
@@ -18,10 +20,18 @@ def where(condition: Any, x1: Any = None, x2: Any = None) -> Any:
     """x1 where a condition holds and x2 elsewhere; alone, the indices where it holds."""
     condition = as_truth(condition)
     if x1 is None and x2 is None:
-        return tuple(tf.unstack(tf.cast(tf.where(condition), tf.int32), condition.ndim, axis=1))
+        return tuple(
+            tf.unstack(tf.cast(tf.where(condition), tf.int32), len(condition.shape), axis=1)
+        )
     if x1 is None or x2 is None:
         raise ValueError("where: x1 and x2 must be given together, or neither")
-    return moving.select(condition, *promoted(x1, x2))
+    x1, x2 = promoted(x1, x2)
+    try:
+        return moving.select(condition, x1, x2)
+    except ValueError:
+        if any(map(is_ragged, (condition, x1, x2))):
+            return tf.where(condition, x1, x2)
+        raise
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Tensor:
@@ -34,7 +44,12 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 def clip(x: Any, x_min: Any, x_max: Any) -> Tensor:
     """Every element brought into a range. Where the bounds cross, the upper one holds."""
-    x = as_number(x)
+    if not isinstance(x, Tensor):
+        x = convert_to_tensor(x)
+        if is_ragged(x):
+            return on_values(clip, x, x_min, x_max)
+    if x._array.dtype.kind == "b":
+        x = tf.cast(x, tf.int32)
     if x._array.dtype.kind != "f" or type(x_min) not in _REAL or type(x_max) not in _REAL:
         given = [bound for bound in (x_min, x_max) if bound is not None]
         x, *given = promoted(x, *given)

@@ -14,6 +14,7 @@ from tapeflow._src.core.sizes.dims import Dim
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor, dtype_of, shape as shape_of
 from tapeflow._src.keras.backend.dtypes import floatx, promoted, promoted_floats, result_dtype
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged
 
 
 def array(x: Any, dtype: Any = None) -> Tensor:
@@ -81,6 +82,9 @@ def ones_like(x: Any, dtype: Any = None) -> Tensor:
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     """A value, repeated in the shape of x."""
     x = convert_to_tensor(x)
+    if type(x) is not Tensor and is_ragged(x):
+        zeros = zeros_like(x, dtype)
+        return zeros + convert_to_tensor(fill_value, zeros.dtype)
     return full(shape_of(x), fill_value, x.dtype if dtype is None else dtype)
 
 

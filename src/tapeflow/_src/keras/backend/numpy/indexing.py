@@ -10,7 +10,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.numpy.reductions import along, summable
 from tapeflow._src.keras.backend.numpy.shapes import moveaxis
-from tapeflow._src.keras.backend.sparse.kinds import densified
+from tapeflow._src.keras.backend.sparse.kinds import densified, is_ragged, on_values
 
 
 def _positions(indices: Any, size: Any) -> Tensor:
@@ -27,9 +27,12 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Tensor:
     """The slices along an axis, or the elements, that have some indices."""
     x, axis = along(x, axis)
     if type(indices) is not Tensor:
-        indices = densified(
-            indices
-        )  # rows of the table are dense, and where nothing is there is the number 0
+        if is_ragged(indices):
+            from tapeflow._src.keras.backend import ragged
+
+            return ragged.take(x, on_values(_positions, indices, shape_of(x)[axis]), axis)
+        # Rows of the table are dense, and where nothing is there is the number 0.
+        indices = densified(indices)
     return tf.gather(x, _positions(indices, shape_of(x)[axis]), axis=axis)
 
 

@@ -14,12 +14,13 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.dtypes import promoted
 from tapeflow._src.keras.backend.sparse import shapes as sparse
+from tapeflow._src.keras.backend.sparse.kinds import is_sparse
 
 
 def concatenate(xs: Any, axis: int | None = 0) -> Tensor:
     """Tensors joined along an axis."""
     for x in xs:
-        if isinstance(x, CompositeTensor):
+        if isinstance(x, CompositeTensor) and is_sparse(x):
             return sparse.concatenate(concatenate, xs, axis)
     tensors = promoted(*xs)
     if axis is None:

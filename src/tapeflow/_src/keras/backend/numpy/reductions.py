@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import tapeflow as tf
-from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.dtypes import as_float, as_number, promoted, promoted_floats
 from tapeflow._src.keras.backend.sparse import sums as sparse
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged, is_sparse
 
 _SUMS: dict[DType, DType] = {
     tf.bool: tf.int32,
@@ -39,7 +39,7 @@ def along(x: Any, axis: int | None) -> tuple[Tensor, int]:
 
 def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The sum along axes."""
-    if type(x) is not Tensor and isinstance(x, CompositeTensor):
+    if type(x) is not Tensor and is_sparse(x):
         return sparse.sum(sum, x, axis, keepdims)
     return tf.reduce_sum(summable(x), axis, keepdims)
 
@@ -53,7 +53,7 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) ->
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The mean along axes."""
-    if type(x) is not Tensor and isinstance(x, CompositeTensor):
+    if type(x) is not Tensor and is_sparse(x):
         return sparse.mean(x, axis, keepdims)
     return tf.reduce_mean(as_float(x), axis, keepdims)
 
@@ -92,7 +92,10 @@ def _extreme(
     op: Callable[..., Tensor], pair: Callable[..., Tensor], doc: str
 ) -> Callable[..., Tensor]:
     def extreme(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
-        x = convert_to_tensor(x)
+        if not isinstance(x, Tensor):
+            x = convert_to_tensor(x)
+            if is_ragged(x):
+                return _of_rows(op, pair, x, axis, keepdims, initial)
         number = as_number(x, "uint8")
         if initial is None and 0 in number._array.shape and _is_empty(number, axis):
             raise ValueError(
@@ -105,6 +108,14 @@ def _extreme(
 
     extreme.__doc__ = doc
     return extreme
+
+
+def _of_rows(op: Any, pair: Any, x: Any, axis: Any, keepdims: bool, initial: Any) -> Any:
+    """The extremes of a ragged tensor. A row without elements gives the least number, or the greatest one."""
+    out = op(as_number(x, "uint8"), axis, keepdims)
+    if initial is not None:
+        out = pair(out, cast(initial, out.dtype))
+    return cast(out, x.dtype)
 
 
 def _is_empty(x: Tensor, axis: Any) -> bool:
@@ -184,7 +195,11 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Tensor:
 
 def size(x: Any) -> Any:
     """How many elements there are: an int, or a size that is known only when a function runs."""
-    return math.prod(shape_of(x))
+    sizes = shape_of(x)
+    try:
+        return math.prod(sizes)
+    except TypeError:  # of a ragged tensor not all are numbers
+        return tf.size(x)
 
 
 def ndim(x: Any) -> int:

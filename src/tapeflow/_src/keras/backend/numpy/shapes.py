@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import tapeflow as tf
-from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import cast, convert_to_tensor, shape as shape_of
 from tapeflow._src.keras.backend.sparse import shapes as sparse
+from tapeflow._src.keras.backend.sparse.kinds import is_ragged, is_sparse
 
 
 def _several(value: Any) -> list[Any]:
@@ -26,7 +26,7 @@ def _is_row(value: Any) -> bool:
 def reshape(x: Any, newshape: Any) -> Tensor:
     """The same elements in another shape."""
     if type(x) is not Tensor:
-        if isinstance(x, CompositeTensor):
+        if is_sparse(x):
             return sparse.reshape(x, newshape)
         x = convert_to_tensor(x)
     return tf.reshape(x, newshape)
@@ -40,7 +40,7 @@ def ravel(x: Any) -> Tensor:
 def transpose(x: Any, axes: Any = None) -> Tensor:
     """The axes in another order, by default the reverse one."""
     if type(x) is not Tensor:
-        if isinstance(x, CompositeTensor):
+        if is_sparse(x):
             return sparse.transpose(x, axes)
         x = convert_to_tensor(x)
     return tf.transpose(x, axes)
@@ -69,7 +69,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
 def squeeze(x: Any, axis: Any = None) -> Tensor:
     """Without axes of size 1: all of them, or some."""
     if type(x) is not Tensor:
-        if isinstance(x, CompositeTensor):
+        if is_sparse(x):
             return sparse.squeeze(x, axis)
         x = convert_to_tensor(x)
     return x if axis == () else tf.squeeze(x, axis)
@@ -78,9 +78,13 @@ def squeeze(x: Any, axis: Any = None) -> Tensor:
 def expand_dims(x: Any, axis: Any) -> Tensor:
     """With new axes of size 1."""
     if type(x) is not Tensor:
-        if isinstance(x, CompositeTensor):
+        if is_sparse(x):
             return sparse.expand_dims(x, axis)
         x = convert_to_tensor(x)
+        if is_ragged(x) and not isinstance(axis, int):
+            from tapeflow._src.keras.backend import ragged
+
+            return ragged.expand_dims(x, axis)
     if isinstance(axis, int):
         return tf.expand_dims(x, axis)
     rank = x.ndim + len(axis)
@@ -151,6 +155,9 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 def tile(x: Any, repeats: Any) -> Tensor:
     """The whole some times along each axis."""
     x = convert_to_tensor(x)
+    if type(x) is not Tensor and is_ragged(x):
+        counts = _several(repeats)
+        return tf.tile(x, [1] * (len(x.shape) - len(counts)) + counts)
     counts = _several(repeats)
     missing = len(counts) - x.ndim
     if missing > 0:

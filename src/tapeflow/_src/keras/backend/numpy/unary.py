@@ -246,6 +246,8 @@ def isreal(x: Any) -> Tensor:
 
 def logical_not(x: Any) -> Tensor:
     """Whether an element is false, or 0."""
+    if type(x) is not Tensor and isinstance(x, CompositeTensor):
+        return of_elements(logical_not, x)
     return unary.logical_not(as_truth(x))
 
 

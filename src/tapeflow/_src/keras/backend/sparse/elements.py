@@ -7,7 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow._src.core.indexed_slices import IndexedSlices
-from tapeflow._src.keras.backend.sparse.kinds import densified, is_sparse, refuse, with_values
+from tapeflow._src.keras.backend.sparse.kinds import (
+    densified,
+    is_ragged,
+    is_sparse,
+    on_values,
+    refuse,
+    with_values,
+)
 
 ZEROS_STAY = frozenset(
     {
@@ -36,13 +43,15 @@ AT_ZERO = {
 
 
 def of_elements(function: Callable[..., Any], x: Any, *args: Any) -> Any:
-    """What a function gives for a tensor that is not dense, or not a tensor yet.
+    """What a function gives for a tensor that is not dense.
 
     Args:
       function: of the backend, known by its name.
       x: what it was given.
       *args: what it was given besides.
     """
+    if is_ragged(x):
+        return on_values(function, x, *args)
     name = function.__name__
     if not is_sparse(x) or (name not in ZEROS_STAY and name not in AT_ZERO):
         if isinstance(x, IndexedSlices):

@@ -1,7 +1,8 @@
-"""The two kinds of sparse tensors, and what both can do: other values at the same places, and becoming dense."""
+"""Kinds of tensors that are not dense, and what they can do: other values at the same places, and becoming dense."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import tapeflow as tf
@@ -22,6 +23,23 @@ def is_sparse_tensor(x: Any) -> bool:
     return isinstance(x, CompositeTensor) and isinstance(x, tf.SparseTensor)
 
 
+def is_ragged(x: Any) -> bool:
+    """Whether x is a `tf.RaggedTensor`."""
+    return isinstance(x, CompositeTensor) and isinstance(x, tf.RaggedTensor)
+
+
+def is_composite(x: Any) -> bool:
+    """Whether x is a tensor that is not dense, and that functions take as it is: sparse, slices or ragged."""
+    return isinstance(x, CompositeTensor) and (is_sparse(x) or is_ragged(x))
+
+
+def on_values(function: Callable[..., Any], x: Any, *args: Any) -> Any:
+    """A function of each element, for all that a tensor has which is not dense."""
+    if is_ragged(x):
+        return x.with_flat_values(function(x.flat_values, *args))
+    return with_values(x, function(x.values, *args))
+
+
 def with_values(x: Any, values: Tensor) -> Any:
     """Other elements, or rows, at the same places."""
     if isinstance(x, IndexedSlices):
@@ -32,7 +50,12 @@ def with_values(x: Any, values: Tensor) -> Any:
 
 
 def densified(x: Any, at_zero: Any = 0) -> Any:
-    """The whole tensor, with a number where there is no element. What is dense already is given back."""
+    """The whole tensor, with a number where there is no element. What is dense already is given back.
+
+    Rows of a ragged tensor end with zeros then.
+    """
+    if is_ragged(x):
+        return x.to_tensor()
     if not is_sparse(x):
         return x
     number = tf.cast(tf.constant(at_zero), x.dtype)
@@ -46,14 +69,20 @@ def densified(x: Any, at_zero: Any = 0) -> Any:
 
 
 def sizes_of(x: Any) -> tuple[Any, ...]:
-    """The sizes. What is known only when a function runs is a tensor."""
+    """The sizes. What is known only when a function runs is a tensor, and what differs from row to row None."""
     sizes = x.shape.as_list()
+    if is_ragged(x):
+        inner = tuple(x.flat_values._array.shape)[1:]
+        rows = x.row_splits._array.shape[0] - 1 if sizes[0] is None else sizes[0]
+        return (rows, *sizes[1 : len(sizes) - len(inner)], *inner)
     return tuple([x.dense_shape[i] if n is None else n for i, n in enumerate(sizes)])
 
 
 def refuse(op: str, x: Any) -> NoReturn:
     """Says that a function does not take such a composite tensor."""
-    how = "keras.ops.convert_to_tensor(x, sparse=False)" if is_sparse(x) else "a dense tensor"
+    how = "a dense tensor"
+    for kind, is_it in (("sparse", is_sparse), ("ragged", is_ragged)):
+        how = f"keras.ops.convert_to_tensor(x, {kind}=False)" if is_it(x) else how
     raise TypeError(f"{op}: takes no {type(x).__name__}, got {shown(x)}. Use {how}.")
 
 
