@@ -74,14 +74,15 @@ class Memory:
             holder = owner_of(array)
             if holder is None or id(holder) in self._held:
                 continue
-            # A new array is none of those it was made from; a view may be one of them.
-            if any(x is holder or (holder is not array and owner_of(x) is holder) for x in given):
-                continue
-            size = holder.nbytes
-            total += size
-            new = self._held[id(holder)] = _Array(holder, self._gone)
-            new.key, new.bytes, new.owner = id(holder), size, event
-            self._changes.append((time, size, event))
+            for x in given:
+                if x is holder or (holder is not array and owner_of(x) is holder):
+                    break  # a view: a new array is none of those it was made from
+            else:
+                size = holder.nbytes
+                total += size
+                new = self._held[id(holder)] = _Array(holder, self._gone)
+                new.key, new.bytes, new.owner = id(holder), size, event
+                self._changes.append((time, size, event))
         return total
 
     def _gone(self, array: Any) -> None:

@@ -83,6 +83,7 @@ class Profile:
         self._noted: list[tuple[Any, ...]] = []
         self._stacks: dict[tuple[Any, ...], int] = {}
         self._places: list[tuple[Place, ...]] = []
+        self._are_users: dict[str, bool] = {}  # files
         self.memory = Memory()
         self.threads: dict[int, str] = {}
         self.begin = self.end = 0
@@ -190,11 +191,13 @@ class Profile:
         while frame is not None:
             code = frame.f_code
             name = code.co_filename
-            if name.startswith(_NOT_THE_USER):
-                if code is _WALK:
-                    phase = BACKWARD
-            else:
+            users = self._are_users.get(name)
+            if users is None:
+                users = self._are_users[name] = not name.startswith(_NOT_THE_USER)
+            if users:
                 found.append((name, frame.f_lineno))
+            elif code is _WALK:
+                phase = BACKWARD
             frame = frame.f_back
         return self._number(tuple(found)), phase
 
