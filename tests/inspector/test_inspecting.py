@@ -1,14 +1,17 @@
 """What `tapeflow.inspect` finds out: ops, links, bytes, gradients, and why there is none."""
 
+import sys
 import tracemalloc
 
 import numpy as np
 import pytest
+from tests.core.interruptions import interrupted
 
 import tapeflow
 import tapeflow as tf
 from tapeflow._src.engines import choice
 from tapeflow._src.engines.numpy.engine import NumpyEngine
+from tapeflow._src.inspector.explaining import Questions
 
 
 def named(page, name, phase=None):
@@ -464,3 +467,16 @@ class TestAdvice:
         assert (
             "was traced 6 times. The Python value of the argument 'n' changes (4, then 5)" in text
         )
+
+
+def test_who_looks_for_questions_is_gone_after_an_interruption():
+    def look():
+        with Questions():
+            pass
+
+    for at in range(1_000):
+        is_inside = interrupted(look, at)
+        assert sys.getprofile() is None
+        if not is_inside:
+            break
+    assert at > 3

@@ -11,12 +11,12 @@ from tapeflow._src.autodiff.explain.answers import SourceExplanation, explain
 from tapeflow._src.autodiff.tape import GradientTape, debugging
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context
-from tapeflow._src.core.scopes import setting
+from tapeflow._src.core.scopes import Scope, setting
 
 _ASKING = GradientTape.gradient.__code__
 
 
-class Questions:
+class Questions(Scope):
     """Takes note of the calls of `tape.gradient` in this thread within a `with` block: whose, of what, by what.
 
     It sees calls, and not ops, because where no gradient is found no op runs.
@@ -28,11 +28,13 @@ class Questions:
 
     def __enter__(self) -> Questions:
         self._before = sys.getprofile()
+        self._guard = self._latest
         sys.setprofile(self._called)
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def _leave(self, *exception: Any) -> None:
         sys.setprofile(self._before)
+        self._guard = None
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "call" and frame.f_code is _ASKING and context.tracer is None:
