@@ -117,7 +117,31 @@ def test_scripts_written_for_tensorflow(tmp_path):
         "print(keras.config.backend(), Dense(2)(keras.ops.ones((1, 3))).shape)\n"
     )
     code = f"import sys; from tapeflow._src.tools.cli import main; main(['run', {str(script)!r}])"
-    assert printed(code) == "tapeflow (1, 2)"
+    assert printed(code) == "tensorflow (1, 2)"
+
+
+NAMES = """
+import os
+os.environ.pop("KERAS_BACKEND", None)
+from tapeflow._src.tools import redirect
+import tensorflow as tf
+import keras
+import keras.src.backend
+layer = keras.layers.RandomFlip(seed=1)
+batches = tf.data.Dataset.from_tensor_slices(tf.ones((4, 2, 2, 3))).batch(2).map(layer)
+print(keras.backend.backend(), keras.config.backend(), tf.keras.backend.backend(), tf.keras.config.backend())
+print(keras.src.backend.backend(), [b.shape for b in batches], layer(tf.ones((1, 2, 2, 3))).shape)
+redirect.uninstall()
+print(keras.backend.backend(), keras.config.backend())
+"""
+
+
+def test_where_tapeflow_stands_for_tensorflow_keras_gives_that_name():
+    start = "import tapeflow; from tapeflow._src.tools import redirect; redirect.install()\n"
+    named, inside, after = printed(start + NAMES).splitlines()
+    assert named == "tensorflow tensorflow tensorflow tensorflow"
+    assert inside == "tapeflow [TensorShape([2, 2, 2, 3]), TensorShape([2, 2, 2, 3])] (1, 2, 2, 3)"
+    assert after == "tapeflow tapeflow"
 
 
 @pytest.mark.skipif(

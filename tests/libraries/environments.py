@@ -19,11 +19,10 @@ WORK = ROOT / "build" / "libraries"
 SIDES = ("tensorflow", "tapeflow")
 _BOTH = ("keras==3.15.1", "numpy==2.4.6", "pytest==9.2.0")
 _INSTALLED = {
-    "tensorflow": ("tensorflow==2.21.0",),
-    "tapeflow": (
-        "--editable",
-        f"{ROOT}[keras,xla]",
-        str(ROOT / "packages" / "tensorflow-tapeflow"),
+    "tensorflow": (("tensorflow==2.21.0",),),
+    "tapeflow": (  # one after the other: older versions of pip look for the first in an index, if asked for both
+        ("--editable", f"{ROOT}[keras,xla]"),
+        (str(ROOT / "packages" / "tensorflow-tapeflow"),),
     ),
 }
 
@@ -37,7 +36,8 @@ def python_of(side: str, given: str | None) -> str:
     stamp = folder / ".installed"
     if not stamp.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        _pip("install", *_BOTH, *_INSTALLED[side], python=str(python))
+        for wanted in _INSTALLED[side]:
+            _pip("install", *_BOTH, *wanted, python=str(python))
         stamp.touch()
     return str(python)
 

@@ -25,6 +25,7 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.system.files import Replacement, replacing
 from tapeflow._src.keras.hook import NAME
 from tapeflow._src.keras.library import Library
+from tapeflow._src.tools import redirect
 
 
 def change(module: ModuleType) -> None:
@@ -50,6 +51,35 @@ class _AsksWhetherRagged(type):
 
 class _Ragged(metaclass=_AsksWhetherRagged):
     """What all ragged tensors are instances of."""
+
+
+def _names(module: Any) -> None:
+    """Libraries that find tapeflow where they look for TensorFlow go TensorFlow's way in Keras, too.
+
+    They ask the public `keras.backend.backend()`. Keras itself asks another one, and chooses by tapeflow's name.
+    """
+    own = module.backend
+
+    @functools.wraps(own)
+    def backend() -> str:
+        return "tensorflow" if own() == NAME and redirect.is_installed() else own()
+
+    module.backend = backend
+
+
+def _data_layers(module: Any) -> None:
+    """Layers that may be called in datasets compare names of backends: those that Keras itself uses."""
+    module.keras = _SeenFromInside(module.keras)
+
+
+class _SeenFromInside:
+    """Keras, with the backend that its own modules see."""
+
+    def __init__(self, keras: Any) -> None:
+        self._keras = keras
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._keras.src if name == "backend" else self._keras, name)
 
 
 def _distributions(module: Any) -> None:
@@ -300,8 +330,11 @@ _CHANGES: dict[str, Callable[[Any], None]] = {
     "keras.src.callbacks.backup_and_restore": _backups,
     "keras.src.distribution.distribution_lib": _distributions,
     "keras.src.export.onnx": _onnx,
+    "keras.src.layers.preprocessing.data_layer": _data_layers,
     "keras.src.legacy.backend": _legacy,
     "keras.src.losses.loss": _losses,
     "keras.src.legacy.saving.legacy_h5_format": _old_models,
     "keras.src.saving.saving_lib": _models,
+    **dict.fromkeys(("keras.backend", "keras.config"), _names),
+    **dict.fromkeys(("keras._tf_keras.keras.backend", "keras._tf_keras.keras.config"), _names),
 }

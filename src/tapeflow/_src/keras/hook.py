@@ -84,10 +84,16 @@ _CHANGED = (
     "keras.src.callbacks.backup_and_restore",
     "keras.src.distribution.distribution_lib",
     "keras.src.export.onnx",
+    "keras.src.layers.preprocessing.data_layer",
     "keras.src.losses.loss",
     "keras.src.legacy.backend",
     "keras.src.legacy.saving.legacy_h5_format",
     "keras.src.saving.saving_lib",
+    *(
+        f"keras.{within}{name}"
+        for within in ("", "_tf_keras.keras.")
+        for name in ("backend", "config")
+    ),
 )
 _TRACEBACKS = "keras.src.utils.traceback_utils"
 

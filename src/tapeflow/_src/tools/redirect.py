@@ -114,6 +114,11 @@ def install() -> None:
     vars(ours).update(__version__=VERSION, __doc__=f"{WHAT_IT_IS}\n\n{_documentation()}")
 
 
+def is_installed() -> bool:
+    """Whether programs of this process find tapeflow where they look for TensorFlow."""
+    return _redirect in sys.meta_path or "tapeflow_as_tensorflow" in sys.modules
+
+
 def uninstall() -> None:
     """Gives the name `tensorflow` back."""
     if _redirect in sys.meta_path:
