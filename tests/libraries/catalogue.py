@@ -238,10 +238,6 @@ LIBRARIES: dict[str, Library] = {
         ("checks/keras_rs_checks.py",),
         "checks of ours, as it brings no tests: losses, metrics, layers, a model, with TensorFlow's numbers",
         where="checks",
-        reasons={
-            "-ragged-": "Keras's backend of tapeflow takes no ragged tensors",
-            "-sparse-": "it asks whether Keras's backend is called `tensorflow`",
-        },
     ),
     "pennylane": Library(
         "PennyLane's TensorFlow interface",

@@ -57,6 +57,19 @@ def test_names_are_found_where_they_are_public(redirected):
     assert not isinstance(1.0, EagerTensor)
 
 
+def test_classes_of_tpus_can_be_asked_about_and_not_made(redirected):
+    import tensorflow
+
+    embedding = tensorflow.tpu.experimental.embedding
+    kinds = tensorflow.tpu.experimental.HardwareFeature.EmbeddingFeature
+    assert not isinstance(3, embedding.FeatureConfig) and kinds.V1 != kinds.UNSUPPORTED
+    with pytest.raises(tf.errors.UnimplementedError, match=r"embedding\.Adam belongs to TPUs"):
+        embedding.Adam(learning_rate=0.1)
+    redirect.uninstall()
+    with pytest.raises(AttributeError, match="does not have tf.tpu yet"):
+        tf.tpu  # noqa: B018
+
+
 def test_whether_a_tape_follows(redirected):
     from tensorflow.python.eager.record import should_record_backprop
 

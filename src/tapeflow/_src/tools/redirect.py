@@ -57,6 +57,10 @@ def _find(fullname: str) -> ModuleType | None:
         from tapeflow._src.tools.internals import modules
 
         return modules.internal_namespace()
+    if parent == "tensorflow" and name == "tpu":
+        from tapeflow._src.tools.internals import tpu
+
+        return tpu.namespace()
     if fullname.startswith("tensorflow.python"):
         from tapeflow._src.tools.internals import modules
 
@@ -82,6 +86,8 @@ def _keras_of_before(fullname: str) -> ModuleType | None:
 
 
 _redirect = _Redirect()
+
+_ONLY_HERE = (INTERNAL, "tpu")  # namespaces that are there under TensorFlow's name alone
 
 _HOMES = {kind: kind.__module__ for kind in (Variable, Tensor, *Tensor.__subclasses__())}
 
@@ -109,7 +115,7 @@ def install() -> None:
     for kind in _HOMES:
         kind.__module__ = "tensorflow"
     # What few programs ask for is made when they do: here, and through this in `tf.compat.v1` and `tf.compat.v2`.
-    vars(ours)["__getattr__"].elsewhere[INTERNAL] = f"tensorflow.{INTERNAL}"
+    vars(ours)["__getattr__"].elsewhere.update({n: f"tensorflow.{n}" for n in _ONLY_HERE})
     # Programs that ask want to know which of TensorFlow's names and rules they find.
     vars(ours).update(__version__=VERSION, __doc__=f"{WHAT_IT_IS}\n\n{_documentation()}")
 
@@ -127,7 +133,8 @@ def uninstall() -> None:
     ours.update(__version__=__version__, __doc__=_documentation())
     for kind, home in _HOMES.items():
         kind.__module__ = home
-    ours["__getattr__"].elsewhere.pop(INTERNAL, None)
-    ours.pop(INTERNAL, None)  # where Python has put it, if it was asked for
+    for name in _ONLY_HERE:
+        ours["__getattr__"].elsewhere.pop(name, None)
+        ours.pop(name, None)  # where Python has put it, if it was asked for
     for name in [n for n in sys.modules if n.partition(".")[0] == "tensorflow"]:
         del sys.modules[name]
