@@ -90,6 +90,7 @@ _redirect = _Redirect()
 _ONLY_HERE = (INTERNAL, "tpu")  # namespaces that are there under TensorFlow's name alone
 
 _HOMES = {kind: kind.__module__ for kind in (Variable, Tensor, *Tensor.__subclasses__())}
+_NAMES = dict.fromkeys(_HOMES, "EagerTensor") | {Variable: "ResourceVariable"}
 
 WHAT_IT_IS = f"tapeflow {__version__} in the place of TensorFlow {VERSION}."
 
@@ -114,6 +115,11 @@ def install() -> None:
     # Some libraries know tensors by the name of the module that their class is from.
     for kind in _HOMES:
         kind.__module__ = "tensorflow"
+    for (
+        kind,
+        name,
+    ) in _NAMES.items():  # what `type(x).__name__` is there; pickles go by `__qualname__`
+        kind.__name__ = name
     # What few programs ask for is made when they do: here, and through this in `tf.compat.v1` and `tf.compat.v2`.
     vars(ours)["__getattr__"].elsewhere.update({n: f"tensorflow.{n}" for n in _ONLY_HERE})
     # Programs that ask want to know which of TensorFlow's names and rules they find.
@@ -133,6 +139,8 @@ def uninstall() -> None:
     ours.update(__version__=__version__, __doc__=_documentation())
     for kind, home in _HOMES.items():
         kind.__module__ = home
+    for kind in _NAMES:
+        kind.__name__ = kind.__qualname__
     for name in _ONLY_HERE:
         ours["__getattr__"].elsewhere.pop(name, None)
         ours.pop(name, None)  # where Python has put it, if it was asked for

@@ -1,4 +1,4 @@
-"""`tf.tpu`, by its names only: libraries name its classes when they are imported, and make none of them without TPUs."""
+"""`tf.tpu`, by its names only: libraries name its classes when they are imported, and make them where TPUs are."""
 
 from __future__ import annotations
 
