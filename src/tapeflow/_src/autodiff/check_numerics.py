@@ -62,9 +62,11 @@ class NumericsCheck:
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Only operations are checked."""
 
-    def look(self, name: str, line: Any, inputs: Any, outputs: Any, donated: bool) -> None:
-        """Checks the results of a node of a traced function, which was written at `line`."""
-        self._check(name, inputs, outputs, None if line is None else Place(line.file, line.number))
+    def look(self, node: Any, inputs: Any, outputs: Any, donated: bool) -> None:
+        """Checks the results of a node of a traced function."""
+        line = node.line
+        place = None if line is None else Place(line.file, line.number)
+        self._check(node.primitive.name, inputs, outputs, place)
 
     def _check(self, name: str, inputs: Any, outputs: Any, place: Place | None = None) -> None:
         place = here() if place is None else place

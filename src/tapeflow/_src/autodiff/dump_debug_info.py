@@ -136,9 +136,11 @@ class DebugEventsWriter:
         """Takes note of a computation with its own pullback."""
         self._note(call.name, call.outputs, here())
 
-    def look(self, name: str, line: Any, inputs: Any, outputs: Any, donated: bool) -> None:
-        """Takes note of a node of a traced function, which was written at `line`."""
-        self._note(name, outputs, None if line is None else Place(line.file, line.number))
+    def look(self, node: Any, inputs: Any, outputs: Any, donated: bool) -> None:
+        """Takes note of a node of a traced function."""
+        line = node.line
+        place = None if line is None else Place(line.file, line.number)
+        self._note(node.primitive.name, outputs, place)
 
     def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Reading a variable is no operation."""

@@ -18,7 +18,7 @@ from tapeflow._src.autodiff.targets_and_sources import (
     variable_of,
 )
 from tapeflow._src.core import nest
-from tapeflow._src.core.context import identify, new_id, pop_recorder, push_recorder
+from tapeflow._src.core.context import context, identify, new_id, pop_recorder, push_recorder
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
 from tapeflow._src.core.log import warn_once
@@ -302,6 +302,10 @@ class GradientTape(Scope):
         seeds = seeds_of(self, target, output_gradients)
         flat = tensors_in(sources)
         found = self._backward(seeds, flat, release=not self._persistent)
+        if context.tracer is not None:
+            context.tracer.graph.note_gradients([*map(variable_of, flat)], found)
+        if context.witness is not None:
+            context.witness.asked(self, target, sources, found)
         if zero:
             found = [
                 moving.zeros_like(convert_to_tensor(s)) if g is None else g

@@ -55,6 +55,18 @@ class Recorder(Protocol):
         ...
 
 
+class Witness(Protocol):
+    """Who is told of what happens seldom and is no operation, in functions that are being traced, too."""
+
+    def asked(self, tape: Any, target: Any, sources: Any, found: list[Any]) -> None:
+        """Takes note that a tape was asked for gradients by `sources`, and what it found for each of them."""
+        ...
+
+    def traced(self, function: Any, trace: Any) -> None:
+        """Takes note that a `tf.function` was traced."""
+        ...
+
+
 def quiet_runner() -> Callable[..., Any]:
     """A function that calls another one without NumPy's floating-point warnings. It cannot be used inside itself."""
     quiet = contextvars.Context()
@@ -103,6 +115,8 @@ class _Context(threading.local):
         self.interpreters: tuple[Interpreter, ...] = ()
         # Who traces the function that is running, if one is being traced.
         self.tracer: Any = None
+        # Who wants to know of traces, and of questions to tapes.
+        self.witness: Witness | None = None
         # The user's own context variables, while a compiled program that calls Python is running.
         self.outside: contextvars.Context | None = None
         # Of `tf.distribute`: the strategy whose scope is open, and the replica that is running.

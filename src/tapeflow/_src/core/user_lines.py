@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tapeflow._src.core.context import context
 from tapeflow._src.core.system.package import FOLDER
@@ -22,6 +22,7 @@ class Line(NamedTuple):
       backward: whether it has asked for gradients, and they are being computed.
       scope: the name scopes that are open, with `/` between them.
       of: in the backward pass, the identity of the tensor at which it is.
+      gradient: that by this tensor: what its symbol stands for in the graph.
       made: the identity of what the op made that was written there.
     """
 
@@ -31,6 +32,7 @@ class Line(NamedTuple):
     backward: bool = False
     scope: str = ""
     of: int = 0
+    gradient: Any = None
     made: int = 0
 
     def __str__(self) -> str:
@@ -42,6 +44,7 @@ def user_line(*but: str) -> Line | None:
     frame = sys._getframe(1)
     backward = False
     of = 0
+    gradient = None
     while frame is not None:
         code = frame.f_code
         name = code.co_filename
@@ -49,11 +52,15 @@ def user_line(*but: str) -> Line | None:
             backward = True
             held = frame.f_locals
             output = held.get("output", 0)
-            of = output if isinstance(output, int) else output[0]
+            if isinstance(output, int):
+                g = held.get("g")
+                of, gradient = output, getattr(getattr(g, "values", g), "value", None)
+            else:
+                of = output[0]
             if type(held) is dict:  # a copy, which would hold tensors until somebody asks again
                 held.clear()
         if not name.startswith(FOLDER) and not any(part in name for part in ("/malt/", *but)):
             scope = "/".join(context.name_scopes)
-            return Line(name, frame.f_lineno, code.co_name, backward, scope, of)
+            return Line(name, frame.f_lineno, code.co_name, backward, scope, of, gradient)
         frame = frame.f_back
     return None

@@ -288,6 +288,11 @@ class Executor:
     # Telling.
 
     @property
+    def seconds(self) -> float | None:
+        """The time of a typical call, or None before it is known."""
+        return None if self._current is None else self._current.seconds
+
+    @property
     def running(self) -> str:
         """The name of the engine whose program runs it now, or nothing before the first call."""
         return "" if self._current is None else self._current.name

@@ -83,6 +83,12 @@ class Forward:
         executors = [e for e in (self.executor, self._on_devices) if e is not None and e.has_begun]
         return {e.running for e in executors}
 
+    @property
+    def seconds(self) -> float | None:
+        """The time of a typical call, where it was measured last."""
+        times = [e.seconds for e in (self._on_devices, self.executor) if e is not None]
+        return next((t for t in times if t is not None), None)
+
     def report(self) -> str:
         """What runs it."""
         executors = [e for e in (self.executor, self._on_devices) if e is not None and e.has_begun]

@@ -13,6 +13,7 @@ from tapeflow._src.core.context import context, new_id
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.scopes import setting
+from tapeflow._src.core.system.timeline import now
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function import alternatives, trace_types
@@ -64,6 +65,7 @@ class Function:
         # For calls on tensors alone, by their shapes and dtypes.
         self._seen: dict[Any, ConcreteFunction] = {}
         self._count = 0
+        self.tracing_time = 0  # nanoseconds that tracing has taken
         self._last_names: list[str] = []
         self._created_variables = False
         self._in_progress: frozenset[Any] = frozenset()
@@ -200,14 +202,18 @@ class Function:
                 "Python function on Python numbers."
             )
         wide = self._widened(key)
+        begun = now()
         with setting(self, _in_progress=self._in_progress | {key}):
             concrete = self._trace(structure, leaves, wide[1:])
+        self.tracing_time += now() - begun
         reduced = self._options["reduce_retracing"]
         self._traces.add(concrete, key, wide, reduced)
         self._seen.clear()  # so that traces that are in use are found again, which tells them from old ones
         self._last_names = concrete.leaf_names
         if context.replica is None or not context.replica.index:  # each replica traces for itself
             self._watch.traced(self, key)
+        if context.witness is not None:
+            context.witness.traced(self, concrete)
         return concrete
 
     def _widened(self, key: Any) -> Any:

@@ -253,7 +253,7 @@ class GraphFunction:
         if recorders := context.dispatch[1]:
             for recorder in recorders:
                 if met := getattr(recorder, "met", None):  # somebody wants to know which graphs run
-                    met(forward.graph)
+                    met(self, forward.graph, inputs, held)
             for recorder in context.dispatch[1]:  # they may be others now
                 look = getattr(recorder, "look", None)
                 if look is not None:  # somebody wants to see every value

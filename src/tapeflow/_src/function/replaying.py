@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tapeflow._src.core.context import context
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.engines.numpy.lifetimes import Lifetimes
 from tapeflow._src.function.replicas import called_again
@@ -16,8 +17,8 @@ def replay(
 ) -> dict[Value, Tensor]:
     """Calls the primitives of a graph on these inputs, and gives all values that its outputs need.
 
-    `look` is shown each node's, and whether a program writes it into the memory of a variable. Values are then let go
-    after their last use, as in a program.
+    `look` is shown each node, what it takes and makes, and whether a program writes that into the memory of a variable.
+    Values are then let go after their last use, as in a program.
     """
     values: dict[Value, Tensor] = dict(zip(graph.inputs, inputs, strict=True))
     dead = [[] for _ in graph.nodes] if look is None else _dead(graph)
@@ -29,11 +30,14 @@ def replay(
         if node.primitive.outputs == 1:
             outputs = (outputs,)
         if look is not None:
-            look(node.primitive.name, node.line, taken, outputs, i in donated)
+            look(node, taken, outputs, i in donated)
         values.update(zip(node.outputs, outputs, strict=True))
         for value in over:
             del values[value]
         del taken, outputs
+    if context.tracer is not None and graph.gradients:
+        variables, found = zip(*graph.gradients, strict=True)
+        context.tracer.graph.note_gradients(variables, [values.get(v) for v in found])
     return values
 
 

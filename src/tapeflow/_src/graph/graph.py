@@ -140,6 +140,7 @@ class Graph(GraphInterface):
       notes: for printing, what an input or output is besides an argument: the name of a variable.
       replicas: where it has nodes of replicas, the devices of these, by their names.
       copies: of its inputs, where replicas have copies of variables.
+      gradients: the variables that tapes were asked for gradients by while it was traced, and these.
       scopes: the names of the `tf.name_scope`s that were open when a node was made, where there were any.
     """
 
@@ -151,6 +152,7 @@ class Graph(GraphInterface):
         self.outputs: list[Value] = []
         self.notes: dict[Value, str] = {}
         self.scopes: dict[Node, str] = {}
+        self.gradients: list[tuple[Any, Value]] = []
         self.assigned: dict[Value, Value] = {}  # the variable's input -> its value in the end
         self.replicas: tuple[str, ...] = ()
         self.copies: list[Copies] = []
@@ -165,7 +167,15 @@ class Graph(GraphInterface):
         graph.notes = dict(self.notes)
         graph.assigned = dict(self.assigned)
         graph.replicas, graph.copies = self.replicas, self.copies
+        graph.gradients = self.gradients
         return graph
+
+    def note_gradients(self, sources: Sequence[Any], found: Sequence[Any]) -> None:
+        """Takes note of what a tape gave for variables; None stands for other sources."""
+        for source, g in zip(sources, found, strict=True):
+            value = getattr(getattr(g, "values", g), "value", None)
+            if source is not None and type(value) is Value:
+                self.gradients.append((source, value))
 
     def note_replica(self, begin: int, replica: int, devices: tuple[str, ...]) -> None:
         """Says that the nodes from `begin` on are those of a replica."""

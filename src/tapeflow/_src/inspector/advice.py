@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tapeflow._src.autodiff.explain.answers import SourceExplanation
+from tapeflow._src.core.placement.transfers import Repeated
 from tapeflow._src.inspector.collecting import Collected
 from tapeflow._src.inspector.functions import Facts
 from tapeflow._src.inspector.observer import is_users
 from tapeflow._src.inspector.recomputing import curve, savings
 from tapeflow._src.inspector.steps import BACKWARD, Step
+from tapeflow._src.inspector.traces import Traced
 from tapeflow._src.profiler.profile import Place
-from tapeflow._src.profiler.tables import size
+from tapeflow._src.profiler.tables import seconds, size
 
 _LARGE = 2**18  # bytes: less is not worth a word
 _MUCH = 0.1  # of the peak
@@ -31,17 +33,31 @@ class Advice(NamedTuple):
     bad: bool = False  # something is wrong, rather than slow
 
 
-def advice(found: Collected, facts: Facts | None, copies: list[str]) -> list[Advice]:
-    """What to say of a step."""
+def advice(
+    found: Collected,
+    functions: Sequence[Facts] = (),
+    traces: Iterable[Traced] = (),
+    copies: Sequence[Repeated] = (),
+    elapsed: int = 0,
+) -> list[Advice]:
+    """What to say of a step.
+
+    Args:
+      found: what is known of it.
+      functions: the traced functions in it.
+      traces: those of the whole program.
+      copies: the lines that copy from a device again and again.
+      elapsed: nanoseconds that the whole program took, if that is what was watched.
+    """
     return [
         *_not_finite(found.steps),
         *_gradients(found),
         *_recompute(found),
-        *_python(found, facts),
+        *_python(found, functions),
         *_double(found.steps),
-        *_unrolled(facts),
-        *_retraced(facts),
-        *(Advice(text) for text in copies),
+        *(each for facts in functions for each in _unrolled(facts)),
+        *(each for one in traces for each in _retraced(one, elapsed)),
+        *(_copied(each, elapsed) for each in copies),
     ]
 
 
@@ -97,10 +113,10 @@ def _recompute(found: Collected) -> Iterator[Advice]:
         )
 
 
-def _python(found: Collected, facts: Facts | None) -> Iterator[Advice]:
+def _python(found: Collected, functions: Sequence[Facts]) -> Iterator[Advice]:
     time = sum(step.time for step in found.steps)
     python = sum(step.before for step in found.steps)
-    if facts is None and found.wall and len(found.steps) > 10 and python > 0.4 * time:
+    if not functions and found.wall and len(found.steps) > 10 and python > 0.4 * time:
         yield Advice(
             "Much of the step is Python between small ops: tf.function runs them as one program.",
             gain=f"at most {python / time:.0%} of the time",
@@ -119,9 +135,9 @@ def _double(steps: list[Step]) -> Iterator[Advice]:
         )
 
 
-def _unrolled(facts: Facts | None) -> Iterator[Advice]:
+def _unrolled(facts: Facts) -> Iterator[Advice]:
     counts: dict[tuple[str, str], int] = {}
-    for fate in facts.fates if facts is not None else ():
+    for fate in facts.fates:
         line = fate.node.line
         if line is not None and not line.backward and is_users(line.file):
             key = (f"{line.file}:{line.number}", fate.node.primitive.name)
@@ -129,17 +145,33 @@ def _unrolled(facts: Facts | None) -> Iterator[Advice]:
     if counts:
         (place, name), count = max(counts.items(), key=lambda item: item[1])
         if count >= _MANY:
+            tracing = facts.tracing // max(1, facts.traces)
+            bound = f"at most {1 - 1 / count:.0%} of the {seconds(tracing)} that a trace takes"
             yield Advice(
-                f"One line makes {name} {count} times in the traced graph: a Python loop is unrolled. Loop over "
-                "tf.range, and it is traced once.",
+                f"One line makes {name} {count} times in the graph of {facts.name}: a Python loop is unrolled. Loop "
+                "over tf.range, and it is traced once.",
                 place.rpartition("/")[2],
+                bound if tracing else "",
             )
 
 
-def _retraced(facts: Facts | None) -> Iterator[Advice]:
-    if facts is not None and facts.traces >= _RETRACED:
+def _retraced(traces: Traced, elapsed: int) -> Iterator[Advice]:
+    if traces.count >= _RETRACED:
         why = (
-            facts.retraced
-            or "Pass tensors in the place of Python numbers, or give an input_signature."
+            traces.why or "Pass tensors in the place of Python numbers, or give an input_signature."
         )
-        yield Advice(f"{facts.name} was traced {facts.traces} times. {why}", facts.place)
+        gain = f"all traces but one took {seconds(traces.again)}{_of(traces.again, elapsed)}"
+        yield Advice(f"{traces.name} was traced {traces.count} times. {why}", traces.place, gain)
+
+
+def _copied(copies: Repeated, elapsed: int) -> Advice:
+    return Advice(
+        f"One line has copied {copies.what} back from a device {copies.count} times, and the program has waited for "
+        f"the device each time. {copies.fix}",
+        copies.line.rpartition("/")[2],
+        f"at most {seconds(copies.waited)} of waiting{_of(copies.waited, elapsed)}",
+    )
+
+
+def _of(time: int, elapsed: int) -> str:
+    return f", {time / elapsed:.0%} of the program" if elapsed else ""

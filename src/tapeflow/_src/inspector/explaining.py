@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from tapeflow._src.autodiff.explain.answers import SourceExplanation, explain
 from tapeflow._src.autodiff.tape import GradientTape, debugging
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context
-from tapeflow._src.core.scopes import Scope, setting
-
-_ASKING = GradientTape.gradient.__code__
+from tapeflow._src.core.scopes import setting
 
 
-class Questions(Scope):
-    """Takes note of the calls of `tape.gradient` in this thread within a `with` block: whose, of what, by what.
+class Questions:
+    """A witness of questions to tapes: those that keep a journal can say why a source has no gradient.
 
-    It sees calls, and not ops, because where no gradient is found no op runs.
+    What is asked in a function that is being traced is answered at once, because its tensors are gone afterwards. All
+    else has time until the step is over.
     """
 
     def __init__(self) -> None:
         self._asked: list[tuple[GradientTape, Any, Any]] = []
-        self._before: Any = None
+        self._answers: list[SourceExplanation] = []
 
-    def __enter__(self) -> Questions:
-        self._before = sys.getprofile()
-        self._guard = self._latest
-        sys.setprofile(self._called)
-        return self
+    def asked(self, tape: Any, target: Any, sources: Any, found: list[Any]) -> None:
+        """Takes note of a question to which None is an answer."""
+        if tape._journal is None or all(g is not None for g in found):
+            return
+        if context.tracer is not None:
+            self._answers += unconnected(tape, target, sources, ())
+        elif not any(tape is other for other, _, _ in self._asked):
+            self._asked.append((tape, target, sources))
 
-    def _leave(self, *exception: Any) -> None:
-        sys.setprofile(self._before)
-        self._guard = None
-
-    def _called(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call" and frame.f_code is _ASKING and context.tracer is None:
-            held = frame.f_locals
-            if not any(tape is held["self"] for tape, _, _ in self._asked):
-                self._asked.append((held["self"], held["target"], held["sources"]))
+    def traced(self, function: Any, trace: Any) -> None:
+        """Only questions matter."""
 
     def answers(self) -> list[SourceExplanation]:
         """What `GradientTape.explain` says of the sources that have no gradient, once. It lets go of the tapes."""
         asked, self._asked = self._asked, []
-        found: list[SourceExplanation] = []
+        found, self._answers = self._answers, []
         for tape, target, sources in asked:
             found += unconnected(tape, target, sources, ())
         return found
@@ -53,7 +46,8 @@ class Questions(Scope):
 
 def explanations(call: Callable[[], Any]) -> list[SourceExplanation]:
     """What `GradientTape.explain` says of the sources that have no gradient in this call."""
-    with setting(debugging, everywhere=True), Questions() as questions:
+    questions = Questions()
+    with setting(debugging, everywhere=True), setting(context, witness=questions):
         call()
     return questions.answers()
 
@@ -62,6 +56,6 @@ def unconnected(
     tape: GradientTape, target: Any, sources: Any, parameters: tuple[str, ...]
 ) -> list[SourceExplanation]:
     """The same for one tape. `parameters` are those of the call that names its target and sources, if one does."""
-    if context.tracer is not None or not nest.flatten(sources):
+    if not nest.flatten(sources):
         return []
     return [each for each in explain(tape, target, sources, parameters) if not each.connected]

@@ -18,10 +18,11 @@ from tapeflow._src.graph.passes.dead_code import without_dead_code
 from tapeflow._src.graph.passes.folding import precomputing
 from tapeflow._src.graph.passes.rewriting import Rewriting, Step, rewritten
 from tapeflow._src.graph.passes.simplification import simplifying
-from tapeflow._src.profiler.profile import Place
+from tapeflow._src.inspector.traces import Traced, traced
 
 _CALLS = 30
 _LONG = 1_000_000_000
+_ONCE = "no program was made of it: it ran in the step that is shown here, op by op, and not again"
 
 
 class Fate(NamedTuple):
@@ -44,8 +45,9 @@ class Facts(NamedTuple):
       fates: what became of each op.
       report: which programs were tried for these arguments.
       traces: how many there are.
+      tracing: nanoseconds that they took.
       retraced: why there is more than one.
-      wall: nanoseconds of a call.
+      wall: nanoseconds of a call; 0 if that is not known.
       peak: bytes that a call of the NumPy program allocates at most; 0 while another program runs it, whose memory
         Python does not count.
     """
@@ -58,6 +60,7 @@ class Facts(NamedTuple):
     fates: list[Fate]
     report: str
     traces: int
+    tracing: int
     retraced: str
     wall: int
     peak: int
@@ -66,36 +69,43 @@ class Facts(NamedTuple):
 def facts(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Facts:
     """Traces a function for these arguments, and calls it until a program is chosen, for a second at most."""
     concrete = function.get_concrete_function(*args, **kwargs)
-    graph = concrete.graph
     walls: list[int] = []
     begun = now()
     while len(walls) < 3 or (len(walls) < _CALLS and now() - begun < _LONG):
         begin = now()
         function(*args, **kwargs)
         walls.append(now() - begin)
-    after = optimized(graph)
     late = sorted(walls[len(walls) // 2 :])
+    graph_function = concrete._graph_function
+    in_python = graph_function.programs() <= {NumpyEngine.name}
+    peak = _peak(function, args, kwargs) if in_python else 0
+    return facts_of(graph_function, traced(function), late[len(late) // 2], peak)
+
+
+def facts_of(function: Any, found: Traced | None, wall: int = 0, peak: int = 0) -> Facts:
+    """What is known of a graph function, and of the traces that it is one of."""
+    found = found or Traced(function.name, "")
+    after = optimized(function.graph)
     return Facts(
         function.name,
-        _place(function.python_function),
-        str(graph),
+        found.place,
+        str(function.graph),
         str(after),
         NumpyProgram(after).source,
-        fates(graph),
-        concrete.report(),
-        function.experimental_get_tracing_count(),
-        function.why_retraced(),
-        late[len(late) // 2],
-        _peak(function, args, kwargs)
-        if concrete._graph_function.programs() <= {NumpyEngine.name}
-        else 0,
+        fates(function.graph),
+        function.report() + ("" if function.programs() else f"\n  {_ONCE}"),
+        found.count,
+        found.time,
+        found.why,
+        wall or _typical(function),
+        peak,
     )
 
 
-def _place(function: Any) -> str:
-    """The line where a function is defined, if it is one."""
-    code = getattr(function, "__code__", None)
-    return "" if code is None else str(Place(code.co_filename, code.co_firstlineno))
+def _typical(function: Any) -> int:
+    """Nanoseconds of a typical call, as who chose among programs has measured it; 0 where nobody has."""
+    times = [f.seconds for f in function._forwards.values() if f.seconds is not None]
+    return int(times[-1] * 1e9) if times else 0
 
 
 def _peak(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

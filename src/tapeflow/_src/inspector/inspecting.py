@@ -14,6 +14,7 @@ from tapeflow._src.inspector import collecting, functions
 from tapeflow._src.inspector.advice import advice
 from tapeflow._src.inspector.page import Page
 from tapeflow._src.inspector.tapes import collected_tape
+from tapeflow._src.inspector.traces import Traced, traced
 
 
 @export("inspect")
@@ -44,23 +45,25 @@ def inspect(subject: Any, *args: Any, **kwargs: Any) -> Page:
     """
     if isinstance(subject, GradientTape):
         found = collected_tape(subject, *args, **kwargs)
-        return Page(found, None, advice(found, None, []))
+        return Page(found, [], advice(found))
     if not callable(subject):
         raise TypeError(
             f"tapeflow.inspect takes a function, a model or a tape, got {shown(subject)}"
         )
     args = collecting.as_tensors(args)
-    facts = None
+    facts: list[functions.Facts] = []
+    traces: list[Traced] = []
     if isinstance(subject, Function):
         with collecting.as_they_were():
-            facts = functions.facts(subject, args, kwargs)
+            facts = [functions.facts(subject, args, kwargs)]
+        traces = [traced(subject)]
         call, title = subject.python_function, subject.name
     else:
         call, title = _call_of(subject, args)
     run = _Run(call, args, kwargs)
     with transfers() as copies:
         found = collecting.collected(title, run, (args, kwargs))
-    return Page(found, facts, advice(found, facts, copies.advice()))
+    return Page(found, facts, advice(found, facts, traces, copies.repeated()))
 
 
 class _Run:

@@ -22,6 +22,7 @@ from tapeflow._src.core.placement.transfers import LIBRARIES
 from tapeflow._src.core.system.package import FOLDER
 from tapeflow._src.core.system.timeline import now
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.core.user_lines import Line
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.inspector import kept
 from tapeflow._src.inspector.steps import (
@@ -60,6 +61,7 @@ class Observer:
       variables: those that were read, by `id`.
       measured_peak: bytes that were allocated at most beyond those at the beginning, as Python counts them.
       gradients: what the gradients by variables are like, by `id`.
+      functions: the traced functions that ran, by `id`.
       replayed: the numbers of the steps that are of traced functions, whose programs did not run.
       scopes: the name scopes that were open when a variable was first read, by `id`.
       elapsed: nanoseconds from beginning to end, without those of the observer.
@@ -94,6 +96,12 @@ class Observer:
         self._bare: Step | None = None  # the last one, if it was seen by the runner alone
         self._walk: Any = None  # the gradients that a walk back has found so far, by identity
         self.gradients: dict[int, Numbers | None] = {}
+        self.functions: dict[int, Any] = {}
+        self._is_arriving = False  # a function is about to run node by node
+        self._wanted: dict[
+            Any, list[int]
+        ] = {}  # value in a graph -> the variables it is the gradient by
+        self._numbers: dict[Any, Numbers | None] = {}  # what values in graphs were like
 
     # Beginning and ending.
 
@@ -141,6 +149,8 @@ class Observer:
                 before = tracemalloc.get_traced_memory()[0]
                 tracemalloc.reset_peak()
             begin = now()
+            if self._is_arriving:
+                self._resumed, self._is_arriving = begin, False
             found = plain(function, *args, **kwargs)
             end = now()
             if closely:
@@ -196,33 +206,60 @@ class Observer:
         for x in call.outputs:
             self._made.setdefault(identify(x), len(self.steps) - 1)
 
-    def look(self, name: str, line: Any, inputs: Any, outputs: Any, donated: bool) -> None:
-        """Takes note of a node of a traced function, which was written at `line`.
+    def met(self, function: Any, graph: Any, inputs: Any, variables: Any) -> None:
+        """Takes note of a traced function that is about to run, node by node. What is done until it does is ours."""
+        if self._is_over:
+            return
+        self._is_arriving = True
+        if not self.closely:
+            return
+        self.functions[id(function)] = function
+        actual = dict(zip(map(id, function.variables), variables, strict=True))
+        values = dict(zip(graph.inputs, inputs, strict=True))
+        for variable, value in zip(variables, inputs[len(function.arguments) :], strict=False):
+            self._meet(variable, value)
+        for variable, value in graph.gradients:
+            key = id(actual.get(id(variable), variable))
+            self._wanted.setdefault(value, []).append(key)
+            if value in values:
+                self.gradients[key] = numbers_of(values[value])
+
+    def look(self, node: Any, inputs: Any, outputs: Any, donated: bool) -> None:
+        """Takes note of a node of a traced function.
 
         The result of one that is `donated` is a variable's next value, and a program writes it where the last one is.
         """
-        step, self._bare = self._bare or self._begin(name), None
+        step, self._bare = self._bare or self._begin(node.primitive.name), None
         self.replayed.add(step.number)
+        line = node.line
         if self.closely:
             self._describe(step, inputs, outputs)
+            for value, x in zip(node.outputs, outputs, strict=True):
+                for key in self._wanted.get(value, ()):
+                    self.gradients[key] = numbers_of(x)
             if line is not None:
                 if is_users(line.file):
                     step.place = Place(line.file, line.number)
                 step.scope = line.scope or step.scope
                 step.phase = BACKWARD if line.backward else step.phase
                 self._traced[line.made or -1] = step.number
-                self._link_traced(step, line.of)
+                self._link_traced(step, line, dict(zip(node.inputs, inputs, strict=True)))
+            if node.outputs:
+                self._numbers[node.outputs[0]] = step.values
             if donated:
                 self._replace(outputs[0], step.number)
                 self._donated.add(id(owner_of(outputs[0]._array)))
         self._finish(step)
 
-    def _link_traced(self, step: Step, identity: int) -> None:
+    def _link_traced(self, step: Step, line: Line, given: dict[Any, Tensor]) -> None:
         """In a function, the trace knows of which op a gradient is. What it takes of the forward pass was kept."""
-        number = self._traced.get(identity)
+        number = self._traced.get(line.of)
         if number is None or step.phase != BACKWARD:
             return
         forward = self.steps[number]
+        if forward.gradient is None:
+            known = self._numbers.get(line.gradient)
+            forward.gradient = known or numbers_of(given.get(line.gradient))
         step.of, step.scope = number, forward.scope
         for made in step.inputs:
             if isinstance(made, int) and self.steps[made].phase == FORWARD:

@@ -30,8 +30,8 @@ class Page:
       data: what it shows, as plain lists, dictionaries and numbers.
     """
 
-    def __init__(self, found: Collected, facts: Facts | None, advice: list[Advice]) -> None:
-        self.data = _data(found, facts, advice)
+    def __init__(self, found: Collected, functions: list[Facts], advice: list[Advice]) -> None:
+        self.data = _data(found, functions, advice)
 
     @property
     def html(self) -> str:
@@ -66,7 +66,7 @@ def _file(name: str) -> str:
     return (resources.files("tapeflow._src.inspector") / "page" / name).read_text("utf-8")
 
 
-def _data(found: Collected, facts: Facts | None, advice: list[Advice]) -> dict[str, Any]:
+def _data(found: Collected, functions: list[Facts], advice: list[Advice]) -> dict[str, Any]:
     files = _Files()
     return {
         "title": found.title,
@@ -76,7 +76,7 @@ def _data(found: Collected, facts: Facts | None, advice: list[Advice]) -> dict[s
         "steps": [_step(step, files) for step in found.steps],
         "arrays": [[a.born, a.died, a.bytes] for a in found.arrays],
         "gradients": [_gradient(each) for each in found.gradients],
-        "function": None if facts is None else _function(facts),
+        "functions": [_function(facts) for facts in functions],
         "advice": [
             {k: v for k, v in each._asdict().items() if v not in (None, "")} for each in advice
         ],
@@ -163,22 +163,23 @@ def _missing(told: SourceExplanation) -> dict[str, Any]:
 
 def _function(facts: Facts) -> dict[str, Any]:
     told = facts._asdict()
+    lines = {fate.node.line.made: fate.node.line for fate in facts.fates if fate.node.line}
     told["fates"] = [
         {
             "name": fate.node.primitive.name,
             "what": fate.what,
             "why": fate.why,
-            "place": _written_at(fate.node.line),
+            "place": _written_at(fate.node.line, lines),
         }
         for fate in facts.fates
     ]
     return told
 
 
-def _written_at(line: Line | None) -> str:
-    """The line of an op in a graph; the scope, which names a layer, where it is in a library."""
+def _written_at(line: Line | None, lines: dict[int, Line]) -> str:
+    """The line of an op in a graph; in a library the scope, which names a layer: for a gradient, that of its op."""
+    if line is not None and line.of and not is_users(line.file):
+        line = lines.get(line.of, line)
     if line is None:
         return ""
-    return (
-        line.scope if line.scope and not is_users(line.file) else str(Place(line.file, line.number))
-    )
+    return str(Place(line.file, line.number)) if is_users(line.file) else line.scope

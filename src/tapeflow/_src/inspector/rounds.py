@@ -3,7 +3,7 @@
 A round begins where a tape is opened that is inside of no other, or a function is called outside of tapes, and lasts
 until the next begins; the update of an optimizer begins none. The first is watched closely, in case there is no other,
 and so is the one that is asked for; of the one after that only the times are taken. Tapes of the first keep a journal,
-which says why gradients are None.
+which says why gradients are None. So do those of functions that are traced until then.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from tapeflow._src.autodiff.explain.answers import SourceExplanation
 from tapeflow._src.autodiff.tape import GradientTape, debugging
 from tapeflow._src.core.context import context, pop_recorder, push_recorder
 from tapeflow._src.core.system import package
+from tapeflow._src.core.system.timeline import now
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.inspector.collecting import Collected, gradients_of, take_times
 from tapeflow._src.inspector.explaining import Questions
+from tapeflow._src.inspector.functions import Facts, facts_of
 from tapeflow._src.inspector.observer import Observer
+from tapeflow._src.inspector.traces import Traces
 
 
 def _goes_on() -> bool:
@@ -57,18 +60,41 @@ class Rounds:
         self.shown: Observer | None = None
         self._number = 0  # of the round that is shown
         self._journals = debugging.everywhere  # as they were before
+        self._witness = context.witness
         self._questions = Questions()
         self._missing: list[SourceExplanation] = []
+        self._begun = self.elapsed = 0
+        self.traces = Traces()
 
     def __enter__(self) -> Rounds:
         push_recorder(self)
         self._journals, debugging.everywhere = debugging.everywhere, True
+        self._witness, context.witness = context.witness, self
+        self._begun = now()
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        self.elapsed = now() - self._begun
         self._end()
+        context.witness = self._witness
         debugging.everywhere = self._journals
         pop_recorder(self)
+
+    def functions(self) -> list[Facts]:
+        """The traced functions that ran in the round that is shown."""
+        found = {} if self.shown is None else self.shown.functions
+        return [facts_of(each, self.traces.of(each)) for each in found.values()]
+
+    # The witness.
+
+    def asked(self, tape: Any, target: Any, sources: Any, found: list[Any]) -> None:
+        """Takes note of a question to a tape of the first round, or in a function that is traced."""
+        if self._count <= 1 or context.tracer is not None:
+            self._questions.asked(tape, target, sources, found)
+
+    def traced(self, function: Any, trace: Any) -> None:
+        """Takes note of a trace."""
+        self.traces.note(function, trace)
 
     def collected(self, title: str) -> Collected | None:
         """What was seen, or None if there was no round."""
@@ -103,10 +129,13 @@ class Rounds:
             self._look_for_tape()
         return None if self._watching is before else self._watching
 
-    def met(self, graph: Any) -> None:
+    def met(self, function: Any, graph: Any, inputs: Any, variables: Any) -> None:
         """A function is about to run."""
+        before = self._watching
         if not self._look_for_tape() and not _goes_on():
             self._begin()
+        if self._watching is not None and self._watching is not before:
+            self._watching.met(function, graph, inputs, variables)  # nobody has told it
 
     def _look_for_tape(self) -> bool:
         """Whether a tape is open."""
@@ -121,8 +150,6 @@ class Rounds:
         self._count += 1
         if self._count == min(2, self._wanted):
             debugging.everywhere = self._journals  # the round whose times are taken needs none
-        if self._count == 1:
-            self._questions.__enter__()
         if self._count in (1, self._wanted, self._wanted + 1):
             self._watching = Observer(closely=self._count <= self._wanted)
             self._watching.__enter__()
@@ -132,9 +159,7 @@ class Rounds:
         if watched is None:
             return
         watched.__exit__(None, None, None)
-        if self._count == 1:
-            self._questions.__exit__(None, None, None)
-            self._missing = self._questions.answers()
+        self._missing += self._questions.answers()
         if watched.closely and watched.steps:
             self.shown, self._number = watched, self._count
         elif self.shown is not None and self._count > self._wanted:

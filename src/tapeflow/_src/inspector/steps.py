@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.placement.remote import to_host
+from tapeflow._src.core.placement.transfers import uncounted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.profiler.profile import Place
 
@@ -36,7 +37,11 @@ def numbers_of(x: Any) -> Numbers | None:
         return None
     if not (x.dtype.is_floating or x.dtype.is_complex) or not x._array.size:
         return None
-    array = np.asarray(to_host(x)._array)
+    if type(x) is Tensor:
+        array = np.asarray(x._array)
+    else:
+        with uncounted():
+            array = np.asarray(to_host(x)._array)
     if array.dtype.kind not in "fc":
         array = array.astype(np.float32)  # bfloat16 and its kin
     with np.errstate(all="ignore"):

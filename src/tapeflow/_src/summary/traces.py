@@ -28,7 +28,7 @@ class GraphCollector:
     def __init__(self) -> None:
         self.graphs: dict[int, Graph] = {}
 
-    def met(self, graph: Graph) -> None:
+    def met(self, function: Any, graph: Graph, inputs: Any, variables: Any) -> None:
         """Takes note of a graph that is about to run."""
         self.graphs[id(graph)] = graph
 

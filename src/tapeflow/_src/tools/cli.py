@@ -155,20 +155,24 @@ def _profile(options: argparse.Namespace) -> None:
 
 
 def _inspect(options: argparse.Namespace) -> None:
+    from tapeflow._src.core.placement.transfers import transfers
     from tapeflow._src.inspector.advice import advice
     from tapeflow._src.inspector.page import Page
     from tapeflow._src.inspector.rounds import Rounds
 
     what, rounds = _prepared(options), Rounds(options.step)
+    copies = transfers()
     try:
-        with rounds:
+        with copies, rounds:
             _run(what)
     finally:
         found = rounds.collected(os.path.basename(options.what[0]))
         if found is None:
             print("tapeflow: no tape was opened, and no tf.function called", file=sys.stderr)
         else:
-            path = Page(found, None, advice(found, None, [])).save(options.page)
+            functions = rounds.functions()
+            said = advice(found, functions, rounds.traces, copies.repeated(), rounds.elapsed)
+            path = Page(found, functions, said).save(options.page)
             print(f"\n{len(found.steps)} ops: open {path} in a browser", flush=True)
 
 

@@ -25,7 +25,7 @@ from tapeflow._src.core.placement.layouts import home_of, is_laid_out, mesh_of
 from tapeflow._src.core.placement.transfers import is_counting, note_transfer
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import failed_on_device
-from tapeflow._src.core.system.timeline import span
+from tapeflow._src.core.system.timeline import now, span
 from tapeflow._src.core.tensor import DEVICE, Tensor
 
 
@@ -86,14 +86,15 @@ class RemoteArray(np.lib.mixins.NDArrayOperatorsMixin):
     def on_host(self) -> Any:
         """A copy in the memory of this computer, which nobody may change."""
         if self._host is None:
-            if is_counting():
-                note_transfer(DEVICE, self.nbytes)
+            begun = now()
             try:
                 with span("transfer", "copy from a device", bytes=self.nbytes):
                     self._host = self._copied()
             # What has computed it may still have been running, and fail now.
             except (RuntimeError, MemoryError) as error:
                 raise failed_on_device(error) from None
+            if is_counting():
+                note_transfer(DEVICE, self.nbytes, waited=now() - begun)
         return self._host
 
     def _copied(self) -> Any:

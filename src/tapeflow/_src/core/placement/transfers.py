@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tapeflow._src.core.export import export
-from tapeflow._src.core.scopes import Scope
+from tapeflow._src.core.scopes import Scope, setting
 from tapeflow._src.core.tensor import DEVICE
 from tapeflow._src.core.user_lines import user_line
 
@@ -19,11 +19,31 @@ class Transfer(NamedTuple):
       to: where the copy is, as `tensor.device` would say it.
       bytes: how large it is.
       line: the user's line that made it, or that needed it.
+      waited: the nanoseconds that the program has waited for it, and for what the device was to compute before.
     """
 
     to: str
     bytes: int
     line: Any
+    waited: int = 0
+
+
+class Repeated(NamedTuple):
+    """A line that copies back again and again.
+
+    Attributes:
+      line: of the program.
+      what: "a number" or "a tensor".
+      count: how often.
+      waited: the nanoseconds that the program has waited for it.
+      fix: what to do about it.
+    """
+
+    line: str
+    what: str
+    count: int
+    waited: int
+    fix: str
 
 
 @export("transfers")
@@ -90,18 +110,31 @@ class transfers(Scope):
         >>> copies.advice()
         []
         """
-        back: dict[str, list[int]] = {}
+        return [
+            f"{each.line} has copied {each.what} back {each.count} times, and the program has waited for the device "
+            f"each time. {each.fix}"
+            for each in self.repeated()
+        ]
+
+    def repeated(self) -> list[Repeated]:
+        """The lines that copy back again and again, the most frequent first.
+
+        >>> with tf.transfers() as copies:
+        ...     y = tf.constant([1.0, 2.0]) * 2.0
+        >>> copies.repeated()
+        []
+        """
+        back: dict[str, list[Transfer]] = {}
         for copy in self.copies:
             if copy.to == DEVICE:
-                back.setdefault(str(copy.line), []).append(copy.bytes)
+                back.setdefault(str(copy.line), []).append(copy)
         found = []
-        for line, sizes in sorted(back.items(), key=lambda item: -len(item[1])):
-            if len(sizes) >= _OFTEN:
-                what = "a number" if max(sizes) <= _NUMBER else "a tensor"
-                found.append(
-                    f"{line} has copied {what} back {len(sizes)} times, and the program has waited for the device each "
-                    f"time. {_NUMBERS if what == 'a number' else _TENSORS}"
-                )
+        for line, copies in sorted(back.items(), key=lambda item: -len(item[1])):
+            if len(copies) >= _OFTEN:
+                is_number = max(copy.bytes for copy in copies) <= _NUMBER
+                waited = sum(copy.waited for copy in copies)
+                what, fix = ("a number", _NUMBERS) if is_number else ("a tensor", _TENSORS)
+                found.append(Repeated(line, what, len(copies), waited, fix))
         return found
 
 
@@ -123,14 +156,28 @@ _open: list[transfers] = []
 _lock = threading.RLock()
 
 
+class _Counting(threading.local):
+    """What this thread does."""
+
+    is_off = False
+
+
+_counting = _Counting()
+
+
+def uncounted() -> setting:
+    """Within this context copies of this thread count for nobody: who looks at tensors is no part of the program."""
+    return setting(_counting, is_off=True)
+
+
 def is_counting() -> bool:
     """Whether anybody wants to know of copies."""
-    return bool(_open)
+    return bool(_open) and not _counting.is_off
 
 
-def note_transfer(to: str, size: int, line: Any = None) -> None:
+def note_transfer(to: str, size: int, line: Any = None, waited: int = 0) -> None:
     """Tells those who count of a copy. `line` is the user's, where another thread makes the copy."""
-    copy = Transfer(to, size, line or user_line(*LIBRARIES))
+    copy = Transfer(to, size, line or user_line(*LIBRARIES), waited)
     with _lock:
         for each in _open:
             each.copies.append(copy)

@@ -40,7 +40,7 @@ startAdvice();
 startChart();
 startSteps();
 startGradients();
-startFunction();
+startFunctions();
 for (const [id, words] of [["advice", "Advice"], ["memory", "Memory"], ["steps", "Steps"], ["gradients", "Gradients"], ["function", "Function"]]) {
   if (!byId(id).hidden) byId("nav").append(make("a", { href: `#${id}` }, words));
 }

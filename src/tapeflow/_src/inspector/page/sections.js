@@ -14,14 +14,19 @@ function startTiles() {
   const kept = steps.reduce((total, s) => total + (s.kept || 0), 0);
   const found = [];
   if (all) {
-    const which = forward ? "in all ops" : "in the ops of the walk back";
+    const which = forward ? `in all ops${data.functions.length ? ", one by one" : ""}` : "in the ops of the walk back";
     found.push(tile(timeText(data.wall || all), data.wall ? `a run, op by op; the ops add up to ${timeText(all)}` : which));
     if (forward) found.push(tile(`${percent(forward / all)} / ${percent(backward / all)}${update ? ` / ${percent(update / all)}` : ""}`, `forward / backward${update ? " / update" : ""}`, [[forward / all, "forward"], [backward / all, "backward"], [update / all, "update"]]));
     if (data.wall) found.push(tile(percent(1 - kernels / all), "of it is Python between the kernels"));
   }
-  if (data.function) found.push(tile(timeText(data.function.wall), `a call of the tf.function${data.function.peak ? `, with ${sizeText(data.function.peak)} at its peak` : ""}`));
+  const timed = data.functions.filter((each) => each.wall);
+  if (data.functions.length && timed.length === data.functions.length) {
+    const peak = timed.length === 1 && timed[0].peak;
+    const words = timed.length === 1 ? "a call of the tf.function" : `the calls of ${timed.length} traced functions`;
+    found.push(tile(timeText(timed.reduce((total, each) => total + each.wall, 0)), `${words}${peak ? `, with ${sizeText(peak)} at its peak` : ""}`));
+  }
   found.push(tile(String(steps.length), "ops"));
-  if (data.arrays.length) found.push(tile(sizeText(curve[peakAt]), `memory at the peak${data.function ? ", op by op" : ""}${data.held ? `, beside ${sizeText(data.held)} of variables and arguments` : ""}`));
+  if (data.arrays.length) found.push(tile(sizeText(curve[peakAt]), `memory at the peak${data.functions.length ? ", op by op" : ""}${data.held ? `, beside ${sizeText(data.held)} of variables and arguments` : ""}`));
   if (kept) found.push(tile(sizeText(kept), "kept for the backward pass"));
   byId("tiles").replaceChildren(...found);
 }
@@ -74,10 +79,27 @@ function startGradients() {
   byId("gradients").querySelector(".table").append(make("table", {}, make("thead", {}, head), body));
 }
 
-function startFunction() {
-  const traced = data.function;
-  byId("function").hidden = !traced;
-  if (!traced) return;
+function startFunctions() {
+  const found = data.functions;
+  byId("function").hidden = !found.length;
+  byId("function-title").textContent = found.length > 1 ? "The traced functions" : "The traced function";
+  const body = byId("function").querySelector(".body");
+  // Where there are several, those that take the longest are open.
+  const longest = found.reduce((most, each) => (each.fates.length > most.fates.length ? each : most), found[0]);
+  for (const traced of found) {
+    if (found.length === 1) body.append(headOf(traced), ...partsOf(traced));
+    else body.append(make("details", { class: "function", open: traced === longest }, make("summary", {}, ...headOf(traced).childNodes), ...partsOf(traced)));
+  }
+}
+
+/** The name of a traced function, where it is, and how often it was traced. */
+function headOf(traced) {
+  const often = traced.traces === 1 ? "traced once" : `traced ${traced.traces} times`;
+  const words = [traced.place, traced.traces ? `${often}${traced.tracing ? `, in ${timeText(traced.tracing)}` : ""}` : "", traced.wall ? `${timeText(traced.wall)} a call` : ""];
+  return make("p", {}, make("b", {}, traced.name), make("span", { class: "muted" }, words.filter(Boolean).map((text) => `  ·  ${text}`).join("")));
+}
+
+function partsOf(traced) {
   const counts = {};
   for (const fate of traced.fates) counts[fate.what] = (counts[fate.what] || 0) + 1;
   // At first, what has changed; if nothing has, everything.
@@ -95,8 +117,9 @@ function startFunction() {
   }
   listFates();
   const folded = (title, text) => make("details", {}, make("summary", {}, title), make("pre", {}, text));
-  byId("function").querySelector(".body").append(
+  return [
     make("p", {}, "Which programs were tried, and the times that decide:"), make("pre", {}, traced.report),
     make("p", {}, "What the passes made of each traced op:"), make("div", { class: "counts" }, ...summary), listed,
-    folded("The graph as it was traced", traced.before), folded("The graph after the passes", traced.after), folded("The NumPy program", traced.program));
+    folded("The graph as it was traced", traced.before), folded("The graph after the passes", traced.after), folded("The NumPy program", traced.program),
+  ];
 }
