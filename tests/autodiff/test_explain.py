@@ -795,3 +795,22 @@ def test_constants_of_every_dtype_may_enter(name):
         moving.identity(tf.constant([b"bytes"]))
         y = x * 2.0
     assert agreed(tape.explain(y, x), tape.gradient(y, x)).connected
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_what_is_lost_inside_of_a_function(debug):
+    @tf.function
+    def f(x, y):
+        return tf.floor(x) + y
+
+    a, b = tf.Variable(1.5, name="a"), tf.Variable(2.5, name="b")
+    with tf.GradientTape(persistent=True, debug=debug) as tape:
+        z = f(a * 2.0, b)
+    assert [g is None for g in tape.gradient(z, [a, b])] == [True, False]
+    lost, there = tape.explain(z, [a, b])
+    assert there.connected
+    assert not lost.connected
+    assert [hop.op for hop in lost.path if hop.cut] == ["f"]
+    assert "the path is cut at f" in lost.text
+    assert "None" not in lost.text
+    assert "Inside of f nothing that has a gradient leads from it" in lost.fix

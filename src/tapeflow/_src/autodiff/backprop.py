@@ -33,7 +33,8 @@ class Call(NamedTuple):
 
     A pullback that takes `partial` gradients gets None for an output that has none; others get zeros. It may bring a
     `pushforward`, too: tangents of all inputs in, tangents of all outputs out, or NotImplemented. It is `custom` if the
-    operations inside do not tell its gradient, because a user wrote one for it or for a part of it.
+    operations inside do not tell its gradient, because a user wrote one for it or for a part of it. `lost` says which
+    inputs have no gradient, whatever they hold.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Call(NamedTuple):
     partial: bool = False
     pushforward: Callable[[Sequence[Tensor | None]], list[Tensor | None]] | None = None
     custom: bool = False
+    lost: Callable[[], set[int]] | None = None
 
 
 def record_call(call: Call) -> None:
@@ -63,6 +65,7 @@ class JointRule(NamedTuple):
     outputs: tuple[ArraySpec, ...]
     partial: bool = False
     custom: bool = False
+    lost: Callable[[], set[int]] | None = None
 
 
 _IDENTITY = TABLE["identity"]  # gradients pass it in whatever form they have

@@ -153,7 +153,8 @@ class GradientTape(Scope):
             def pullback(wanted: Any, *g: Any) -> Any:
                 return all_of_them(*g)
 
-            self._append_joint(call.name, inputs, call.outputs, pullback, call.partial, call.custom)
+            more = call.partial, call.custom, call.lost
+            self._append_joint(call.name, inputs, call.outputs, pullback, *more)
 
     def _append_joint(
         self,
@@ -163,6 +164,7 @@ class GradientTape(Scope):
         pullback: Any,
         partial: bool = False,
         custom: bool = False,
+        lost: Any = None,
     ) -> None:
         ids = tuple(identify(o) for o in outputs)
         if partial and any(o.shape.rank is None for o in outputs):
@@ -173,7 +175,8 @@ class GradientTape(Scope):
         self._tracked.update(
             i for i, spec in zip(ids, specs, strict=True) if spec.dtype.is_differentiable
         )
-        self._records.append((ids, JointRule(name, pullback, specs, partial, custom), inputs))  # type: ignore[union-attr]
+        rule = JointRule(name, pullback, specs, partial, custom, lost)
+        self._records.append((ids, rule, inputs))  # type: ignore[union-attr]
 
     def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Watches a variable that is read, if it is one to be watched."""

@@ -25,7 +25,8 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function import description
 from tapeflow._src.function.atomic import AtomicFunction
 from tapeflow._src.function.binding import Binding
-from tapeflow._src.function.graph_function import GraphFunction, sizes_in, symbol_of
+from tapeflow._src.function.graph_function import GraphFunction, symbol_of
+from tapeflow._src.function.outer_sizes import sizes_in
 from tapeflow._src.function.signature import (
     ObjectKey,
     Signature,

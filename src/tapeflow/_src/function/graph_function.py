@@ -22,14 +22,13 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.remote import beside_variables
-from tapeflow._src.core.sizes.dims import Atom, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.guards import Sizes, Variants, hinted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step, settled
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.forward import Forward
 from tapeflow._src.function.gradient_parts import parts_of, total
-from tapeflow._src.function.outer_sizes import capture_outer_sizes
+from tapeflow._src.function.outer_sizes import capture_outer_sizes, sizes_in
 from tapeflow._src.function.replaying import replay
 from tapeflow._src.function.replicas import copies_in
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
@@ -233,8 +232,12 @@ class GraphFunction:
                 parts[i] = part
             return parts
 
+        def lost() -> set[int]:
+            return self._backward(wanted, differentiable, [], sizes).lost(wanted)
+
         custom = self.has_custom_gradient
-        record_call(Call(self.name, inputs, results, pullback, partial=True, custom=custom))
+        call = Call(self.name, inputs, results, pullback, partial=True, custom=custom, lost=lost)
+        record_call(call)
         return outputs
 
     def _run(
@@ -410,17 +413,9 @@ class _Backward:
         results = iter(self.graph_function.call(arguments, forward_call=forward_call))
         return [group.packed([next(results) for _ in group.tensors]) for group in self.template]
 
-
-def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> dict[Atom, Any]:
-    """What the unknown sizes of arguments are for these tensors: numbers, or unknown sizes of another trace."""
-    found: dict[Atom, Any] = {}
-    for symbol, x in zip(symbols, tensors, strict=True):
-        for axis, mine in enumerate(symbol._array.shape):
-            if is_dynamic(mine):
-                for atom in atoms_of(mine):
-                    if atom.origin[0] is symbol and atom.origin[1] == axis:
-                        found[atom] = x._array.shape[axis]
-    return found
+    def lost(self, wanted: Sequence[int]) -> set[int]:
+        """The wanted inputs that have no gradient, whatever they hold."""
+        return {i for i, group in zip(wanted, self.template, strict=True) if not group.tensors}
 
 
 def symbol_of(tracer: Tracer, x: Any) -> SymbolicTensor:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
+from tapeflow._src.core.sizes.dims import Atom, Dim, atoms_of, is_dynamic
 from tapeflow._src.core.sizes.extremes import evaluated
+from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.graph.sizes import atoms_in, mapped
 
@@ -62,3 +65,15 @@ def _replacement(atom: Atom, tracer: Tracer) -> Atom:
             if is_dynamic(size) and size._key == key:
                 return Atom(atom.name, (x, own_axis, 0), atom.hint, atom.made_up)
     return Atom(atom.name, (tracer.capture(tensor), axis, position), atom.hint, atom.made_up)
+
+
+def sizes_in(symbols: Sequence[SymbolicTensor], tensors: Sequence[Tensor]) -> dict[Atom, Any]:
+    """What the unknown sizes of arguments are for these tensors: numbers, or unknown sizes of another trace."""
+    found: dict[Atom, Any] = {}
+    for symbol, x in zip(symbols, tensors, strict=True):
+        for axis, mine in enumerate(symbol._array.shape):
+            if is_dynamic(mine):
+                for atom in atoms_of(mine):
+                    if atom.origin[0] is symbol and atom.origin[1] == axis:
+                        found[atom] = x._array.shape[axis]
+    return found

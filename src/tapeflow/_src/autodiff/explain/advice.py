@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+INSIDE = "an input"
+"""Stands for the name of what has no gradient because of what happens to it inside of a function."""
+
 _PUBLIC_NAMES = {
     "all": "reduce_all",
     "angle_of_real": "angle",
@@ -90,6 +93,11 @@ def at_cut(operation: str, argument: str, dtype: str, only_input: bool) -> str:
       only_input: whether that is its only input: if not, the op may have a gradient for others.
     """
     name = public_name(operation)
+    if argument == INSIDE:
+        return (
+            f"Inside of {name} nothing that has a gradient leads from it to a result. A tape that is opened there can "
+            "tell more, or one here after tf.config.run_functions_eagerly(True)."
+        )
     if operation == "cast_to_discrete":
         return f"{dtype} has no gradient: stay with a floating dtype where a gradient has to pass."
     if operation in _AT_A_CUT:

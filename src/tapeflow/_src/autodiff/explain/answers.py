@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from tapeflow._src.autodiff.explain import diagnosis, source_names
+from tapeflow._src.autodiff.explain.advice import INSIDE
 from tapeflow._src.autodiff.explain.findings import Finding, Question, Step
 from tapeflow._src.autodiff.explain.journal import Event, Operation, user_frame
 from tapeflow._src.autodiff.explain.paths import Reason
@@ -173,8 +174,10 @@ def _events(tape: GradientTape) -> Sequence[Event]:
     for output, operation, edges in tape._records or ():
         if type(output) is int:
             inputs, outputs = tuple(e[0] for e in edges), (output,)
+            lost = ()
         else:
             inputs, outputs = tuple(i for i in edges if i), output
-        nothing = (None,) * len(inputs)
-        events.append(Operation(operation.name, inputs, outputs, nothing, (True,) * len(inputs)))
+            lost = () if operation.lost is None else {edges[i] for i in operation.lost()}
+        ends = tuple(INSIDE if i in lost else None for i in inputs)
+        events.append(Operation(operation.name, inputs, outputs, ends, (True,) * len(inputs)))
     return events

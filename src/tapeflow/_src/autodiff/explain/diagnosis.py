@@ -128,7 +128,8 @@ def _obstructed(
         else:
             fix = at_cut(op.name, argument, op.dtype, len(op.inputs) == 1)
         what = f"cast to {op.dtype}" if op.name == "cast_to_discrete" else step.op
-        return Finding(reason, f"the path is cut at {what} ({op.place})", code, fix)
+        where = "" if op.place is None else f" ({op.place})"
+        return Finding(reason, f"the path is cut at {what}{where}", code, fix)
     if reason is Reason.ASSIGNED:
         return Finding(
             reason,

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import optree
 
+from tapeflow._src.autodiff.explain.advice import INSIDE
 from tapeflow._src.core.context import identify, quietly
 from tapeflow._src.core.system.package import FOLDER
 from tapeflow._src.core.tensor import Tensor
@@ -158,9 +159,9 @@ class Journal:
 
     def record_call(self, call: Call) -> None:
         """Notes a computation with its own pullback."""
-        self._operation(
-            call.name, call.inputs, call.outputs, (None,) * len(call.inputs), joint=True
-        )
+        lost = () if call.lost is None else call.lost()
+        ends = tuple(INSIDE if i in lost else None for i in range(len(call.inputs)))
+        self._operation(call.name, call.inputs, call.outputs, ends, joint=True)
 
     substitutes = False
 
