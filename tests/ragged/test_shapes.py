@@ -38,6 +38,19 @@ class TestShapes:
         with pytest.raises(ValueError, match="cannot have the lengths"):
             Shape.from_lengths([3, (2, 1)])
 
+    def test_slices(self):
+        shape = Shape.from_lengths([2, (2, 1), 3, (1,) * 9, 5])
+        assert repr(shape[:1]) == "<DynamicRaggedShape lengths=[2] num_row_partitions=0>"
+        assert shape[:2].static_lengths() == [2, (2, 1)]
+        assert shape[:-2] == Shape.from_lengths([2, (2, 1), 3], num_row_partitions=2)
+        assert shape[:9].static_lengths() == shape.static_lengths()
+        assert shape[3:2].static_lengths() == shape[9:].static_lengths() == []
+        assert Shape.from_lengths([2, 3, 4], num_row_partitions=1)[1:].static_lengths() == [3, 4]
+        with pytest.raises(ValueError, match="dimension 1 is ragged"):
+            shape[2:3]
+        with pytest.raises(IndexError, match="step"):
+            shape[::2]
+
     def test_ops_with_ragged_shapes(self):
         shape = tf.shape(ragged())
         assert tf.ones(shape).to_list() == [[1.0, 1.0], [1.0], []]

@@ -14,7 +14,7 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.ops.array import creation, shaping
+from tapeflow._src.ops.array import creation, moving, shaping
 from tapeflow._src.ragged import partition
 from tapeflow._src.ragged.broadcasting import elementwise, operand, rebuilt
 from tapeflow._src.ragged.partition import RowPartition
@@ -147,13 +147,10 @@ class DynamicRaggedShape(CompositeTensor):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            sizes = list(range(self.rank or 0))[index]
-            if sizes != list(range(len(sizes))) or len(sizes) <= self.num_row_partitions:
-                raise ValueError(
-                    "DynamicRaggedShape: a slice must begin at 0 and hold all ragged dimensions"
-                )
-            inner = self._inner_shape[: len(sizes) - self.num_row_partitions]
-            return DynamicRaggedShape(self._row_partitions, inner)
+            start, stop, step = index.indices(self.rank or 0)
+            if step != 1:
+                raise IndexError(f"DynamicRaggedShape: a slice has no step, got {step}")
+            return self._sliced(start, stop) if start < stop else self._uniform([])
         axis = int(index) + (self.rank or 0) if int(index) < 0 else int(index)
         if not self.is_uniform(axis):
             raise ValueError(f"Index {index} is not uniform")
@@ -162,6 +159,29 @@ class DynamicRaggedShape(CompositeTensor):
         if axis > self.num_row_partitions or not self._row_partitions:
             return self._inner_shape[axis - self.num_row_partitions]
         return convert_to_tensor(self._row_partitions[axis - 1].uniform_row_length, self.dtype)
+
+    def _sliced(self, start: int, stop: int) -> DynamicRaggedShape:
+        """The shape of some dimensions. Those before a ragged one are needed to tell how it is divided."""
+        if start:
+            ragged = [axis for axis in range(stop) if not self.is_uniform(axis)]
+            if ragged:
+                raise ValueError(
+                    f"DynamicRaggedShape: a slice that does not begin at 0 cannot hold ragged dimensions, or be behind "
+                    f"them; dimension {ragged[0]} is ragged"
+                )
+            return self._uniform([self[axis] for axis in range(start, stop)])
+        count = self.num_row_partitions
+        if stop > count:
+            return DynamicRaggedShape(self._row_partitions, self._inner_shape[: stop - count])
+        if stop == 1:
+            return self._uniform([self._row_partitions[0].nrows()])
+        kept = self._row_partitions[: stop - 1]
+        return DynamicRaggedShape(kept, moving.stack([kept[-1].nvals()]))
+
+    def _uniform(self, sizes: list[Any]) -> DynamicRaggedShape:
+        """The shape of dimensions of one size each."""
+        inner = moving.stack(sizes) if sizes else convert_to_tensor([], self.dtype)
+        return DynamicRaggedShape((), inner, self.dtype)
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(n) for n in self.static_lengths())
