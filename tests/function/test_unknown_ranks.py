@@ -72,6 +72,25 @@ def test_a_concrete_function_of_unknown_rank_is_called():
         tf.function(lambda x: tf.matmul(x, tf.ones([2, 2, 2], tf.int32))).get_concrete_function(ANY)
 
 
+class Masked(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+
+
+def test_objects_that_hold_tensors_of_unknown_rank(tmp_path):
+    spec = Masked.Spec(ANY, tf.TensorSpec(None, tf.bool))
+    module = tf.Module()
+    module.f = tf.function(lambda x, n: Masked(x.values * n, x.mask))
+    concrete = module.f.get_concrete_function(spec, tf.TensorSpec([]))
+    assert concrete.structured_outputs == spec
+    tf.saved_model.save(module, tmp_path)
+    for f in (concrete, tf.saved_model.load(tmp_path).f):
+        for shape in ((), (2,), (1, 2, 1)):
+            found = f(Masked(tf.ones(shape), tf.fill(shape, True)), tf.constant(3.0))
+            assert found.values.numpy().tolist() == np.full(shape, 3.0).tolist()
+            assert found.mask.shape == shape
+
+
 def test_defaults_and_keywords():
     concrete = tf.function(lambda x, k=2: x * k).get_concrete_function(x=ANY)
     assert concrete(x=tf.ones([2])).numpy().tolist() == [2, 2]

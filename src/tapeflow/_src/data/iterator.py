@@ -133,6 +133,10 @@ class OwnedIterator(CompositeTensor):
             return in_function.get_next(*self._found(), self._spec)
         return self._pack(self._row_or_error(self._next_row))
 
+    def next(self) -> Any:
+        """The next element, as `next(iterator)` gives it."""
+        return self.__next__()
+
     def _host_row_or_error(self) -> Row:
         return self._row_or_error(self._host_row)
 

@@ -224,6 +224,10 @@ class DistributedIterator(CompositeTensor, Iterator[Any]):
     def __next__(self) -> Any:
         return _grouped(next(self._iterator))
 
+    def next(self) -> Any:
+        """The next element, as `next(iterator)` gives it."""
+        return self.__next__()
+
     def get_next(self) -> Any:
         """The next element. At the end it raises `tf.errors.OutOfRangeError`."""
         return _grouped(self._iterator.get_next())

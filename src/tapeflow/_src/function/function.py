@@ -64,6 +64,9 @@ class Function:
         self._traces = Traces()
         # For calls on tensors alone, by their shapes and dtypes.
         self._seen: dict[Any, ConcreteFunction] = {}
+        self.unknown_ranks: dict[
+            str, Any
+        ] = {}  # arguments with tensors of unknown rank that were asked about
         self._count = 0
         self.tracing_time = 0  # nanoseconds that tracing has taken
         self._last_names: list[str] = []
@@ -286,6 +289,7 @@ class Function:
             args = self.signature.input_signature
         structure = self.signature.bound(args, kwargs)
         if has_unknown_rank(structure):
+            self.unknown_ranks[repr(structure)] = structure
             return RankFreeFunction(self, structure)  # pyright: ignore[reportReturnType]
         try:
             return self.trace_for(args, kwargs)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core import nest
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.shapes import TensorShape
-from tapeflow._src.core.spec import TensorSpec
+from tapeflow._src.core.spec import TensorSpec, TypeSpec
 from tapeflow._src.function import description
 from tapeflow._src.function.tracing.late_ranks import UnknownRankError
 
@@ -22,11 +24,28 @@ _TRIED = (2, 1, 3, 0, 4)  # ranks, to find out what a function returns for two o
 
 def has_unknown_rank(structure: Any) -> bool:
     """Whether a tensor among the arguments is of unknown rank, and there is none yet."""
-    return any(_is_unknown(leaf) for leaf in nest.flatten(structure))
+    return any(_is_unknown(part) for leaf in nest.flatten(structure) for part in _parts(leaf))
 
 
 def _is_unknown(leaf: Any) -> bool:
     return isinstance(leaf, TensorSpec) and leaf.shape.rank is None
+
+
+def _parts(leaf: Any) -> list[Any]:
+    """The specs of the tensors that a spec of a composite tensor holds. Others are a part themselves."""
+    if not isinstance(leaf, TypeSpec) or not leaf._expands:
+        return [leaf]
+    return [part for each in nest.flatten(leaf._component_specs) for part in _parts(each)]
+
+
+def _with_ranks(spec: Any, rank_of: Iterator[int]) -> Any:
+    """A spec in which the tensors of unknown rank have the ranks that are given, one after another."""
+    if _is_unknown(spec):
+        return TensorSpec([None] * next(rank_of), spec.dtype, spec.name)
+    if isinstance(spec, TensorSpec) or not has_unknown_rank(spec):
+        return spec
+    parts = nest.map_structure(lambda part: _with_ranks(part, rank_of), spec._serialize())
+    return spec._deserialize(parts)
 
 
 class RankFreeFunction:
@@ -73,16 +92,9 @@ class RankFreeFunction:
         self.trainable_variables = found[0].trainable_variables
 
     def _trace(self, rank_of: Any) -> ConcreteFunction:
-        """The trace for the ranks that a function gives for each tensor of unknown rank."""
-        count = iter(range(len(nest.flatten(self._structure))))
-
-        def known(leaf: Any) -> Any:
-            number = next(count)
-            if not _is_unknown(leaf):
-                return leaf
-            return TensorSpec([None] * rank_of(number), leaf.dtype, leaf.name)
-
-        args, kwargs = nest.map_structure(known, self._structure)
+        """The trace for the ranks that a function gives for the first tensor of unknown rank, the second, and so on."""
+        ranks = map(rank_of, itertools.count())
+        args, kwargs = nest.map_structure(lambda leaf: _with_ranks(leaf, ranks), self._structure)
         return self._function.trace_for(args, kwargs)
 
     def trace_ranks(self) -> None:
@@ -96,9 +108,7 @@ class RankFreeFunction:
         if self._outputs is None:
             return self._function(*args, **kwargs)
         given = nest.flatten(self._function.signature.bound(*self._completed(args, kwargs)))
-        ranks = [
-            convert_to_tensor(x).ndim if _is_unknown(leaf) else 0 for x, leaf in self._pairs(given)
-        ]
+        ranks = [rank for x, leaf in self._pairs(given) for rank in _ranks(x, leaf)]
         return self._trace(ranks.__getitem__)(*args, **kwargs)
 
     def _completed(
@@ -179,10 +189,22 @@ class RankFreeFunction:
         return f"ConcreteFunction {text}"
 
 
+def _ranks(value: Any, spec: Any) -> list[int]:
+    """The ranks of those tensors in a value that are of unknown rank in its spec."""
+    if _is_unknown(spec):
+        return [convert_to_tensor(value).ndim]
+    if isinstance(spec, TensorSpec) or not has_unknown_rank(spec):
+        return []
+    inside = nest.flatten(spec._to_components(value))
+    pairs = zip(inside, nest.flatten(spec._component_specs), strict=True)
+    return [rank for x, each in pairs for rank in _ranks(x, each)]
+
+
 def _common(one: Any, other: Any) -> Any:
     """What is known of a result for any rank, from those for two."""
     if not isinstance(one, TensorSpec):
-        return one
+        common = isinstance(one, TypeSpec) and one.most_specific_common_supertype([other])
+        return common or one
     mine, theirs = one.shape, other.shape
     if mine.rank != theirs.rank:
         return TensorSpec(None, one.dtype)

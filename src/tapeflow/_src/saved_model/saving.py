@@ -157,10 +157,11 @@ def _functions_of(obj: Any) -> dict[str, Any]:
     for function in found.values():
         if isinstance(function, RestoredFunction):
             _ = function.concrete_functions  # all of them, also those that nobody has called
-        elif isinstance(function, Function) and function.input_signature is not None:
-            concrete = function.get_concrete_function()
-            if isinstance(concrete, RankFreeFunction):
-                concrete.trace_ranks()
+        elif isinstance(function, Function):
+            if function.input_signature is not None:
+                function.get_concrete_function()
+            for structure in function.unknown_ranks.values():
+                RankFreeFunction(function, structure).trace_ranks()
     return found
 
 
