@@ -52,7 +52,7 @@ from tests.differential.conditions import (
     with_values,
     within,
 )
-from tests.differential.tables import CASTS, KINDS, MORE_DTYPES, MORE_GRADIENTS, UNSEEN
+from tests.differential.tables import BEHAVIOR, CASTS, KINDS, MORE_DTYPES, MORE_GRADIENTS, UNSEEN
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,45 @@ ACCEPTED: tuple[Accepted, ...] = (
         all_of(in_second, is_none_here, fails_there("gradient registry has no entry")),
         ("nn.dilation2d", "nn.erosion2d", "image.resize"),
     ),
+    Accepted(
+        "NumPy's names without NumPy's behaviour",
+        "Many functions of `tf.experimental.numpy` call methods inside that tensors have only after "
+        "`experimental_enable_numpy_behavior`, or ask NumPy's arrays what only tensors know, and fail "
+        "for integers, for some arrays, or always. Here they work.",
+        fails_there(*BEHAVIOR),
+        ("experimental.numpy.*", "tf.experimental.numpy.*"),
+    ),
     # Where TensorFlow's values are wrong, or a choice.
+    Accepted(
+        "isinf of integers",
+        "It has the shape of the integers. TensorFlow gives a single False.",
+        lambda d: d.aspect in ("type", "shape") and not np.any(d.ours),
+        ("experimental.numpy.is*inf",),
+    ),
+    Accepted(
+        "Numbers close to infinity",
+        "Only infinity itself is close to infinity, as in NumPy. In TensorFlow, everything is.",
+        lambda d: np.isinf(d.call.arguments["y"].values).any(),
+        ("experimental.numpy.isclose", "experimental.numpy.allclose"),
+    ),
+    Accepted(
+        "Angles of real numbers",
+        "They have the dtype of the number. TensorFlow's are always float32.",
+        lambda d: d.aspect == "dtype" and d.theirs == "float32",
+        ("experimental.numpy.angle",),
+    ),
+    Accepted(
+        "Diagonals outside of a matrix",
+        "They are empty, and their gradient is zero. TensorFlow gives None.",
+        is_none_there,
+        ("experimental.numpy.diagonal", "experimental.numpy.trace"),
+    ),
+    Accepted(
+        "IndexedSlices of compress",
+        "The first axis gives slices. TensorFlow gives a dense gradient.",
+        is_in_slices,
+        ("experimental.numpy.compress",),
+    ),
     Accepted(
         "Rounding next to large numbers",
         "The order of a sum may differ, and so the last bits. Next to a number of 1e30 that "

@@ -106,3 +106,11 @@ CASTS = {
     "nn.conv1d": ("was expected to be a double tensor but is a float tensor",),
 }
 """For each op that takes numbers of another dtype here, the error that TensorFlow raises."""
+
+BEHAVIOR = (
+    "has no attribute 'astype'",
+    "has no attribute 'is_floating'",
+    "to EagerTensor of dtype int",
+    "cannot compute Sub as input #1(zero-based) was expected to be",
+)
+"""What TensorFlow's NumPy functions say where they need its NumPy behaviour, or a tensor."""

@@ -37,7 +37,9 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
 
 def _quotient(a: Tensor, b: Tensor) -> Tensor:
     if not (a.dtype.is_floating or a.dtype.is_complex):
-        a, b = to(a, default_float()), to(b, default_float())
+        # As in TensorFlow, small integers become small floats.
+        wide = "float32" if a.dtype.size < 4 and not a.dtype.is_bool else default_float()
+        a, b = to(a, wide), to(b, wide)
     return arithmetic.divide(a, b)
 
 
@@ -180,12 +182,12 @@ def power(x1: Any, x2: Any) -> Tensor:
 
 @export("experimental.numpy.float_power")
 def float_power(x1: Any, x2: Any) -> Tensor:
-    """A number to the power of another, as a float.
+    """A number to the power of another: in TensorFlow, another name of `power`.
 
     >>> tf.experimental.numpy.float_power(2, 3).numpy()
-    np.float64(8.0)
+    np.int64(8)
     """
-    return arithmetic.pow(*_doubles(x1, x2))
+    return arithmetic.pow(*promoted(x1, x2))
 
 
 @export("experimental.numpy.maximum")

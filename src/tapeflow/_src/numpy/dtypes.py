@@ -140,9 +140,16 @@ def _kind(x: Any) -> Any:
     return array_of(x).dtype.np_dtype
 
 
+def _kinds(x: Any) -> list[Any]:
+    """What an operand is to NumPy; of a list, each of its numbers, which are as weak as Python's."""
+    if not isinstance(x, (list, tuple)):
+        return [_kind(x)]
+    return list({(type(kind), str(kind)): kind for item in x for kind in _kinds(item)}.values())
+
+
 def result_dtype(*operands: Any) -> DType:
     """The dtype in which operands meet, by NumPy's rules."""
-    kinds = [_kind(x) for x in operands]
+    kinds = [kind for x in operands for kind in _kinds(x)]
     if all(type(kind) in _NUMBERS for kind in kinds):
         kinds = [np.asarray(kind).dtype for kind in kinds]
     try:

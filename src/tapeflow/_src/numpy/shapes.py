@@ -56,13 +56,13 @@ def size(x: Any, axis: Any = None) -> Any:
     """The number of elements, or of slices along a dimension.
 
     >>> tf.experimental.numpy.size([[1, 2]])
-    2
+    np.int64(2)
     """
     found = array_of(x)
     if axis is not None:
         return found.shape[axis]
     known = found.shape.num_elements()
-    return size_of(found) if known is None else known
+    return size_of(found) if known is None else np.int64(known)
 
 
 @export("experimental.numpy.reshape")

@@ -67,12 +67,12 @@ def absolute(x: Any) -> Tensor:
 
 @export("experimental.numpy.fabs")
 def fabs(x: Any) -> Tensor:
-    """The absolute value, as a float.
+    """The absolute value: in TensorFlow, another name of `abs`.
 
     >>> tf.experimental.numpy.fabs(-2).numpy()
-    np.float64(2.0)
+    np.int64(2)
     """
-    return arithmetic.abs(floating(x))
+    return arithmetic.abs(array_of(x))
 
 
 @export("experimental.numpy.negative")
@@ -232,7 +232,7 @@ def isposinf(x: Any) -> Tensor:
     >>> tf.experimental.numpy.isposinf(1.0).numpy()
     np.False_
     """
-    return array_of(x) == math.inf
+    return floating(x) == math.inf
 
 
 @export("experimental.numpy.isneginf")
@@ -242,7 +242,7 @@ def isneginf(x: Any) -> Tensor:
     >>> tf.experimental.numpy.isneginf(1.0).numpy()
     np.False_
     """
-    return array_of(x) == -math.inf
+    return floating(x) == -math.inf
 
 
 @export("experimental.numpy.iscomplex")
