@@ -115,10 +115,8 @@ def install() -> None:
     # Some libraries know tensors by the name of the module that their class is from.
     for kind in _HOMES:
         kind.__module__ = "tensorflow"
-    for (
-        kind,
-        name,
-    ) in _NAMES.items():  # what `type(x).__name__` is there; pickles go by `__qualname__`
+    # And some print the name of the class. Pickles go by `__qualname__`.
+    for kind, name in _NAMES.items():
         kind.__name__ = name
     # What few programs ask for is made when they do: here, and through this in `tf.compat.v1` and `tf.compat.v2`.
     vars(ours)["__getattr__"].elsewhere.update({n: f"tensorflow.{n}" for n in _ONLY_HERE})
