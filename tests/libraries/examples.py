@@ -15,6 +15,10 @@ from collections.abc import Iterator
 import pytest
 
 
+USUAL = {"keras": "keras", "np": "numpy", "tf": "tensorflow", "io": "io"}
+"""What such examples take to be imported, beside the library itself."""
+
+
 def blocks() -> Iterator[tuple[str, str]]:
     """The blocks of the public names of the modules, with a name for each."""
     for module_name in os.environ["LIBRARIES_EXAMPLES"].split():
@@ -30,4 +34,8 @@ def blocks() -> Iterator[tuple[str, str]]:
 def test_example(block: str, tmp_path, monkeypatch) -> None:
     """The example runs."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, "<example>", "exec"), {"__name__": "example"})
+    library = os.environ["LIBRARIES_EXAMPLES"].partition(".")[0]
+    imported = {
+        short: importlib.import_module(name) for short, name in {**USUAL, library: library}.items()
+    }
+    exec(compile(block, "<example>", "exec"), {"__name__": "example", **imported})
