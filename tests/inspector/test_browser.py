@@ -6,6 +6,8 @@ from tests import browsing
 
 import tapeflow
 import tapeflow as tf
+from tapeflow._src.inspector.page import Page
+from tapeflow._src.inspector.rounds import Rounds
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +29,27 @@ def pages(tmp_path_factory):
             loss = tf.reduce_sum(x) * tf.stop_gradient(lost)
         return tape.gradient(loss, [w, lost])
 
+    @tf.function
+    def outer(x):
+        return tf.tanh(x @ w)
+
+    @tf.function
+    def update():
+        w.assign(w * 2.0 + w * 2.0)
+
+    def run_once():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(outer(tf.ones([8, 20])))
+            update()
+        tape.gradient(loss, w)
+
+    with Rounds(1) as rounds:
+        run_once()
+    found, functions = rounds.collected("train.py"), rounds.functions()
+    assert found is not None
+
     return {
+        "functions": Page(found, functions, []).save(folder / "functions.html"),
         "small": tapeflow.inspect(step, tf.ones([8, 20]), 3).save(folder / "small.html"),
         "large": tapeflow.inspect(step, tf.ones([8, 20]), 430).save(folder / "large.html"),
     }
@@ -136,6 +158,26 @@ def test_the_path_of_a_missing_gradient_is_drawn(opened):
     assert run("return document.querySelector('.path .cut').innerText").startswith(
         "✂ stop_gradient"
     )
+
+
+def test_traced_functions(opened):
+    run = opened("functions", width=400)
+    titles = run(
+        "return [...document.querySelectorAll('.function summary b')].map((b) => b.innerText)"
+    )
+    assert titles == ["outer", "update", "gradient of outer"]
+    (open_one,) = run(
+        "return [...document.querySelectorAll('details.function[open] > summary')].map((s) => s.innerText)"
+    )
+    assert open_one.startswith("update · test_browser.py:")
+    assert "traced once" in open_one
+    run("document.querySelector('details.function').open = true")
+    fates = run("return document.querySelector('details.function .fates').innerText")
+    assert "kept" in fates
+    assert run("return document.documentElement.scrollWidth <= innerWidth")
+    merged = run("return document.querySelectorAll('details.function')[1].innerText")
+    assert "the same was computed before at line" in merged
+    assert run("return document.querySelector('#gradients td').innerText") == "w"
 
 
 def test_thousands_of_ops_are_a_few_rows(opened):

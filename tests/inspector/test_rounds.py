@@ -12,6 +12,7 @@ import tapeflow as tf
 from tapeflow._src.autodiff.tape import debugging
 from tapeflow._src.core.context import context
 from tapeflow._src.inspector.advice import advice
+from tapeflow._src.inspector.page import Page
 from tapeflow._src.inspector.rounds import Rounds
 
 SCRIPT = """
@@ -202,6 +203,29 @@ def test_why_there_is_no_gradient_in_a_function():
     assert v_found.name == "v"
     assert v_found.missing is not None
     assert [hop.op for hop in v_found.missing.path if hop.cut] == ["stop_gradient"]
+
+
+def test_a_function_that_fails_while_it_is_traced():
+    w = tf.Variable([1.5, 2.5], name="w")
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.floor(w))
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+
+    with Rounds(3) as rounds, pytest.raises(TypeError):
+        step()
+    found = rounds.collected("train.py")
+    assert found is not None
+    assert found.title == "train.py, before its first step"
+    (lost,) = found.gradients
+    assert lost.name == "w"
+    assert lost.missing is not None
+    assert [hop.op for hop in lost.missing.path if hop.cut] == ["floor"]
+    (said,) = advice(found, rounds.functions(), rounds.traces)
+    assert "w is None" in said.text
+    assert "before its first step" in Page(found, [], [said]).html
 
 
 def test_a_gradient_that_is_an_argument_and_one_of_a_function_in_a_function():

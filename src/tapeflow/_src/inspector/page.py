@@ -163,7 +163,7 @@ def _missing(told: SourceExplanation) -> dict[str, Any]:
 
 def _function(facts: Facts) -> dict[str, Any]:
     told = facts._asdict()
-    lines = {fate.node.line.made: fate.node.line for fate in facts.fates if fate.node.line}
+    lines = {line.made: line for line in (f.node.line for f in facts.fates) if line and line.made}
     told["fates"] = [
         {
             "name": fate.node.primitive.name,
@@ -177,9 +177,8 @@ def _function(facts: Facts) -> dict[str, Any]:
 
 
 def _written_at(line: Line | None, lines: dict[int, Line]) -> str:
-    """The line of an op in a graph; in a library the scope, which names a layer: for a gradient, that of its op."""
-    if line is not None and line.of and not is_users(line.file):
-        line = lines.get(line.of, line)
+    """The line of an op in a graph, or of the op that it is a gradient of; in a library, the scope."""
     if line is None:
         return ""
+    line = lines.get(line.of, line)
     return str(Place(line.file, line.number)) if is_users(line.file) else line.scope

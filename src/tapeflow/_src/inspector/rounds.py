@@ -76,6 +76,7 @@ class Rounds:
     def __exit__(self, *exception: Any) -> None:
         self.elapsed = now() - self._begun
         self._end()
+        self._missing += self._questions.answers()
         context.witness = self._witness
         debugging.everywhere = self._journals
         pop_recorder(self)
@@ -97,10 +98,12 @@ class Rounds:
         self.traces.note(function, trace)
 
     def collected(self, title: str) -> Collected | None:
-        """What was seen, or None if there was no round."""
+        """What was seen, or None if that was nothing. Where no step came to be, it is why gradients are None."""
         shown = self.shown
         if shown is None:
-            return None
+            missing = gradients_of(Observer(), self._missing)
+            title = f"{title}, before its first step"
+            return Collected(title, [], [], missing, 0, 0, 0) if missing else None
         variables = shown.variables.values()
         held = sum(v._now()._array.nbytes for v in variables)
         title = f"{title}, step {self._number}"

@@ -25,7 +25,7 @@ function startTiles() {
     const words = timed.length === 1 ? "a call of the tf.function" : `the calls of ${timed.length} traced functions`;
     found.push(tile(timeText(timed.reduce((total, each) => total + each.wall, 0)), `${words}${peak ? `, with ${sizeText(peak)} at its peak` : ""}`));
   }
-  found.push(tile(String(steps.length), "ops"));
+  if (steps.length) found.push(tile(String(steps.length), "ops"));
   if (data.arrays.length) found.push(tile(sizeText(curve[peakAt]), `memory at the peak${data.functions.length ? ", op by op" : ""}${data.held ? `, beside ${sizeText(data.held)} of variables and arguments` : ""}`));
   if (kept) found.push(tile(sizeText(kept), "kept for the backward pass"));
   byId("tiles").replaceChildren(...found);
@@ -84,8 +84,9 @@ function startFunctions() {
   byId("function").hidden = !found.length;
   byId("function-title").textContent = found.length > 1 ? "The traced functions" : "The traced function";
   const body = byId("function").querySelector(".body");
-  // Where there are several, those that take the longest are open.
-  const longest = found.reduce((most, each) => (each.fates.length > most.fates.length ? each : most), found[0]);
+  // Where there are several, one is open: the longest, or the longest of the user's own.
+  const own = found.filter((each) => each.place);
+  const longest = (own.length ? own : found).reduce((most, each) => (most && most.fates.length >= each.fates.length ? most : each), null);
   for (const traced of found) {
     if (found.length === 1) body.append(headOf(traced), ...partsOf(traced));
     else body.append(make("details", { class: "function", open: traced === longest }, make("summary", {}, ...headOf(traced).childNodes), ...partsOf(traced)));
