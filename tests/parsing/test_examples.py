@@ -137,3 +137,23 @@ def test_records_of_examples_are_read_in_a_pipeline(tmp_path):
     )
     numbers = [int(n) for batch in data for n in batch["n"]]
     assert numbers == [m.features.feature["n"].int64_list.value[0] for m in messages]
+
+
+def test_googles_text_and_json_formats():
+    text_format = pytest.importorskip("google.protobuf.text_format")
+    json_format = pytest.importorskip("google.protobuf.json_format")
+    text = """features {
+        feature { key: "colors" value { bytes_list { value: ["red", "blue"] } } }
+        feature { key: "empty" value { int64_list { } } }
+        feature { key: "ages" value { int64_list { value: [7] } } } }"""
+    example = text_format.Merge(text, tf.train.Example())
+    assert example.features.feature["colors"].bytes_list.value == [b"red", b"blue"]
+    assert example.features.feature["empty"].WhichOneof("kind") == "int64_list"
+    assert text_format.Parse(text_format.MessageToString(example), tf.train.Example()) == example
+    assert json_format.Parse(json_format.MessageToJson(example), tf.train.Example()) == example
+    assert json_format.MessageToDict(example)["features"]["feature"]["ages"] == {
+        "int64List": {"value": ["7"]}
+    }
+    assert tf.train.Example.DESCRIPTOR.full_name == "tensorflow.Example"
+    with pytest.raises(text_format.ParseError, match='no field named "featured"'):
+        text_format.Parse("featured {}", tf.train.Example())

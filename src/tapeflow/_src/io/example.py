@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.io import wire
+from tapeflow._src.io.descriptors import Described
 from tapeflow._src.io.message_fields import Scalars, listed, quoted
 from tapeflow._src.io.messages import Field, Message
 
@@ -19,6 +20,8 @@ _FEW = 64  # values, up to which Python is faster than NumPy
 
 class Strings(Scalars):
     """A list of strings of bytes."""
+
+    PROTOBUF = "bytes"
 
     @staticmethod
     def checked(values: Any) -> list[Any]:
@@ -47,6 +50,8 @@ class Strings(Scalars):
 
 class Floats(Scalars):
     """A list of floats of 32 bits."""
+
+    PROTOBUF = "float"
 
     @staticmethod
     def checked(values: Any) -> list[Any]:
@@ -86,6 +91,8 @@ class Floats(Scalars):
 class Integers(Scalars):
     """A list of integers of 64 bits."""
 
+    PROTOBUF = "int64"
+
     @staticmethod
     def checked(values: Any) -> list[Any]:
         """Integers, no bools."""
@@ -123,6 +130,7 @@ class BytesList(Message):
     """
 
     FULL_NAME = "tensorflow.BytesList"
+    DESCRIPTOR = Described()
     FIELDS: ClassVar[dict[str, Field]] = {"value": Field(1, Strings)}
 
 
@@ -135,6 +143,7 @@ class FloatList(Message):
     """
 
     FULL_NAME = "tensorflow.FloatList"
+    DESCRIPTOR = Described()
     FIELDS: ClassVar[dict[str, Field]] = {"value": Field(1, Floats)}
 
 
@@ -147,6 +156,7 @@ class Int64List(Message):
     """
 
     FULL_NAME = "tensorflow.Int64List"
+    DESCRIPTOR = Described()
     FIELDS: ClassVar[dict[str, Field]] = {"value": Field(1, Integers)}
 
 
@@ -160,6 +170,7 @@ class Feature(Message):
     """
 
     FULL_NAME = "tensorflow.Feature"
+    DESCRIPTOR = Described()
     ONE_OF = "kind"
     FIELDS: ClassVar[dict[str, Field]] = {
         "bytes_list": Field(1, "message", BytesList),
@@ -178,6 +189,7 @@ class Features(Message):
     """
 
     FULL_NAME = "tensorflow.Features"
+    DESCRIPTOR = Described()
     FIELDS: ClassVar[dict[str, Field]] = {"feature": Field(1, "map", Feature)}
 
 
@@ -191,6 +203,7 @@ class FeatureList(Message):
     """
 
     FULL_NAME = "tensorflow.FeatureList"
+    DESCRIPTOR = Described()
     FIELDS: ClassVar[dict[str, Field]] = {"feature": Field(1, "messages", Feature)}
 
 
@@ -204,6 +217,7 @@ class FeatureLists(Message):
     """
 
     FULL_NAME = "tensorflow.FeatureLists"
+    DESCRIPTOR = Described()
     FIELDS: ClassVar[dict[str, Field]] = {"feature_list": Field(1, "map", FeatureList)}
 
 
@@ -232,6 +246,7 @@ class Example(Message):
     """
 
     FULL_NAME = "tensorflow.Example"
+    DESCRIPTOR = Described()
     FIELDS: ClassVar[dict[str, Field]] = {"features": Field(1, "message", Features)}
 
 
@@ -246,6 +261,7 @@ class SequenceExample(Message):
     """
 
     FULL_NAME = "tensorflow.SequenceExample"
+    DESCRIPTOR = Described()
     FIELDS: ClassVar[dict[str, Field]] = {
         "context": Field(1, "message", Features),
         "feature_lists": Field(2, "message", FeatureLists),

@@ -53,6 +53,10 @@ class MessageMap(Told, MutableMapping[str, Any]):
 
     get_or_create = __getitem__
 
+    def GetEntryClass(self) -> Any:
+        """The class of the messages that the map is written as, one for each key."""
+        return self._of.entry()
+
     def put(self, key: str, message: Any) -> None:
         """A copy of a message in the place of what is there."""
         if not isinstance(message, self._of) or not isinstance(key, str):

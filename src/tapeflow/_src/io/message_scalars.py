@@ -18,6 +18,8 @@ class Single:
     """A kind of scalar. A field that is not set has the value `nothing`."""
 
     nothing: Any = None
+    PROTOBUF: str = ""
+    """What Google's library calls it."""
 
     def checked(self, field: str, value: Any) -> Any:
         """The value as it is kept, or a TypeError."""
@@ -37,6 +39,7 @@ class Single:
 
 
 class _Integer(Single):
+    PROTOBUF = "int64"
     nothing = 0
 
     def __init__(self, names: Mapping[int, str] | None = None) -> None:
@@ -71,6 +74,7 @@ class _Integer(Single):
 
 
 class _Bool(Single):
+    PROTOBUF = "bool"
     nothing = False
 
     def checked(self, field: str, value: Any) -> bool:
@@ -89,6 +93,7 @@ class _Bool(Single):
 
 
 class _Float(Single):
+    PROTOBUF = "float"
     nothing = 0.0
 
     def checked(self, field: str, value: Any) -> float:
@@ -111,6 +116,7 @@ class _Float(Single):
 
 
 class _Text(Single):
+    PROTOBUF = "string"
     nothing = ""
 
     def checked(self, field: str, value: Any) -> str:
@@ -133,6 +139,7 @@ class _Text(Single):
 
 
 class _Bytes(Single):
+    PROTOBUF = "bytes"
     nothing = b""
 
     def checked(self, field: str, value: Any) -> bytes:

@@ -9,14 +9,17 @@ A message inside of another one counts as set when something in it has been, as 
 
 from __future__ import annotations
 
+import functools
 import struct
+import sys
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 from tapeflow._src.core.errors import shown
 from tapeflow._src.io import wire
+from tapeflow._src.io.descriptors import Described
 from tapeflow._src.io.message_fields import MessageMap, Messages, Scalars, quoted
-from tapeflow._src.io.message_scalars import Single
+from tapeflow._src.io.message_scalars import TEXT, Single
 
 
 class DecodeError(ValueError):
@@ -171,11 +174,24 @@ class Message:
     def ListFields(self) -> list[tuple[Any, Any]]:
         """What is set, in the order of the numbers, with descriptions that have a `name` and a `number`."""
         filled = self._filled()
+        known = (
+            getattr(type(self), "DESCRIPTOR", None) if "google.protobuf" in sys.modules else None
+        )
         return [
-            (FieldDescription(name, field.number), filled[name])
+            (
+                FieldDescription(name, field.number)
+                if known is None
+                else known.fields_by_name[name],
+                filled[name],
+            )
             for name, field in self.FIELDS.items()
             if name in filled
         ]
+
+    def SetInParent(self) -> None:
+        """Makes it count as set in the message around it, with nothing in it."""
+        if self._tell is not None:
+            self._tell()
 
     def IsInitialized(self) -> bool:
         """True: no field is required."""
@@ -260,6 +276,16 @@ class Message:
             else:
                 mine.extend(value)
             self._set(name)
+
+    @classmethod
+    @functools.cache
+    def entry(cls) -> type[Message]:
+        """The class of an entry of a map to such messages: as a map is written, key by key."""
+        fields = {"key": Field(1, TEXT), "value": Field(2, "message", cls)}
+        name = f"{cls.FULL_NAME}Entry"
+        return type(
+            name, (Message,), {"FULL_NAME": name, "FIELDS": fields, "DESCRIPTOR": Described()}
+        )
 
     # Bytes.
 
