@@ -6,7 +6,7 @@ import pytest
 import tapeflow as tf
 from tapeflow._src.core.system import workers
 from tapeflow._src.primitives import sharing
-from tapeflow._src.primitives.linalg import products, shared_products
+from tapeflow._src.primitives.linalg import products, quickest, shared_products
 from tapeflow._src.primitives.linalg.shared_products import product
 
 
@@ -218,6 +218,8 @@ class TestContention:
         found = sharing.Contention()
         monkeypatch.setattr(products, "contention", found)
         monkeypatch.setattr(shared_products, "contention", found)
+        monkeypatch.setattr(quickest, "contention", found)
+        monkeypatch.setattr(quickest, "WORTH_IT", 2**18)
         looked, took = [], []
         monkeypatch.setattr(found, "took", lambda start, work: took.append(work) or found.looked())
         monkeypatch.setattr(

@@ -142,7 +142,12 @@ def shared_out(task: Callable[[int, int], Any], size: int, work: int, multiple: 
     if start := contention.start():
         task(0, size)
         contention.took(start, work)
-        return
+    else:
+        in_parts(task, size, work, multiple)
+
+
+def in_parts(task: Callable[[int, int], Any], size: int, work: int, multiple: int = 1) -> None:
+    """The same by this thread, or by ours where there is much to do; BLAS uses one for each call."""
     with one_blas_thread() as allowed:
         if work >= _SHARED:
             count = min(allowed, work // _PART, workers().count)

@@ -17,9 +17,15 @@ from tapeflow._src.engines.numpy import chains, layers
 from tapeflow._src.engines.numpy.fused import Fused
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides import blas
+from tapeflow._src.primitives.linalg.quickest import (
+    add_by_library,
+    library_of,
+    may_write,
+    suits,
+)
 from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.nn.softmax import narrow, pick_labels, rows_and_labels, shifted, wide
-from tapeflow._src.primitives.sharing import MATRIX_ALONE, shared_out
+from tapeflow._src.primitives.sharing import MATRIX_ALONE, in_parts, shared_out
 
 
 def fused(graph: Graph) -> Graph:
@@ -44,6 +50,12 @@ def _update_kernel(
     """`w + scale * a @ b`, in place where `out` is `w` itself and BLAS does not read what it writes."""
     a = a.T if transpose_a else a
     b = b.T if transpose_b else b
+    library = library_of(a, b)
+    if library is not None and suits(a, b):
+        if not (out is w and may_write(w, a, b)):
+            w = np.array(w, order="C")
+        add_by_library(library, a, b, w, scale, 1.0)
+        return w
     update = blas.product_update(w.dtype)
     if update is None or not (blas.fits(a) and blas.fits(b)):
         step = product(a, b)
@@ -60,7 +72,8 @@ def _update_kernel(
     if work < MATRIX_ALONE:
         update(result, a, b, scale, 0, rows)
     else:
-        shared_out(lambda i, j: update(result, a, b, scale, i, j), rows, work, 16)
+        share = shared_out if library is None else in_parts
+        share(lambda i, j: update(result, a, b, scale, i, j), rows, work, 16)
     return result
 
 

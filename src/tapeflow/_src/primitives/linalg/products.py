@@ -9,12 +9,15 @@ import numpy as np
 
 from tapeflow._src.core import settings
 from tapeflow._src.core.errors import FailedPreconditionError
+from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.insides.onednn.products import FLOAT32, prepare
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise.builders import conj
+from tapeflow._src.primitives.linalg.quickest import WORTH_IT
 from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.rules import (
     NUMERIC,
@@ -40,14 +43,14 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
             a = a.T
         if transpose_b:
             b = b.T
+        (height, terms), width = a.shape, b.shape[1]
+        work = height * width * terms
+        if work >= VECTOR_ALONE and (work >= MATRIX_ALONE or height == 1 or width == 1):
+            return product(a, b)
         if contention.unwatched > 0 and not settings.deterministic:
             contention.unwatched -= 1
-            return a.dot(b) if a.shape[0] * b.shape[1] < _SMALL else np.matmul(a, b)
-        (height, terms), width = a.shape, b.shape[1]
-        alone = MATRIX_ALONE if height > 1 and width > 1 else VECTOR_ALONE
-        if height * width * terms >= alone:
-            return product(a, b)
-        contention.looked()
+        else:
+            contention.looked()
         return a.dot(b) if height * width < _SMALL else np.matmul(a, b)
     if dtype != b.dtype or a.ndim < 2 or b.ndim < 2 or dtype.kind == "b":
         raise ValueError("operands do not fit")
@@ -90,6 +93,9 @@ def _matmul_result(
     batch = broadcast_or_raise(
         "matmul", ArraySpec(a.shape[:-2], a.dtype), ArraySpec(b.shape[:-2], b.dtype)
     )
+    sizes = (rows, inner_a, columns)
+    if a.dtype.np_dtype is FLOAT32 and not is_dynamic(sizes) and math.prod(sizes) >= WORTH_IT:
+        prepare()  # a function is being traced: it will be called soon
     return ArraySpec((*batch, rows, columns), a.dtype)
 
 

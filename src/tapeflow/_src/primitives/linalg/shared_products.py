@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import settings
+from tapeflow._src.insides.onednn.products import Products
+from tapeflow._src.primitives.linalg.quickest import add_by_library, library_of, suits
 from tapeflow._src.primitives.sharing import (
     MATRIX_ALONE,
     MEMORY,
     VECTOR_ALONE,
     contention,
     cuts,
+    in_parts,
     shared_out,
 )
 
@@ -42,6 +45,9 @@ def _work(multiplications: int, rows: int, columns: int) -> int:
 
 
 def _watched(work: int, a: Any, b: Any, out: Any = None) -> Any:
+    library = library_of(a, b)
+    if library is not None:
+        return _by_library(library, work, a, b, out)
     if contention.unwatched > 0 and not settings.deterministic:
         contention.unwatched -= 1
         return np.matmul(a, b, out=out)
@@ -49,20 +55,43 @@ def _watched(work: int, a: Any, b: Any, out: Any = None) -> Any:
         result = np.matmul(a, b, out=out)
         contention.took(start, work)
         return result
-    if out is None:
-        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
-        out = np.empty((*stack, a.shape[-2], b.shape[-1]), a.dtype)
+    out = _room(a, b) if out is None else out
     part, size, multiple = _way_to_cut(a, b, out)
     shared_out(lambda i, j: np.matmul(*part(i, j)), size, work, multiple)
     return out
 
 
-def tasks(a: Any, b: Any, out: Any, count: int) -> list[Callable[[], Any]]:
-    """At most `count` tasks that together write the product of `a` and `b`."""
+def _by_library(library: Products, work: int, a: Any, b: Any, out: Any) -> Any:
+    """The same where there is another library, for those that it is good at."""
+    if a.ndim == b.ndim == 2 and suits(a, b, out):
+        out = np.empty((a.shape[0], b.shape[1]), a.dtype) if out is None else out
+        add_by_library(library, a, b, out)
+        return out
+    out = _room(a, b) if out is None else out
     part, size, multiple = _way_to_cut(a, b, out)
+    in_parts(lambda i, j: np.matmul(*part(i, j)), size, work, multiple)
+    return out
+
+
+def _room(a: Any, b: Any) -> Any:
+    """Memory for a product."""
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
+    return np.empty((*stack, a.shape[-2], b.shape[-1]), a.dtype)
+
+
+def tasks(a: Any, b: Any, out: Any, count: int) -> list[Callable[[], Any]]:
+    """At most `count` tasks that together write the product of `a` and `b`, each by one thread."""
+    part, size, multiple = _way_to_cut(a, b, out)
+    library = library_of(a, b)
+    if library is not None and a.ndim == b.ndim == 2 and suits(a, b, out):
+
+        def multiply(a: Any, b: Any, out: Any) -> None:
+            library.add(a, b, out, 1.0, 0.0, True)
+    else:
+        multiply = np.matmul
 
     def task(i: int, j: int) -> Callable[[], Any]:
-        return lambda: np.matmul(*part(i, j))
+        return lambda: multiply(*part(i, j))
 
     return [task(i, j) for i, j in cuts(size, count, multiple)]
 

@@ -19,6 +19,7 @@ from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.insides.blas_threads import one_blas_thread
+from tapeflow._src.insides.onednn.products import products
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.rules import (
@@ -100,6 +101,9 @@ def _ones(count: int, char: str) -> np.ndarray:
 def _sum_of_rows(x: Any) -> Any:
     """The sum of so many that BLAS uses threads."""
     ones = _ones(x.shape[0], x.dtype.char)
+    if x.dtype.char == "f" and products() is not None:  # whose threads are those that may spin
+        with one_blas_thread():
+            return ones.dot(x)
     if contention.unwatched > 0 and not settings.deterministic:
         contention.unwatched -= 1
         return ones.dot(x)
