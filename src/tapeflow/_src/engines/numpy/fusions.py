@@ -4,6 +4,7 @@
 - A cross entropy and its gradient share the exponentials.
 - What convolutions are followed by, biases, `relu` and pooling: see `layers`.
 - Operations on the elements of large arrays: see `chains`.
+- Small products, those of unrolled loops: see `gathered`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.engines.numpy import chains, layers
 from tapeflow._src.engines.numpy.fused import Fused
+from tapeflow._src.engines.numpy.gathered import with_gathered_products
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.insides import blas
 from tapeflow._src.primitives.linalg.quickest import (
@@ -30,7 +32,7 @@ from tapeflow._src.primitives.sharing import MATRIX_ALONE, in_parts, shared_out
 
 def fused(graph: Graph) -> Graph:
     """The graph with what can be done in one step as one node."""
-    graph = layers.with_places(layers.with_biases(graph))
+    graph = layers.with_places(layers.with_biases(with_gathered_products(graph, _added)))
     return chains.with_chains(_with_shared_exponentials(_with_matrix_updates(graph)))
 
 
@@ -78,6 +80,11 @@ def _update_kernel(
 
 
 product_update = Fused("product_update", _update_kernel)
+
+
+def _added(total: Any, a: Any, b: Any) -> Any:
+    """A sum that nobody else sees with the product of `a` and `b` in it."""
+    return _update_kernel(total, a, b, total, scale=1.0, transpose_a=False, transpose_b=False)
 
 
 def _with_matrix_updates(graph: Graph) -> Graph:

@@ -152,6 +152,7 @@ class Lifetimes:
 
 
 CHAIN, CHAIN_SUM = "chain", "chain_sum"  # several operations on elements in one
+PRODUCT_ROWS, PRODUCT_SUM = "product_rows", "product_sum"  # several products in one
 WRITERS = {"relu", "relu_gradient", "product_update", CHAIN}
 """Primitives for which the NumPy executor has code of its own that writes into given memory."""
 
@@ -159,4 +160,5 @@ _FRESH = {
     *("matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient"),
     *("conv", "conv_with_bias", "conv_input_gradient", "conv_filter_gradient"),
     *("max_pool", "max_pool_spread", "max_pool_way_back", CHAIN_SUM),
+    *(PRODUCT_ROWS, PRODUCT_SUM),
 }
