@@ -133,7 +133,7 @@ NAMESPACES = {
     "compat.v1": Namespace(
         "`tf.compat.v1`: what libraries of TensorFlow 2's time use of TensorFlow 1; other names are those of `tf`.",
         inside=("debugging", "logging"),
-        later=("io",),
+        later=("io", "random"),
         like="tapeflow",
     ),
     "compat.v1.debugging": Namespace(
@@ -145,6 +145,10 @@ NAMESPACES = {
         like="tapeflow.io",
     ),
     "compat.v1.logging": Namespace("`tf.compat.v1.logging`: what goes to `tf.get_logger()`."),
+    "compat.v1.random": Namespace(
+        "`tf.compat.v1.random`: TensorFlow 1's name for setting the seed; other names are those of `tf.random`.",
+        like="tapeflow.random",
+    ),
     "compat.v2": Namespace("`tf.compat.v2`: the names of `tf`.", like="tapeflow"),
     "config": Namespace(
         "`tf.config`: settings for the whole program.",

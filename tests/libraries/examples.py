@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 import pytest
 
-
 USUAL = {"keras": "keras", "np": "numpy", "tf": "tensorflow", "io": "io"}
 """What such examples take to be imported, beside the library itself."""
 

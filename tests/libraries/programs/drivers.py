@@ -173,9 +173,20 @@ def glue(folder: Path) -> list[float]:
     tokenizer = keras_hub.models.BertTokenizer(
         ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
     )
-    keras_hub.models.BertPreprocessor.from_preset = staticmethod(
-        lambda _: keras_hub.models.BertPreprocessor(tokenizer, sequence_length=48)
-    )
+    preprocessor = keras_hub.models.BertPreprocessor(tokenizer, sequence_length=48)
+    kinds = {"padding_mask": tf.bool, "segment_ids": tf.int32, "token_ids": tf.int32}
+
+    def prepared(*sentences: bytes) -> list[Any]:
+        # By its name: the second of a pair by position would be taken for a label.
+        found = preprocessor(x=tuple(sentence.decode() for sentence in sentences))
+        return [np.asarray(found[name], kind.as_numpy_dtype) for name, kind in kinds.items()]
+
+    def in_python(sentences: Any) -> Any:
+        """In graphs, keras-hub's tokenizers are ops of TensorFlow Text, for TensorFlow alone; outside, Python."""
+        found = tf.numpy_function(prepared, sentences, [*kinds.values()])
+        return {name: tf.ensure_shape(x, [48]) for name, x in zip(kinds, found, strict=True)}
+
+    keras_hub.models.BertPreprocessor.from_preset = staticmethod(lambda _: in_python)
     sizes = {"vocabulary_size": 205, "num_layers": 2, "num_heads": 4, "hidden_dim": 64}
     keras_hub.models.BertBackbone.from_preset = staticmethod(
         lambda _: keras_hub.models.BertBackbone(

@@ -188,7 +188,7 @@ def random_normal(
     return numbers.normal(shape, mean, stddev, dtype, seed)
 
 
-@export("compat.v1.set_random_seed")
+@export("compat.v1.set_random_seed", "compat.v1.random.set_random_seed")
 def set_random_seed(seed: Any) -> None:
     """The same as `tf.random.set_seed`.
 

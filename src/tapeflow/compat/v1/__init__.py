@@ -12,7 +12,7 @@ from tapeflow.compat.v1 import debugging as debugging, logging as logging
 # isort: off
 # fmt: off
 if _typing.TYPE_CHECKING:
-    from tapeflow.compat.v1 import io as io
+    from tapeflow.compat.v1 import io as io, random as random
     from tapeflow._src.compat.checks import (
         assert_equal as assert_equal, assert_none_equal as assert_none_equal,
         assert_less as assert_less, assert_less_equal as assert_less_equal,
@@ -53,7 +53,7 @@ if _typing.TYPE_CHECKING:
 
 __getattr__ = _Missing(
     "tf.compat.v1",
-    later="io",
+    later="io random",
     names={
         "compat.checks": "assert_equal assert_none_equal assert_less assert_less_equal assert_greater assert_greater_equal assert_negative assert_positive assert_non_negative assert_non_positive assert_rank assert_rank_at_least",
         "compat.dimension": "Dimension",
