@@ -1,5 +1,6 @@
 """Assertions, checks, `tf.print` and Python functions."""
 
+import functools
 import os
 import tempfile
 
@@ -82,6 +83,19 @@ def py_function_several(tf):
         tape.watch(x)
         y = tf.py_function(lambda a: (a * a, a + 1.0), [x], [tf.float32, tf.float32])
     return y, tape.gradient(y, x)
+
+
+def _kinds_of_arguments(tf, where):
+    def kinds(*values):
+        return [type(value).__name__ for value in values]
+
+    def call(*values):
+        return tf.stack(tf.numpy_function(kinds, values, [tf.string] * len(values)))
+
+    values = [tf.constant(v) for v in (1.5, 3, True, "text", ["a", "b"], [1.0], [[1]])]
+    if where == "functions":
+        return tf.function(call)(*values)
+    return next(iter(tf.data.Dataset.from_tensors(tuple(values)).map(call)))
 
 
 def numpy_function_has_no_gradient(tf):
@@ -249,4 +263,8 @@ CASES = {
     "numpy_function_argument": lambda tf: tf.numpy_function(
         lambda x: f"{type(x).__name__} {x.dtype}", [tf.constant(1.5)], tf.string
     ),
+    **{
+        f"numpy_function_arguments_in_{where}": functools.partial(_kinds_of_arguments, where=where)
+        for where in ("functions", "datasets")
+    },
 }

@@ -124,7 +124,8 @@ def numpy_function(
     array([3, 2, 1], dtype=int32)
 
     Args:
-      func: takes arrays and returns an array, or a list of them.
+      func: takes arrays and returns an array, or a list of them. In functions, a tensor without dimensions comes as
+        one of NumPy's numbers, or as bytes.
       inp: what to call it with.
       Tout: the dtype of its result, or a list of them. Run eagerly, the result keeps its own.
       stateful: accepted for compatibility.
@@ -139,7 +140,8 @@ def numpy_function(
         specs = _specs(Tout)
 
         def call(*tensors: Tensor) -> list[Tensor]:
-            found = _listed(func(*[np.array(x) for x in tensors]))
+            # As in TensorFlow's graphs, which hand NumPy's numbers over, and bytes, where there is no dimension.
+            found = _listed(func(*[np.array(x)[()] for x in tensors]))
             return [convert_to_tensor(x, s.dtype) for x, s in zip(found, specs, strict=True)]
 
         inputs = [convert_to_tensor(x) for x in inp]
