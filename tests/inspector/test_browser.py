@@ -172,11 +172,11 @@ def test_traced_functions(opened):
     assert open_one.startswith("update · test_browser.py:")
     assert "traced once" in open_one
     run("document.querySelector('details.function').open = true")
-    fates = run("return document.querySelector('details.function .fates').innerText")
+    fates = run("return document.querySelector('details.function .fates').textContent")
     assert "kept" in fates
     assert run("return document.documentElement.scrollWidth <= innerWidth")
-    merged = run("return document.querySelectorAll('details.function')[1].innerText")
-    assert "the same was computed before at line" in merged
+    merged = run("return document.querySelectorAll('details.function')[1].textContent")
+    assert "the same was computed before" in merged
     assert run("return document.querySelector('#gradients td').innerText") == "w"
 
 
