@@ -22,7 +22,7 @@ class Line(NamedTuple):
       backward: whether it has asked for gradients, and they are being computed.
       scope: the name scopes that are open, with `/` between them.
       of: in the backward pass, the identity of the tensor at which it is.
-      gradient: that by this tensor: what its symbol stands for in the graph.
+      gradient: there, what stands for the gradient by this tensor in the graph.
       made: the identity of what the op made that was written there.
     """
 

@@ -66,7 +66,8 @@ def by_op(profile: Profile) -> list[Row]:
     """A row for each op and phase, and one for the time between them; they add up to the whole, in one thread."""
     found = timed(profile)
     rows = _rows(found, lambda t: [((t.event.name, t.event.phase), t.own)])
-    main = [t for t in found if t.event.thread == _main(profile)]
+    thread = _main(found)
+    main = [t for t in found if t.event.thread == thread]
     between = profile.end - profile.begin - sum(t.own for t in main if not _is_around(t.event))
     rows = [row for row in rows if row.own or row.calls]
     rows.append(Row(BETWEEN, "", 0, max(0, between), max(0, between), 0))
@@ -100,10 +101,10 @@ def _is_around(event: Event) -> bool:
     return event.kind == "annotation"
 
 
-def _main(profile: Profile) -> int:
+def _main(found: list[Timed]) -> int:
     """The thread that did the most."""
     spent: dict[int, int] = {}
-    for event in profile.events:
+    for event in (t.event for t in found):
         spent[event.thread] = spent.get(event.thread, 0) + event.end - event.begin
     return max(spent, key=lambda thread: spent[thread], default=0)
 

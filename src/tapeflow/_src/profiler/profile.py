@@ -82,6 +82,7 @@ class Profile:
         # looks through whatever holds other objects, lets these alone.
         self._noted: list[tuple[Any, ...]] = []
         self._stacks: dict[tuple[Any, ...], int] = {}
+        self._scopes: dict[int, str] = {}  # of ops in programs, by what they made
         self._places: list[tuple[Place, ...]] = []
         self._are_users: dict[str, bool] = {}  # files
         self.memory = Memory()
@@ -113,10 +114,9 @@ class Profile:
     @property
     def events(self) -> list[Event]:
         """What ran so far."""
-        found = [Event(*noted) for noted in self._noted]
         return [
-            event._replace(places=self._places[int(event.places)], details=event.details or {})  # pyright: ignore[reportArgumentType]
-            for event in found
+            Event(*head, self._places[places], scope, size, details or {})
+            for *head, places, scope, size, details in self._noted
         ]
 
     # The protocol of watchers.
@@ -163,6 +163,10 @@ class Profile:
         places = self._number((line and (line.file, line.number),))
         phase = BACKWARD if line is not None and line.backward else FORWARD
         scope = "" if line is None else line.scope
+        if scope and line.made:
+            self._scopes[line.made] = scope
+        elif phase == BACKWARD:  # a gradient is computed where its op was
+            scope = self._scopes.get(line.of, "")
         size = self.memory.made(found, given, len(self._noted), end)
         self._add("line", node.primitive.name, begin, end, places, phase, size, None, scope)
 
