@@ -7,7 +7,7 @@ The first is what a recurrent layer does with its inputs, the second what its gr
 of few rows takes twice as long as its part of a large one, and what was added up need not be read and written again. It
 is added up in another order, so the last digits may differ from those of eager mode.
 
-No more than `_ROWS` rows are put together: more are no quicker, and all of them have to be kept until the last is known.
+No more than `_ROWS` rows are put together: more are no quicker, and all of them are kept until the last is known.
 """
 
 from __future__ import annotations
@@ -129,8 +129,7 @@ def _gather_sums(
     staying = {*graph.outputs, *graph.assigned.values()}
 
     # For a sum, its terms and what added each of them; the first was added by nobody.
-    Terms = list[tuple[Node, Node | None]]
-    sums: dict[Value, Terms] = {}
+    sums: dict[Value, list[tuple[Node, Node | None]]] = {}
     for node in products:
         if node.attrs["transpose_a"] and not node.attrs["transpose_b"] and id(node) not in instead:
             sums[node.outputs[0]] = [(node, None)]
@@ -153,8 +152,7 @@ def _gather_sums(
         for i in range(0, len(terms), most):
             part = terms[i : i + most]
             last = part[-1][1]
-            if last is None:  # cannot be: the first part has two terms or more
-                raise AssertionError
+            assert last is not None  # the first part has two terms or more
             inputs = [node.inputs[side] for side in (0, 1) for node, _ in part]
             kernel = _first_sum if not before else _next_sum(add)
             row = Fused(PRODUCT_SUM, kernel)

@@ -95,8 +95,12 @@ class OneDnn:
 
     def limit_threads(self, alone: bool) -> None:
         """Lets this thread compute alone or with as many as are allowed: OpenMP knows a number for each thread."""
+        self.let_compute(1 if alone else self.threads)
+
+    def let_compute(self, count: int) -> None:
+        """Lets this thread compute with so many, and no more than are allowed."""
         if self._set_threads is not None:
-            self._set_threads(1 if alone else self.threads)
+            self._set_threads(min(count, self.threads))
 
     @property
     def stream(self) -> c_void_p:

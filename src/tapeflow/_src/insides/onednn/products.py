@@ -13,6 +13,7 @@ from ctypes import c_char, c_float, c_int64, c_ssize_t
 
 import numpy as np
 
+from tapeflow._src.insides.blas_threads import allowed_threads
 from tapeflow._src.insides.fallback import slower
 from tapeflow._src.insides.onednn.library import Failed, OneDnn, onednn
 
@@ -37,7 +38,7 @@ class Products:
     """The library's product of matrices."""
 
     def __init__(self, library: OneDnn) -> None:
-        self._limit = library.limit_threads
+        self._let_compute = library.let_compute
         self._gemm = gemm = library.library.dnnl_sgemm
         matrix = [c_ssize_t, c_int64]
         gemm.argtypes = [
@@ -68,17 +69,21 @@ class Products:
           out: where to write; its rows lie one after the other, and share no memory with the others.
           scale: a factor for the product.
           keep: a factor for what is there.
-          alone: whether one thread computes.
+          alone: whether one thread computes; else, as many as NumPy's BLAS would take, too.
         """
         (rows, terms), columns = a.shape, b.shape[1]
         (a_order, a_step), (b_order, b_step), (_, step) = order(a), order(b), order(out)  # type: ignore[misc]
-        self._limit(alone)
+        self._let_compute(1 if alone else allowed_threads())
         status = self._gemm(
             *(a_order, b_order, rows, columns, terms, scale),
             *(address(a), a_step, address(b), b_step, keep, address(out), step),
         )
         if status:
             raise Failed(None, None, f"oneDNN: sgemm ended with status {status}")
+
+    def alone(self, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+        """Writes `a @ b` to `out`, by one thread."""
+        self.add(a, b, out, 1.0, 0.0, True)
 
 
 def order(x: np.ndarray) -> Order | None:
@@ -123,7 +128,7 @@ def prepare() -> None:
         return
     x = np.zeros((64, 64), np.float32)
     thread = threading.Thread(
-        target=found.add, args=(x, x, np.empty_like(x), 1.0, 0.0, True), name="tapeflow-onednn"
+        target=found.alone, args=(x, x, np.empty_like(x)), name="tapeflow-onednn"
     )
     thread.start()
     if hasattr(os, "register_at_fork"):

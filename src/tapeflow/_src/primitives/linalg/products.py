@@ -44,14 +44,14 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
         if transpose_b:
             b = b.T
         (height, terms), width = a.shape, b.shape[1]
-        work = height * width * terms
-        if work >= VECTOR_ALONE and (work >= MATRIX_ALONE or height == 1 or width == 1):
+        size = height * width
+        if size * terms >= (MATRIX_ALONE if height > 1 and width > 1 else VECTOR_ALONE):
             return product(a, b)
         if contention.unwatched > 0 and not settings.deterministic:
             contention.unwatched -= 1
         else:
             contention.looked()
-        return a.dot(b) if height * width < _SMALL else np.matmul(a, b)
+        return a.dot(b) if size < _SMALL else np.matmul(a, b)
     if dtype != b.dtype or a.ndim < 2 or b.ndim < 2 or dtype.kind == "b":
         raise ValueError("operands do not fit")
     if transpose_a:

@@ -36,8 +36,8 @@ def library_of(a: Any, b: Any) -> Products | None:
 
 def suits(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> bool:
     """Whether oneDNN can multiply two matrices of float32 where they lie, and is the quicker one."""
-    (rows, terms), columns = a.shape, b.shape[1]
-    if rows == 1 or columns == 1:
+    (rows, terms), (fitting, columns) = a.shape, b.shape
+    if rows == 1 or columns == 1 or terms != fitting:
         return False
     first, second = order(a), order(b)
     if first is None or second is None:

@@ -82,13 +82,10 @@ def _room(a: Any, b: Any) -> Any:
 def tasks(a: Any, b: Any, out: Any, count: int) -> list[Callable[[], Any]]:
     """At most `count` tasks that together write the product of `a` and `b`, each by one thread."""
     part, size, multiple = _way_to_cut(a, b, out)
+    multiply: Callable[..., Any] = np.matmul
     library = library_of(a, b)
     if library is not None and a.ndim == b.ndim == 2 and suits(a, b, out):
-
-        def multiply(a: Any, b: Any, out: Any) -> None:
-            library.add(a, b, out, 1.0, 0.0, True)
-    else:
-        multiply = np.matmul
+        multiply = library.alone
 
     def task(i: int, j: int) -> Callable[[], Any]:
         return lambda: multiply(*part(i, j))
