@@ -47,7 +47,7 @@ def get_intra_op_parallelism_threads() -> int:
 
 @export("config.threading.set_intra_op_parallelism_threads")
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Sets how many threads a matrix product is computed with, by the BLAS library of NumPy.
+    """Sets how many threads a matrix product is computed with, by the BLAS library of NumPy or by oneDNN.
 
     XLA has threads of its own, whose number is fixed when jax starts.
 

@@ -33,7 +33,7 @@ def lines() -> Iterator[str]:
     yield f"{processors()} processors may be used, and {allowed_threads()} threads for a product"
     for module, what in _EXTRAS.items():
         yield f"{_found(module)}: {what}"
-    yield f"oneDNN {'found' if onednn.is_there() else 'not found'}: convolutions on x86-64"
+    yield f"oneDNN {'found' if onednn.is_there() else 'not found'}: convolutions and products on x86-64"
     yield f"import tensorflow: {_tensorflow()}"
 
 

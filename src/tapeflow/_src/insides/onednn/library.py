@@ -135,10 +135,11 @@ def onednn() -> OneDnn | None:
                 return found
             except (OSError, AttributeError, Failed) as error:
                 slower(
-                    f"oneDNN cannot be used ({error})", "NumPy computes convolutions and pooling"
+                    f"oneDNN cannot be used ({error})",
+                    "NumPy computes convolutions, pooling and all products",
                 )
                 return None
-    slower("oneDNN is not installed", "NumPy computes convolutions and pooling")
+    slower("oneDNN is not installed", "NumPy computes convolutions, pooling and all products")
     return None
 
 
