@@ -209,6 +209,18 @@ def test_a_position_in_distributed_data_is_saved(tmp_path):
     assert STRATEGY.gather(next(other), axis=0).numpy().tolist() == [3, 4, 5]
 
 
+@pytest.mark.parametrize("sizes_are_promised", [False, True])
+def test_the_last_round_that_is_dealt_may_not_be_whole(sizes_are_promised):
+    def batches(_):
+        return tf.data.Dataset.range(8).batch(2, drop_remainder=sizes_are_promised)
+
+    data = STRATEGY.distribute_datasets_from_function(batches)
+    rounds = [[[0, 1], [2, 3], [4, 5]], [[6, 7], [], []]]
+    expected = rounds[:1] if sizes_are_promised else rounds
+    assert [[x.numpy().tolist() for x in element.values] for element in data] == expected
+    assert int(data.cardinality) == len(expected)
+
+
 def test_an_interrupted_run_leaves_nothing_behind():
     def replica():
         if tf.distribute.get_replica_context().number == 1:

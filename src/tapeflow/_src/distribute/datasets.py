@@ -127,31 +127,38 @@ def _cut(x: Any, leaf: Any, begin: int, end: int) -> Any:
 
 
 class Dealt(Node):
-    """Batches that are dealt to the replicas one by one. At the end, some of them get empty ones."""
+    """Batches that are dealt to the replicas one by one.
+
+    In the last round some replicas get empty ones. Where all sizes are promised there are none, and a round that is not
+    whole is left out.
+    """
 
     name = "DistributedDatasetsFromFunction"
 
-    def __init__(self, source: Node, count: int) -> None:
+    def __init__(self, source: Node, count: int, whole: bool) -> None:
         self.inputs = (source,)
         self._count = count
         self._leaves = batchable_leaves("distribute_datasets_from_function", source.spec)
+        self._whole = whole and all(map(_has_all_sizes, self._leaves))
         self.spec = (source.spec,) * count
 
     def cardinality(self) -> int:
         """How many rounds there are."""
         size = self.inputs[0].cardinality()
-        return size if size < 0 else -(-size // self._count)
+        if size < 0:
+            return size
+        return size // self._count if self._whole else -(-size // self._count)
 
     def rows(self, run: Run) -> Rows:
         """Rounds of batches."""
-        return DealtRows(self.inputs[0].rows(run), self._count, self._leaves)
+        return DealtRows(self.inputs[0].rows(run), self._count, self._leaves, self._whole)
 
 
 class DealtRows(Rows):
     """Rounds of batches."""
 
-    def __init__(self, source: Rows, count: int, leaves: Sequence[Any]) -> None:
-        self._source, self._count, self._leaves = source, count, leaves
+    def __init__(self, source: Rows, count: int, leaves: Sequence[Any], whole: bool) -> None:
+        self._source, self._count, self._leaves, self._whole = source, count, leaves, whole
 
     def __next__(self) -> Row:
         first = next(self._source)
@@ -160,8 +167,18 @@ class DealtRows(Rows):
             try:
                 found += next(self._source)
             except StopIteration:
+                if self._whole:
+                    raise
                 found += [_empty(x, leaf) for x, leaf in zip(first, self._leaves, strict=True)]
         return tuple(found)
+
+
+def _has_all_sizes(leaf: Any) -> bool:
+    """Whether all elements of a dataset have the same sizes there; of ragged and sparse ones, as many rows."""
+    if isinstance(leaf, TensorSpec):
+        return leaf.shape.is_fully_defined()
+    dims = getattr(getattr(leaf, "shape", None), "_dims", None)  # an extension type has no shape
+    return bool(dims) and dims[0] is not None
 
 
 def _empty(x: Any, leaf: Any) -> Any:
@@ -392,7 +409,7 @@ def dealt(
         others = [made() for _ in range(extended.local - 1)]
         node: Node = Repeated([d._node for d in (first, *others)])
     else:
-        node = Dealt(first._node, extended.local)
+        node = Dealt(first._node, extended.local, whole=extended.workers == 1)
     if extended.workers > 1:
         from tapeflow._src.distribute.sharding import Until
 
