@@ -279,3 +279,44 @@ def test_without_autograph_there_is_no_loop():
 
     with pytest.raises(RuntimeError, match="AutoGraph"):
         total()
+
+
+class TestElementsOfUnknownRank:
+    def numbers(self, *values):
+        return tf.data.Dataset.from_generator(lambda: iter(values), tf.int32)
+
+    def test_loops_take_the_rank_of_the_first_element(self):
+        @tf.function
+        def total(data):
+            result = 0
+            for x in data:
+                result += tf.reduce_sum(x) + tf.rank(x)
+            return result
+
+        data = self.numbers([1, 2], [3])
+        assert len(total.get_concrete_function(data).graph.as_graph_def().node)
+        assert total(data).numpy() == 8
+        assert total(self.numbers()).numpy() == 0
+
+    def test_iterators_lose_no_element(self):
+        @tf.function
+        def two(iterator):
+            result = 0
+            for _ in tf.range(2):
+                result = 10 * result + next(iterator)
+            return result
+
+        iterator = iter(self.numbers(1, 2, 3, 4))
+        assert two(iterator).numpy() == 12
+        assert two(iterator).numpy() == 34
+
+    def test_an_element_of_another_rank_says_what_to_do(self):
+        @tf.function
+        def total(data):
+            result = 0
+            for x in data:
+                result += tf.reduce_sum(x)
+            return result
+
+        with pytest.raises(tf.errors.InvalidArgumentError, match="output_signature"):
+            total(self.numbers(1, [2, 3]))

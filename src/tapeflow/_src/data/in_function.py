@@ -15,6 +15,7 @@ import numpy as np
 from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.specs import expanded_leaves, expander
 from tapeflow._src.ops.control import control_flow
@@ -60,13 +61,65 @@ def get_next(find: Callable[..., Any], tensors: Sequence[Tensor], spec: Any) -> 
       spec: what the elements are like.
     """
     row = _expanding(spec, lambda *values: find(*values)._host_row_or_error())
-    return _packed(spec, _call("get_next", row, tensors, _specs(spec)))
+    said = _specs(spec)
+    specs = _with_ranks(said, _peeking(spec, find), tensors)
+    row = row if specs is said else _checking(row, specs)
+    return _packed(spec, _call("get_next", row, tensors, specs))
+
+
+def _with_ranks(
+    specs: list[ArraySpec], peek: Callable[..., Any], tensors: Sequence[Tensor]
+) -> list[ArraySpec]:
+    """Where nobody has said a rank, that of the next element; it is read for that, if the iterator is known."""
+    if all(s.shape is not None for s in specs):
+        return specs
+    given = [x.interpreter.actual.get(x.value) if x.symbolic else x for x in tensors]
+    if any(x is None for x in given):
+        return specs
+    with context.tracer.suspended():
+        row = peek(*given)
+    if row is None:
+        return specs
+    ranks = [np.ndim(x) for x in row]
+    return [
+        ArraySpec((None,) * rank, s.dtype) if s.shape is None else s
+        for s, rank in zip(specs, ranks, strict=True)
+    ]
+
+
+def _peeking(spec: Any, find: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that looks at the next element of an iterator."""
+    return _expanding(spec, lambda *values: find(*values)._peek())
+
+
+def _checking(row: Callable[..., Sequence[Any]], specs: list[ArraySpec]) -> Any:
+    """A function that reads a row, and looks whether it has the ranks that the function was traced for."""
+
+    def read(*values: Any) -> Sequence[Any]:
+        found = row(*values)
+        for x, spec in zip(found, specs, strict=True):
+            if np.ndim(x) != len(spec.shape or ()):
+                raise invalid(
+                    f"An element has shape {list(np.shape(x))}, and the function was traced for elements of rank "
+                    f"{len(spec.shape or ())}, as the first one was. Say what they are like where the dataset is made: "
+                    "output_signature=tf.TensorSpec(shape, dtype)."
+                )
+        return found
+
+    return read
 
 
 def _expanding(spec: Any, row: Callable[..., Sequence[Any]]) -> Callable[..., Sequence[Any]]:
     """A function that reads a row, as one that gives the components of composite tensors."""
     expand = expander(spec)
-    return row if expand is None else lambda *values: expand(row(*values))
+    if expand is None:
+        return row
+
+    def expanded(*values: Any) -> Any:
+        found = row(*values)
+        return None if found is None else expand(found)
+
+    return expanded
 
 
 def get_next_as_optional(find: Callable[..., Any], tensors: Sequence[Tensor], spec: Any) -> Any:
@@ -99,7 +152,9 @@ class Loop:
 
     def __init__(self, make: Callable[..., Any], tensors: Sequence[Tensor], spec: Any) -> None:
         self._spec = spec
-        self._specs = _specs(spec)
+        said = _specs(spec)
+        self._specs = _with_ranks(said, _peeking(spec, make), tensors)
+        self._ranks_found = self._specs is not said
         # By thread: one may run the function while another one does.
         self._iterators: dict[int, Any] = {}
 
@@ -130,6 +185,7 @@ class Loop:
     def item(self) -> Any:
         """The next element."""
         row = _expanding(self._spec, lambda: self._iterators[threading.get_ident()]._host_row())
+        row = _checking(row, self._specs) if self._ranks_found else row
         return _packed(self._spec, _call("next", row, [], self._specs))
 
 

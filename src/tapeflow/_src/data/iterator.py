@@ -120,6 +120,13 @@ class OwnedIterator(CompositeTensor):
                     return False
             return True
 
+    def _peek(self) -> Row | None:
+        """The next element as it travels, which stays the next one; None at the end."""
+        if not self._more():
+            return None
+        row = self._peeked[threading.get_ident()]
+        return row.host if type(row) is placing.PlacedRow else row
+
     def get_next(self, name: str | None = None) -> Any:
         """The next element.
 

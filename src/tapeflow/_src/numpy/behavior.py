@@ -157,7 +157,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 
 def _is_advanced(key: Any) -> bool:
-    if isinstance(key, (list, np.ndarray)):
+    if isinstance(key, (list, tuple, np.ndarray)):
         return True
     return isinstance(key, (Tensor, Variable)) and bool(len(key.shape))
 
