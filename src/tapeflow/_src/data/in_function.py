@@ -78,9 +78,7 @@ def _with_ranks(
         return specs
     with context.tracer.suspended():
         row = peek(*given)
-    if row is None:
-        return specs
-    ranks = [np.ndim(x) for x in row]
+    ranks = [0] * len(specs) if row is None else [np.ndim(x) for x in row]  # of none, any will do
     return [
         ArraySpec((None,) * rank, s.dtype) if s.shape is None else s
         for s, rank in zip(specs, ranks, strict=True)
