@@ -40,6 +40,7 @@ from tapeflow._src.engines.xla import sharding
 from tapeflow._src.engines.xla.failures import checked, translating_xla_errors
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, ON_HOST
 from tapeflow._src.graph.passes.common_subexpressions import key_of
+from tapeflow._src.insides.fallback import lacking
 from tapeflow._src.insides.jax_state import x64_enabled
 from tapeflow._src.insides.xla_options import without_graphs
 from tapeflow._src.primitives import dispatch
@@ -200,8 +201,14 @@ def _cupy() -> Any:
     """What computes with CuPy, where there are GPUs of NVIDIA's and it is installed."""
     if jax.default_backend() != "gpu" or not has_cupy():
         return None
-    from tapeflow._src.engines.cuda import eager
-
+    try:
+        from tapeflow._src.engines.cuda import eager
+    except ImportError as error:  # of another version of CUDA, say
+        lacking(
+            f"CuPy is installed and cannot be loaded ({error})",
+            "XLA computes eager ops on the GPU, which takes a few times as long",
+        )
+        return None
     return eager
 
 
