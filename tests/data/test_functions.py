@@ -1,8 +1,10 @@
 """The user's functions: traced once, called as TensorFlow calls them, and their exceptions."""
 
 import collections
+import gc
 import threading
 import traceback
+import weakref
 
 import numpy as np
 import pytest
@@ -290,3 +292,35 @@ def test_functions_can_be_debugged():
             tf.function(tf.data.experimental.enable_debug_mode)()
     finally:
         background.debugging.on = False
+
+
+def of_unknown_rank() -> tf.data.Dataset:
+    def fetched(i):
+        return tf.py_function(lambda i: tf.ones((len(i), 3)), [i], tf.float32)
+
+    return tf.data.Dataset.range(5).batch(2).map(fetched)
+
+
+def test_what_a_function_says_of_an_unknown_rank_is_in_the_spec_of_its_results():
+    data = of_unknown_rank()
+    assert data.element_spec == tf.TensorSpec(None, tf.float32)
+    told = data.map(lambda x: {"x": tf.ensure_shape(x, [None, 3]), "sum": tf.reduce_sum(x)})
+    assert told.element_spec == {
+        "x": tf.TensorSpec([None, 3], tf.float32),
+        "sum": tf.TensorSpec([], tf.float32),
+    }
+    assert data.map(lambda x: x * 2.0).element_spec == tf.TensorSpec(None, tf.float32)
+    assert [x["sum"].numpy() for x in told] == [6.0, 6.0, 3.0]
+
+
+def test_a_dataset_lives_as_long_as_what_is_made_of_it_and_read_from_it():
+    gone = []
+    data = tf.data.Dataset.range(3)
+    watched = weakref.ref(data, lambda _: gone.append("gone"))
+    iterator = iter(data.map(lambda x: x + 1).repeat(2).batch(2))
+    del data
+    gc.collect()
+    assert next(iterator).numpy().tolist() == [1, 2] and not gone and watched() is not None
+    del iterator
+    gc.collect()
+    assert gone == ["gone"]

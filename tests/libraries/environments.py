@@ -48,7 +48,8 @@ def _pip(*arguments: str, python: str = sys.executable) -> None:
 
 def installed(name: str, library: Library) -> Path:
     """The folder with a library and what it needs, as its wheels have it."""
-    folder = WORK / name / "site"
+    # By this name, dill knows that modules are not the user's own, whose contents it would write down.
+    folder = WORK / name / "site-packages"
     wanted = "\n".join((library.package, *library.needs))
     stamp = WORK / name / "installed.txt"
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:

@@ -44,11 +44,14 @@ class Dataset(Transformations, Arrangement, Storing):
             )
         self._node = node
         self._options = Options()
+        # As in TensorFlow, a dataset lives as long as one that is made of it: programs tie files to its life.
+        self._made_of: Dataset | None = None
 
     def _with(self, node: Node) -> Dataset:
         """Another dataset, with the options of this one."""
         new = Dataset(node)
         new._options = self._options
+        new._made_of = self
         return new
 
     # Making.
@@ -297,7 +300,9 @@ class Dataset(Transformations, Arrangement, Storing):
                 "Inside tf.function, a loop over a dataset needs AutoGraph: write `for x in dataset` in the function "
                 "itself, and leave autograph on. An iterator is made outside: it = iter(dataset)."
             )
-        return OwnedIterator(self._node)
+        iterator = OwnedIterator(self._node)
+        iterator.dataset = self
+        return iterator
 
     def as_numpy_iterator(self) -> NumpyIterator:
         """Gives the elements as NumPy arrays.

@@ -58,6 +58,7 @@ class OwnedIterator(CompositeTensor):
         self._given_number: int | None = None
         _iterators.add(self)
         self._node = node
+        self.dataset: Any = None  # the dataset that it reads: it lives at least as long
         self._spec = node.spec
         self._destination = None if on_host else placing.destination_of(node)
         self._pack = packer(self._spec, Tensor if self._destination is None else _tensor)

@@ -65,7 +65,9 @@ class ElementFunction:
         self._short: Any = None  # the same from arrays to arrays
         # What it takes from a function around it that is traced. Only there it is not empty.
         self.captured: list[Tensor] = []
-        if not self._waiting:
+        if self._waiting:
+            self._look_ahead()
+        else:
             try:
                 self._trace()
             except UnknownRankError:  # of something inside, which is known when an element is there
@@ -119,6 +121,22 @@ class ElementFunction:
         if plain and not concrete._guards and not self._composites:
             self._graph_function = concrete._graph_function
             self.captured = concrete._outer_symbols and concrete._graph_function.captured
+
+    def _look_ahead(self) -> None:
+        """Finds out what results are like for arguments of any rank, by tracing for some, if there are no datasets."""
+        from tapeflow._src.function.unknown_ranks import RankFreeFunction
+
+        flat = leaves(self._specs)
+        given = tuple(flat[i] for i in self._tensors)
+        try:
+            found = RankFreeFunction(self._traced, (given, {}))
+            results = iter(nest.flatten(found.structured_outputs))
+        except Exception:  # the first element will show it, or raise the error
+            self._known, self.datasets = False, []
+            return
+        self._known = all(isinstance(leaf, TensorSpec) for leaf in leaves(self._spec))
+        if self._known:
+            self._spec = nest.map_structure(lambda _: next(results), self._spec)
 
     def _result(self, value: Any) -> Any:
         """What the function returned as a structure of tensors and datasets. Lists count as tuples."""
