@@ -311,6 +311,9 @@ def test_what_a_function_says_of_an_unknown_rank_is_in_the_spec_of_its_results()
     }
     assert data.map(lambda x: x * 2.0).element_spec == tf.TensorSpec(None, tf.float32)
     assert [x["sum"].numpy() for x in told] == [6.0, 6.0, 3.0]
+    several = data.map(lambda x: (x, x[0])).map(lambda x, y: (x, tf.ensure_shape(y, [3])))
+    assert several.element_spec == (tf.TensorSpec(None, tf.float32), tf.TensorSpec([3], tf.float32))
+    assert [len(x) for x, _ in several] == [2, 2, 1]
 
 
 def test_a_dataset_lives_as_long_as_what_is_made_of_it_and_read_from_it():

@@ -27,6 +27,7 @@ from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row
 from tapeflow._src.data.specs import DatasetSpec, Described, NoneTensorSpec, box, leaves, packer
 from tapeflow._src.function.tracing.late_ranks import UnknownRankError
+from tapeflow._src.primitives.specs import ArraySpec
 
 
 class ElementFunction:
@@ -55,9 +56,7 @@ class ElementFunction:
         self._composites = {i for i in self._tensors if is_expandable(flat[i])}
         self._eager = len(self._tensors) < len(flat)
         # Of an unknown rank nothing can be traced: that waits for the first element.
-        self._waiting = any(
-            flat[i].shape.rank is None for i in self._tensors if i not in self._composites
-        )
+        self._waiting = any(_is_unknown(flat[i]) for i in self._tensors)
         self._traced = self._compiled()
         self.datasets: list[Node] = []  # such as it returns
         self._keeps_ranks = False  # whether the ranks of results are those of the first in all
@@ -123,20 +122,38 @@ class ElementFunction:
             self.captured = concrete._outer_symbols and concrete._graph_function.captured
 
     def _look_ahead(self) -> None:
-        """Finds out what results are like for arguments of any rank, by tracing for some, if there are no datasets."""
+        """Finds out what results are like for arguments of any rank, if that can be said before there is an element."""
+        for results_of in (self._of_unknown_ranks, self._of_some_ranks):
+            with contextlib.suppress(Exception):  # the first element will raise it, if it has to be
+                results = results_of()
+                if all(isinstance(leaf, TensorSpec) for leaf in leaves(self._spec)):
+                    self._spec = nest.pack_sequence_as(self._spec, results)
+                    return
+            self._known, self.datasets = False, []
+
+    def _of_unknown_ranks(self) -> list[Any]:
+        """What results are like for arguments of which nothing is known, as a function may say it of each."""
+        from tapeflow._src.function.function import Function
+
+        def call(*known: Any) -> Any:
+            rest = iter(known)
+            return self._on_leaves(*[next(rest) if s is None else unknown(s) for s in specs])
+
+        def unknown(spec: ArraySpec) -> Tensor:
+            return context.tracer.python("argument", list, [], [spec])[0]
+
+        given = [leaves(self._specs)[i] for i in self._tensors]
+        specs = [ArraySpec(None, s.dtype) if _is_unknown(s) else None for s in given]  # pyright: ignore[reportArgumentType]
+        known = [s for s in given if not _is_unknown(s)]
+        traced = Function(_Named(call, self._name), autograph=False, jit_compile=False)
+        return nest.flatten(traced.trace_for(tuple(known), {}).structured_outputs)
+
+    def _of_some_ranks(self) -> list[Any]:
+        """The same by tracing for some ranks, which all arguments have that are of unknown rank."""
         from tapeflow._src.function.unknown_ranks import RankFreeFunction
 
-        flat = leaves(self._specs)
-        given = tuple(flat[i] for i in self._tensors)
-        try:
-            found = RankFreeFunction(self._traced, (given, {}))
-            results = iter(nest.flatten(found.structured_outputs))
-        except Exception:  # the first element will show it, or raise the error
-            self._known, self.datasets = False, []
-            return
-        self._known = all(isinstance(leaf, TensorSpec) for leaf in leaves(self._spec))
-        if self._known:
-            self._spec = nest.map_structure(lambda _: next(results), self._spec)
+        given = tuple(leaves(self._specs)[i] for i in self._tensors)
+        return nest.flatten(RankFreeFunction(self._traced, (given, {})).structured_outputs)
 
     def _result(self, value: Any) -> Any:
         """What the function returned as a structure of tensors and datasets. Lists count as tuples."""
@@ -231,6 +248,10 @@ class _Named:
 
     def __call__(self, *leaves: Any) -> Any:
         return self._call(*leaves)
+
+
+def _is_unknown(spec: Any) -> bool:
+    return isinstance(spec, TensorSpec) and spec.shape.rank is None
 
 
 def _leaf(value: Any) -> Any:
