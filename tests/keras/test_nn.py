@@ -323,3 +323,22 @@ def test_integers_become_floats():
 def test_a_convolution_without_a_place_for_its_kernel_says_so():
     with pytest.raises(ValueError, match="empty output"):
         nn.conv(np.zeros((1, 2, 2, 1)), np.zeros((3, 3, 1, 1)))
+
+
+def test_losses_of_probabilities_are_those_of_the_logits_they_were_made_of():
+    # TensorFlow's numbers: of probabilities alone, 40 is 15.94.
+    logits, labels = tf.constant([[40.0], [4.0], [-30.0]]), tf.constant([[0.0], [1.0], [1.0]])
+    exact = [40.0, 0.0181499, 30.0]
+    for activation in (keras.activations.sigmoid, keras.ops.sigmoid):
+        found = keras.losses.binary_crossentropy(labels, activation(logits))
+        np.testing.assert_allclose(found, exact, rtol=1e-5)
+    alone = keras.losses.binary_crossentropy(labels, tf.identity(keras.ops.sigmoid(logits)))
+    np.testing.assert_allclose(alone, [15.942385, 0.0181499, 16.118095], rtol=1e-3)
+    logits = tf.constant([[40.0, 0.0], [0.0, 0.0]])
+    for activation in (keras.activations.softmax, keras.ops.softmax):
+        found = keras.losses.sparse_categorical_crossentropy(np.array([1, 0]), activation(logits))
+        np.testing.assert_allclose(found, [40.0, 0.6931472], rtol=1e-5)
+        found = keras.losses.categorical_crossentropy(np.eye(2)[[1, 0]], activation(logits))
+        np.testing.assert_allclose(found, [40.0, 0.6931472], rtol=1e-5)
+    with pytest.warns(UserWarning, match="produced by a Sigmoid activation"):
+        keras.losses.binary_crossentropy(labels, keras.ops.sigmoid(labels), from_logits=True)

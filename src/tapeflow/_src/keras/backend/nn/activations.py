@@ -76,8 +76,11 @@ def sparse_plus(x: Any) -> Tensor:
 
 
 def sigmoid(x: Any) -> Tensor:
-    """1 / (1 + exp(-x))."""
-    return tf.nn.sigmoid(floats(x))
+    """1 / (1 + exp(-x)). Losses find the logits that it was made of."""
+    x = floats(x)
+    output: Any = tf.nn.sigmoid(x)
+    output._keras_logits = x
+    return output
 
 
 def log_sigmoid(x: Any) -> Tensor:
@@ -153,11 +156,18 @@ def glu(x: Any, axis: int = -1) -> Tensor:
 
 
 def softmax(x: Any, axis: int | None = -1) -> Tensor:
-    """Exponentials scaled to add up to 1 along an axis, or over all elements if it is None."""
+    """Exponentials scaled to add up to 1 along an axis, or over all elements if it is None.
+
+    Losses find the logits that it was made of.
+    """
     x = floats(x)
-    if axis is None:
-        return tf.reshape(tf.nn.softmax(tf.reshape(x, [-1])), shape(x))
-    return tf.nn.softmax(x, axis)
+    output: Any = (
+        tf.reshape(tf.nn.softmax(tf.reshape(x, [-1])), shape(x))
+        if axis is None
+        else tf.nn.softmax(x, axis)
+    )
+    output._keras_logits = x
+    return output
 
 
 def log_softmax(x: Any, axis: int | None = -1) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from keras.src.backend.config import epsilon
@@ -23,6 +24,7 @@ def categorical_crossentropy(
             f"Arguments `target` and `output` must be at least rank 1. Received: target.shape={target.shape}, "
             f"output.shape={output.shape}"
         )
+    output, from_logits = _logits(output, from_logits, "Softmax", "categorical_crossentropy")
     if from_logits:
         return tf.nn.softmax_cross_entropy_with_logits(target, output, axis)
     output = output / tf.reduce_sum(output, axis, keepdims=True)
@@ -50,6 +52,7 @@ def sparse_categorical_crossentropy(
             "Arguments `target` and `output` must have the same shape up until the last dimension: "
             f"target.shape={target.shape}, output.shape={output.shape}"
         )
+    output, from_logits = _logits(output, from_logits, "Softmax", "sparse_categorical_crossentropy")
     if from_logits:
         return tf.nn.sparse_softmax_cross_entropy_with_logits(target, output)
     # The logarithm of the one probability that counts, and not of all. Negative labels, which would count from the
@@ -63,10 +66,25 @@ def sparse_categorical_crossentropy(
 def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Tensor:
     """The cross entropy of each probability, or logit, and that of the target."""
     target, output = _pair(target, output)
+    output, from_logits = _logits(output, from_logits, "Sigmoid", "binary_crossentropy")
     if from_logits:
         return tf.nn.sigmoid_cross_entropy_with_logits(target, output)
     output = _inside(output)
     return -(target * tf.math.log(output) + (1.0 - target) * tf.math.log(1.0 - output))
+
+
+def _logits(output: Tensor, from_logits: bool, kind: str, loss: str) -> tuple[Tensor, bool]:
+    """The logits that probabilities were made of, if they say so: the loss of them is exact where those are 0 or 1."""
+    logits = getattr(output, "_keras_logits", None)
+    if logits is None:
+        return output, from_logits
+    if from_logits:
+        warnings.warn(
+            f'"`{loss}` received `from_logits=True`, but the `output` argument was produced by a {kind} activation '
+            "and thus does not represent logits. Was this intended?",
+            stacklevel=3,
+        )
+    return cast(floats(logits), output.dtype), True
 
 
 def _inside(probability: Tensor) -> Tensor:
