@@ -166,7 +166,7 @@ def _retraced(traces: Traced, elapsed: int) -> Iterator[Advice]:
 
 def _copied(copies: Repeated, elapsed: int) -> Advice:
     return Advice(
-        f"One line has copied {copies.what} back from a device {copies.count} times, and the program has waited for "
+        f"One line has copied {copies.what} back from a device {copies.times} times, and the program has waited for "
         f"the device each time. {copies.fix}",
         copies.line.rpartition("/")[2],
         f"at most {seconds(copies.waited)} of waiting{_of(copies.waited, elapsed)}",

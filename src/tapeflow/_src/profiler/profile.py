@@ -115,8 +115,10 @@ class Profile:
     def events(self) -> list[Event]:
         """What ran so far."""
         return [
-            Event(*head, self._places[places], scope, size, details or {})
-            for *head, places, scope, size, details in self._noted
+            Event(
+                kind, name, begin, end, thread, phase, self._places[places], scope, size, more or {}
+            )
+            for kind, name, begin, end, thread, phase, places, scope, size, more in self._noted
         ]
 
     # The protocol of watchers.
@@ -163,9 +165,9 @@ class Profile:
         places = self._number((line and (line.file, line.number),))
         phase = BACKWARD if line is not None and line.backward else FORWARD
         scope = "" if line is None else line.scope
-        if scope and line.made:
+        if line is not None and scope and line.made:
             self._scopes[line.made] = scope
-        elif phase == BACKWARD:  # a gradient is computed where its op was
+        elif line is not None and line.backward:  # a gradient counts where its op was
             scope = self._scopes.get(line.of, "")
         size = self.memory.made(found, given, len(self._noted), end)
         self._add("line", node.primitive.name, begin, end, places, phase, size, None, scope)

@@ -34,14 +34,14 @@ class Repeated(NamedTuple):
     Attributes:
       line: of the program.
       what: "a number" or "a tensor".
-      count: how often.
+      times: how often.
       waited: the nanoseconds that the program has waited for it.
       fix: what to do about it.
     """
 
     line: str
     what: str
-    count: int
+    times: int
     waited: int
     fix: str
 
@@ -111,7 +111,7 @@ class transfers(Scope):
         []
         """
         return [
-            f"{each.line} has copied {each.what} back {each.count} times, and the program has waited for the device "
+            f"{each.line} has copied {each.what} back {each.times} times, and the program has waited for the device "
             f"each time. {each.fix}"
             for each in self.repeated()
         ]
