@@ -280,3 +280,15 @@ def test_short_signatures():
         f"<ConcreteFunction (x: {spec}, y: Literal[True]) -> {spec} at 0x"
     )
     assert str(concrete) == f"ConcreteFunction {concrete.pretty_printed_signature()}"
+
+
+def test_a_concrete_function_gives_arrays_its_dtype():
+    concrete = tf.function(lambda x: x * 2).get_concrete_function(
+        tf.TensorSpec([None], tf.float32, name="x")
+    )
+    for given in (np.ones(2), np.ones(2, np.int64), np.array([True, True]), [1, 1]):
+        assert concrete(given).dtype is tf.float32
+        assert concrete(x=given).numpy().tolist() == [2, 2]
+    for wrong in (tf.ones(2, tf.float64), np.array(["a", "b"])):
+        with pytest.raises(TypeError, match="expected a tensor of dtype float32"):
+            concrete(wrong)

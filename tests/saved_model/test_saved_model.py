@@ -482,3 +482,15 @@ def test_functions_that_were_traced_for_sizes_that_few_have(tmp_path, size):
         wanted = module.f(x).numpy()
     loaded = _loaded(module, tmp_path)
     np.testing.assert_allclose(loaded.f(x).numpy(), wanted)
+
+
+def test_what_does_not_fit_an_input_signature_is_a_type_error(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: x * 2, input_signature=[tf.TensorSpec([None, 2])])
+    tf.saved_model.save(module, tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+    for wrong in (tf.ones([2]), tf.ones([2, 3]), tf.ones([2, 2], tf.int32)):
+        for kind in (TypeError, ValueError):
+            with pytest.raises(kind, match="was saved for these arguments"):
+                loaded.f(wrong)
+    assert loaded.signatures["serving_default"](x=np.ones([1, 2]))["output_0"].dtype is tf.float32

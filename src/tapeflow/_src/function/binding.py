@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeflow._src.core import nest
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import DTypeError
@@ -105,9 +107,9 @@ class Binding:
         }
         if len(bound.arguments) > len(traced):
             raise self._failed("too many arguments", args, kwargs)
-        # A list may stand for one tensor.
+        # A list may stand for one tensor, and NumPy's arrays have whatever dtype they happened to get.
         new_args = [
-            self._list_as_tensor(spec, x)
+            self._as_tensor(spec, x)
             for spec, x in zip(self._arguments[0], bound.args, strict=False)
         ]
         if len(bound.args) != len(self._arguments[0]):
@@ -118,14 +120,15 @@ class Binding:
                 f"keyword arguments {names} differ from the traced ones", args, kwargs
             )
         new_kwargs = {
-            name: self._list_as_tensor(self._arguments[1][name], bound.kwargs[name])
-            for name in names
+            name: self._as_tensor(self._arguments[1][name], bound.kwargs[name]) for name in names
         }
         return tuple(new_args), new_kwargs
 
     @staticmethod
-    def _list_as_tensor(spec: Any, value: Any) -> Any:
-        if isinstance(spec, TensorSpec) and nest.is_nested(value):
+    def _as_tensor(spec: Any, value: Any) -> Any:
+        if isinstance(spec, TensorSpec) and (
+            nest.is_nested(value) or isinstance(value, (np.ndarray, np.generic))
+        ):
             return convert_to_tensor(value, dtype_hint=spec.dtype)
         return value
 

@@ -95,6 +95,10 @@ class SavedTrace:
         return None
 
 
+class NoTraceError(ValueError, TypeError):
+    """No trace takes such arguments. TensorFlow raises a TypeError if there was an input signature, else a ValueError."""
+
+
 class RestoredFunction(Function):
     """A `tf.function` without Python code.
 
@@ -161,7 +165,7 @@ class RestoredFunction(Function):
         options = "\n".join(
             f"  {i}. {_signature_text(trace.takes)}" for i, trace in enumerate(self._saved, 1)
         )
-        raise ValueError(
+        raise NoTraceError(
             f"Could not find matching concrete function to call loaded from the SavedModel: {self.name!r} was saved "
             f"for these arguments:\n{options}\nGot: {key[1:]}. Without its Python code it cannot be traced for "
             "others: call it with such arguments before saving, or use a tf.TensorSpec with None for sizes that vary."
