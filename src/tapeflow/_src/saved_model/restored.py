@@ -96,7 +96,7 @@ class SavedTrace:
 
 
 class NoTraceError(ValueError, TypeError):
-    """No trace takes such arguments. TensorFlow raises a TypeError if there was an input signature, else a ValueError."""
+    """No trace takes such arguments. TensorFlow raises a TypeError if there was an input signature, or a ValueError."""
 
 
 class RestoredFunction(Function):
