@@ -146,6 +146,11 @@ def shared_out(task: Callable[[int, int], Any], size: int, work: int, multiple: 
         in_parts(task, size, work, multiple)
 
 
+def is_light(work: int) -> bool:
+    """Whether so many multiplications are not worth waking a thread."""
+    return work < _SHARED
+
+
 def in_parts(task: Callable[[int, int], Any], size: int, work: int, multiple: int = 1) -> None:
     """The same by this thread, or by ours where there is much to do; BLAS uses one for each call."""
     with one_blas_thread() as allowed:

@@ -74,7 +74,7 @@ def _update_kernel(
     if work < MATRIX_ALONE:
         update(result, a, b, scale, 0, rows)
     else:
-        share = shared_out if library is None else in_parts
+        share = shared_out if library is None or not library.awake else in_parts
         share(lambda i, j: update(result, a, b, scale, i, j), rows, work, 16)
     return result
 

@@ -35,9 +35,14 @@ def address(array: np.ndarray) -> int:
 
 
 class Products:
-    """The library's product of matrices."""
+    """The library's product of matrices.
+
+    Attributes:
+      awake: whether its threads have been used, and may be waiting for more.
+    """
 
     def __init__(self, library: OneDnn) -> None:
+        self.awake = False
         self._let_compute = library.let_compute
         self._gemm = gemm = library.library.dnnl_sgemm
         matrix = [c_ssize_t, c_int64]
@@ -73,7 +78,11 @@ class Products:
         """
         (rows, terms), columns = a.shape, b.shape[1]
         (a_order, a_step), (b_order, b_step), (_, step) = order(a), order(b), order(out)  # type: ignore[misc]
-        self._let_compute(1 if alone else allowed_threads())
+        if alone:
+            self._let_compute(1)
+        else:
+            self.awake = True
+            self._let_compute(allowed_threads())
         status = self._gemm(
             *(a_order, b_order, rows, columns, terms, scale),
             *(address(a), a_step, address(b), b_step, keep, address(out), step),

@@ -7,8 +7,8 @@ order of its additions, and so the last bits: by these rules it is one library f
 asked for, in eager mode and in functions, today and tomorrow.
 
 Both libraries have threads that spin, in wait for more. Those of two at once are in each other's way, and the same
-products take half as long again. So where oneDNN's threads are in use, NumPy's BLAS computes float32 by one thread, or
-in parts for ours.
+products take half as long again. So once oneDNN's threads have been used, NumPy's BLAS computes float32 by one thread,
+or in parts for ours.
 """
 
 from __future__ import annotations
@@ -37,17 +37,16 @@ def library_of(a: Any, b: Any) -> Products | None:
 def suits(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> bool:
     """Whether oneDNN can multiply two matrices of float32 where they lie, and is the quicker one."""
     (rows, terms), (fitting, columns) = a.shape, b.shape
-    if rows == 1 or columns == 1 or terms != fitting:
+    work = rows * terms * columns
+    turned = b.strides[0] == 4
+    if work < (_TURNED if turned else WORTH_IT) or rows == 1 or columns == 1 or terms != fitting:
         return False
     first, second = order(a), order(b)
     if first is None or second is None:
         return False
     if out is not None and not may_write(out, a, b):
         return False
-    turned = second[0] == b"T"
-    if rows * terms * columns < (_TURNED if turned else WORTH_IT):
-        return False
-    if turned:
+    if second[0] == b"T":
         return columns > _FEW and first[0] == b"N"
     return first[0] == b"N" or rows <= _MANY or terms <= _LONG
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import settings
-from tapeflow._src.insides.onednn.products import Products
+from tapeflow._src.insides.blas_threads import one_blas_thread
+from tapeflow._src.insides.onednn.products import FLOAT32
 from tapeflow._src.primitives.linalg.quickest import add_by_library, library_of, suits
 from tapeflow._src.primitives.sharing import (
     MATRIX_ALONE,
@@ -18,6 +19,7 @@ from tapeflow._src.primitives.sharing import (
     contention,
     cuts,
     in_parts,
+    is_light,
     shared_out,
 )
 
@@ -47,7 +49,12 @@ def _work(multiplications: int, rows: int, columns: int) -> int:
 def _watched(work: int, a: Any, b: Any, out: Any = None) -> Any:
     library = library_of(a, b)
     if library is not None:
-        return _by_library(library, work, a, b, out)
+        if a.ndim == b.ndim == 2 and suits(a, b, out):
+            out = np.empty((a.shape[0], b.shape[1]), FLOAT32) if out is None else out
+            add_by_library(library, a, b, out)
+            return out
+        if library.awake:
+            return _beside_library(work, a, b, out)
     if contention.unwatched > 0 and not settings.deterministic:
         contention.unwatched -= 1
         return np.matmul(a, b, out=out)
@@ -61,12 +68,11 @@ def _watched(work: int, a: Any, b: Any, out: Any = None) -> Any:
     return out
 
 
-def _by_library(library: Products, work: int, a: Any, b: Any, out: Any) -> Any:
-    """The same where there is another library, for those that it is good at."""
-    if a.ndim == b.ndim == 2 and suits(a, b, out):
-        out = np.empty((a.shape[0], b.shape[1]), a.dtype) if out is None else out
-        add_by_library(library, a, b, out)
-        return out
+def _beside_library(work: int, a: Any, b: Any, out: Any) -> Any:
+    """The same without BLAS's threads."""
+    if is_light(work):
+        with one_blas_thread():
+            return np.matmul(a, b, out=out)
     out = _room(a, b) if out is None else out
     part, size, multiple = _way_to_cut(a, b, out)
     in_parts(lambda i, j: np.matmul(*part(i, j)), size, work, multiple)

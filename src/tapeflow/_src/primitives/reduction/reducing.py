@@ -101,7 +101,7 @@ def _ones(count: int, char: str) -> np.ndarray:
 def _sum_of_rows(x: Any) -> Any:
     """The sum of so many that BLAS uses threads."""
     ones = _ones(x.shape[0], x.dtype.char)
-    if x.dtype.char == "f" and products() is not None:  # whose threads are those that may spin
+    if x.dtype.char == "f" and (library := products()) is not None and library.awake:
         with one_blas_thread():
             return ones.dot(x)
     if contention.unwatched > 0 and not settings.deterministic:
