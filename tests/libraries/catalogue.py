@@ -90,7 +90,6 @@ LIBRARIES: dict[str, Library] = {
         ),
         needs=(_SCIPY,),
         environment={"TENSORLY_BACKEND": "tensorflow"},
-        reasons={"als_sampled[1234-": "not run: the machine was too busy"},
     ),
     "autoray": Library(
         "autoray",
@@ -99,9 +98,6 @@ LIBRARIES: dict[str, Library] = {
         "its tests of TensorFlow",
         where="sdist",
         options=("-k", "tensorflow"),
-        reasons={
-            "test_others_numpy": "a long program that XLA compiles: on a busy machine not within 120 seconds",
-        },
     ),
     "sonnet": Library(
         "Sonnet",

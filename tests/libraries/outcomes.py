@@ -55,6 +55,19 @@ def compared(library: Library, theirs: Outcomes, ours: Outcomes) -> dict[str, An
     }
 
 
+def renewed(
+    before: Mapping[str, Any], again: Mapping[str, Any], theirs: Outcomes
+) -> dict[str, Any]:
+    """A result after what failed here was run again. What did not pass on TensorFlow this time stays as it was."""
+    left = {
+        name: again["failures"].get(name, error)
+        for name, error in before["failures"].items()
+        if name in again["failures"] or theirs.get(name, {}).get("outcome") != "passed"
+    }
+    found = len(before["failures"]) - len(left)
+    return {**before, "failures": left, "pass here": before["pass here"] + found}
+
+
 def alike(first: Any, second: Any) -> bool:
     """Whether two records hold the same numbers, but for rounding."""
     if isinstance(first, Mapping):
@@ -74,9 +87,14 @@ def reason_for(library: Library, test: str, error: str) -> str:
     return f"not looked into yet: `{error.replace('|', '/')[:120]}`"
 
 
+def kept() -> dict[str, Any]:
+    """The results of all libraries."""
+    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+
+
 def keep(name: str, result: dict[str, Any]) -> None:
     """Puts a library's result beside those of the others."""
-    everything = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    everything = kept()
     everything[name] = result
     text = json.dumps(everything, indent=1, sort_keys=True, ensure_ascii=False)
     RESULTS.write_text(f"{text}\n", encoding="utf-8")
