@@ -32,24 +32,24 @@ SCRIPT = """
 """
 
 
-def data_of(page):
-    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
-    assert found
-    return json.loads(found[1])
-
-
-def test_a_script(tmp_path):
-    script = tmp_path / "train.py"
-    script.write_text(textwrap.dedent(SCRIPT))
+def inspected(folder, script):
+    """What a script printed, and what its page shows."""
+    (folder / "train.py").write_text(textwrap.dedent(script))
     done = subprocess.run(
-        [sys.executable, "-m", "tapeflow", "inspect", "--page", "step.html", script],
-        cwd=tmp_path,
+        [sys.executable, "-m", "tapeflow", "inspect", "--page", "step.html", "train.py"],
+        cwd=folder,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("done\n")
-    data = data_of(tmp_path / "step.html")
+    found = re.search(r'id="data">(.*?)</script>', (folder / "step.html").read_text("utf-8"), re.S)
+    assert found
+    return done.stdout, json.loads(found[1])
+
+
+def test_a_script(tmp_path):
+    printed, data = inspected(tmp_path, SCRIPT)
+    assert printed.startswith("done\n")
     assert data["title"] == "train.py, step 3"
     names = [s["name"] for s in data["steps"]]
     assert {"matmul", "tanh", "sum", "assign"} <= set(names)
@@ -287,10 +287,9 @@ def test_functions_that_one_line_makes_count_as_one():
 
 def test_copies_from_a_device(tmp_path):
     pytest.importorskip("jax")
-    script = tmp_path / "train.py"
-    script.write_text(
-        textwrap.dedent(
-            """
+    _, data = inspected(
+        tmp_path,
+        """
             import tensorflow as tf
 
             cpu = tf.config.list_physical_devices("CPU")[0]
@@ -302,17 +301,9 @@ def test_copies_from_a_device(tmp_path):
                         loss = tf.reduce_sum(w * w)
                     w.assign_sub(0.1 * tape.gradient(loss, w))
                     float(loss)
-            """
-        )
+            """,
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "tapeflow", "inspect", "--page", "step.html", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    (copied,) = [a for a in data_of(tmp_path / "step.html")["advice"] if "copied" in a["text"]]
+    (copied,) = [a for a in data["advice"] if "copied" in a["text"]]
     assert copied["where"] == "train.py:12"
     assert "of waiting" in copied["gain"]
     # What looks at the values on the page does not count.

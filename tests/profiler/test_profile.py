@@ -330,7 +330,8 @@ def test_tables_of_many_events_read_them_once(monkeypatch, profile):
 
 def test_gradients_in_a_program_count_for_the_layers_of_their_ops(profile):
     keras = pytest.importorskip("keras", reason="Keras is not installed") and tf.keras
-    model = keras.Sequential([keras.layers.Dense(4, name="first"), keras.layers.Dense(2)])
+    layers = [keras.layers.Dense(4, name="first"), keras.layers.Dense(2)]
+    model = keras.Sequential(layers, name="model")
     model.compile("sgd", "mse", jit_compile=False)
     x, y = np.ones([8, 3], "float32"), np.ones([8, 2], "float32")
     model.fit(x, y, verbose=0)
@@ -338,7 +339,7 @@ def test_gradients_in_a_program_count_for_the_layers_of_their_ops(profile):
     model.fit(x, y, verbose=0)
     profile.close()
     rows = {(row.name, row.phase) for row in by_line(profile)}
-    assert ("sequential/first", "backward") in rows
+    assert ("model/first", "backward") in rows
     assert not any("traceback_utils" in name for name, _ in rows)
 
 
