@@ -194,11 +194,19 @@ def test_tensors_of_unknown_rank(tmp_path, caplog):
     for shape in ((), (3,), (2, 3, 4)):
         np.testing.assert_array_equal(loaded.twice(np.ones(shape, np.float32)), np.full(shape, 2))
     assert not caplog.records
-    assert not loaded.signatures
+    signature = loaded.signatures["serving_default"]
+    assert signature.structured_outputs == {"output_0": tf.TensorSpec(None, name="output_0")}
+    for shape in ((), (3,), (2, 1)):
+        assert signature(x=tf.ones(shape))["output_0"].shape == shape
+        assert signature(tf.ones(shape))["output_0"].shape == shape
     with pytest.raises(ValueError, match="saved for these arguments"):
         loaded.twice(np.ones((1,) * 6, np.float32))
-    with pytest.raises(ValueError, match="a tensor of unknown rank"):
-        tf.saved_model.save(Doubling(), tmp_path / "other", signatures=Doubling().twice)
+    doubling = Doubling()
+    tf.saved_model.save(doubling, tmp_path / "other", signatures={"own": doubling.twice})
+    assert list(tf.saved_model.load(tmp_path / "other").signatures) == ["own"]
+    with pytest.raises(ValueError, match="say the rank"):
+        options = tf.saved_model.SaveOptions(format="tensorflow")
+        tf.saved_model.save(doubling, tmp_path / "third", doubling.twice, options)
 
 
 def test_objects_without_parts_are_refused(tmp_path):

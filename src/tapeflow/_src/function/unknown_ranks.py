@@ -97,11 +97,13 @@ class RankFreeFunction:
         args, kwargs = nest.map_structure(lambda leaf: _with_ranks(leaf, ranks), self._structure)
         return self._function.trace_for(args, kwargs)
 
-    def trace_ranks(self) -> None:
+    def trace_ranks(self) -> list[ConcreteFunction]:
         """Makes the traces for small ranks that it can be traced for, so that they can be saved."""
+        found = []
         for rank in _TRIED:
             with contextlib.suppress(Exception):  # it does not take such a rank
-                self._trace(lambda leaf, rank=rank: rank)
+                found.append(self._trace(lambda leaf, rank=rank: rank))
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results, by the trace for such ranks."""
@@ -200,6 +202,14 @@ def _ranks(value: Any, spec: Any) -> list[int]:
     return [rank for x, each in pairs for rank in _ranks(x, each)]
 
 
+def with_ranks_unknown(structures: list[Any]) -> Any:
+    """One structure of specs for several, in which what differs in rank is of unknown rank."""
+    first, *others = structures
+    for other in others:
+        first = nest.map_structure(_common, first, other)
+    return first
+
+
 def _common(one: Any, other: Any) -> Any:
     """What is known of a result for any rank, from those for two."""
     if not isinstance(one, TensorSpec):
@@ -207,6 +217,6 @@ def _common(one: Any, other: Any) -> Any:
         return common or one
     mine, theirs = one.shape, other.shape
     if mine.rank != theirs.rank:
-        return TensorSpec(None, one.dtype)
+        return TensorSpec(None, one.dtype, one.name)
     sizes = [a if a == b else None for a, b in zip(mine.as_list(), theirs.as_list(), strict=True)]
-    return TensorSpec(TensorShape(sizes), one.dtype)
+    return TensorSpec(TensorShape(sizes), one.dtype, one.name)

@@ -121,8 +121,12 @@ class Functions:
             "guards": guards_data(concrete),
         }
 
-    def signature(self, name: str, concrete: ConcreteFunction) -> dict[str, Any]:
-        """A trace as a signature: it takes tensors by name and returns a dictionary of tensors."""
+    def signature(self, name: str, traces: Sequence[ConcreteFunction]) -> dict[str, Any]:
+        """Traces as a signature: it takes tensors by name and returns a dictionary of tensors."""
+        found = [self._signed(name, concrete) for concrete in traces]
+        return {**found[0], "traces": [trace for each in found for trace in each["traces"]]}
+
+    def _signed(self, name: str, concrete: ConcreteFunction) -> dict[str, Any]:
         names = [spec.name or f"args_{i}" for i, spec in enumerate(concrete.inputs)]
         if len(set(names)) != len(names) or concrete._variable_positions:
             raise ValueError(

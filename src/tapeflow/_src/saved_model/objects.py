@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow._src.core.module import Module
 from tapeflow._src.core.spec import TensorSpec
 from tapeflow._src.function.concrete import ConcreteFunction
+from tapeflow._src.function.unknown_ranks import RankFreeFunction, with_ranks_unknown
 from tapeflow._src.saved_model.restored import RestoredFunction
 
 
@@ -39,7 +40,11 @@ class SignatureMap(Mapping[str, ConcreteFunction]):
             function._traced_as = SignatureFunction
 
     def __getitem__(self, name: str) -> ConcreteFunction:
-        return self._functions[name].get_concrete_function()
+        function = self._functions[name]
+        several = function.saved_signatures
+        if len({repr(takes) for takes in several}) > 1:  # one for each rank
+            return RankFreeFunction(function, with_ranks_unknown(several))  # pyright: ignore[reportReturnType]
+        return function.get_concrete_function()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)

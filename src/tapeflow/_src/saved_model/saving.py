@@ -93,7 +93,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     for name, concrete in signed.items():
         # What was not asked for is left out where it is not possible.
         with contextlib.suppress(ValueError) if signatures is None else contextlib.nullcontext():
-            served[name] = functions.signature(name, concrete)
+            served[name] = functions.signature(name, _for_each_rank(concrete))
     description = {
         "version": VERSION,
         "tapeflow": __version__,
@@ -117,7 +117,7 @@ def _save_for_tensorflow(obj: Any, folder: str, signatures: Any) -> None:
     from tapeflow._src.saved_model import tensorflow_saving
 
     owned = [_functions_of(each.value) for each, _ in walk(obj)]
-    signed = _served(obj, signatures, owned[0])
+    signed = _of_known_rank(_served(obj, signatures, owned[0]), signatures)
     tensorflow_saving.save(obj, folder, owned, signed, strict=signatures is not None)
     # Where the folder was written to as it is: a model in the other format would be read in the place of this one.
     with contextlib.suppress(FileNotFoundError):
@@ -174,14 +174,29 @@ def _served(obj: Any, given: Any, own: dict[str, Any]) -> dict[str, ConcreteFunc
     return signed
 
 
+def _for_each_rank(concrete: Any) -> list[ConcreteFunction]:
+    """The traces that a signature has: one, unless its tensors may be of any rank."""
+    return concrete.trace_ranks() if isinstance(concrete, RankFreeFunction) else [concrete]
+
+
+def _of_known_rank(signed: dict[str, Any], given: Any) -> dict[str, ConcreteFunction]:
+    """The signatures for TensorFlow's format, where each is one trace."""
+    for name, function in signed.items():
+        if given is not None and isinstance(function, RankFreeFunction):
+            raise ValueError(
+                f"tf.saved_model.save: the signature {name!r} takes a tensor of unknown rank, got "
+                f"{function.structured_input_signature}. In TensorFlow's format, say the rank: "
+                "tf.TensorSpec([None, None], dtype)."
+            )
+    return {n: f for n, f in signed.items() if isinstance(f, ConcreteFunction)}
+
+
 def _signatures(given: Any, own: dict[str, Any]) -> dict[str, ConcreteFunction]:
     if given is None:
         signed = [
             f for f in own.values() if isinstance(f, Function) and f.input_signature is not None
         ]
-        concrete = signed[0].get_concrete_function() if len(signed) == 1 else None
-        # A signature is one trace, and tensors of unknown rank have one for each rank.
-        return {DEFAULT: concrete} if isinstance(concrete, ConcreteFunction) else {}
+        return {DEFAULT: signed[0].get_concrete_function()} if len(signed) == 1 else {}
     if not isinstance(given, Mapping):
         given = {DEFAULT: given}
     found = {}
@@ -190,12 +205,7 @@ def _signatures(given: Any, own: dict[str, Any]) -> dict[str, ConcreteFunction]:
             function.input_signature is not None or isinstance(function, RestoredFunction)
         ):
             function = function.get_concrete_function()
-        if isinstance(function, RankFreeFunction):
-            raise ValueError(
-                f"tf.saved_model.save: the signature {name!r} takes a tensor of unknown rank, got "
-                f"{function.structured_input_signature}. Say the rank: tf.TensorSpec([None, None], dtype)."
-            )
-        if not isinstance(function, ConcreteFunction):
+        if not isinstance(function, (ConcreteFunction, RankFreeFunction)):
             raise ValueError(
                 f"Expected a TensorFlow function for which to generate a signature, but got {function!r}. Only "
                 "`tf.functions` with an input signature or concrete functions can be used as a signature: pass "
