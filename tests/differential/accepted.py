@@ -154,6 +154,12 @@ ACCEPTED: tuple[Accepted, ...] = (
         ("unique", "unique_with_counts"),
     ),
     Accepted(
+        "Second derivative of relu",
+        "`tf.raw_ops.ReluGrad` does not depend on the sizes of the features: None here, zeros in TensorFlow.",
+        is_none_here,
+        ("raw_ops.ReluGrad",),
+    ),
+    Accepted(
         "Second derivatives that are zero",
         "Where a first gradient does not depend on the input, as in resizing, dilation and erosion, the "
         "second is None here. TensorFlow raises a `LookupError`.",
@@ -243,7 +249,7 @@ ACCEPTED: tuple[Accepted, ...] = (
         "Gradient of cumprod at zero and infinity",
         "TensorFlow divides by the input, and so loses what a zero or an infinity hides.",
         all_of(in_gradient, differs_in("values"), with_values("x", is_zero_or_infinite)),
-        ("math.cumprod",),
+        ("math.cumprod", "raw_ops.Cumprod"),
     ),
     Accepted(
         "Gradient of segment_prod at infinity and NaN",

@@ -69,6 +69,7 @@ MORE_GRADIENTS = {
     "signal.rfft": ("Incompatible shapes",),
     "signal.rfft2d": ("Incompatible shapes",),
     "signal.rfft3d": ("no entry for: RFFT3D",),
+    "raw_ops.Mod": ("no entry for: Mod",),
     "sort": ("Requires delta != 0",),
 }
 """For each op whose gradient TensorFlow does not have, or not always, the error that says so."""

@@ -9,6 +9,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export_value
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.elementwise import arithmetic, bits, clip, functions, logic
+from tapeflow._src.ops.indexing import sequences
 from tapeflow._src.ops.special import functions as special_functions
 from tapeflow._src.primitives.special.incomplete import gamma_density, igamma
 from tapeflow._src.raw_ops.raw_op import RawOp
@@ -66,7 +67,7 @@ DivNoNan = RawOp("DivNoNan", lambda *, x, y: arithmetic.divide_no_nan(x, y))
 MulNoNan = RawOp("MulNoNan", lambda *, x, y: arithmetic.multiply_no_nan(x, y))
 FloorDiv = RawOp("FloorDiv", lambda *, x, y: arithmetic.floordiv(x, y))
 FloorMod = RawOp("FloorMod", lambda *, x, y: arithmetic.floormod(x, y))
-Mod = RawOp("Mod", lambda *, x, y: arithmetic.floormod(x, y))
+Mod = RawOp("Mod", lambda *, x, y: sequences.truncatemod(x, y))  # as in C
 Pow = RawOp("Pow", lambda *, x, y: arithmetic.pow(x, y))
 Maximum = RawOp("Maximum", lambda *, x, y: arithmetic.maximum(x, y))
 Minimum = RawOp("Minimum", lambda *, x, y: arithmetic.minimum(x, y))
