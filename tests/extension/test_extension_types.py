@@ -278,3 +278,18 @@ class TestInSavedModels:
             tf.errors.NotFoundError, match=r"Masked, and there is no such class in this program"
         ):
             tf.saved_model.load(str(tmp_path))
+
+
+class Sized(tf.experimental.BatchableExtensionType):
+    shape: tf.TensorShape
+    values: tf.Tensor
+
+    def __init__(self, values):
+        self.values = tf.convert_to_tensor(values)
+        self.shape = self.values.shape[:-1]
+
+
+def test_map_fn_tells_how_many_there_are():
+    found = tf.map_fn(lambda x: Sized(x.values * 2), Sized([[1, 2], [3, 4], [5, 6]]))
+    assert found.shape == [3]
+    assert found.values.numpy().tolist() == [[2, 4], [6, 8], [10, 12]]

@@ -37,7 +37,8 @@ def _map_fn(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     flat = tuple([convert_to_tensor(x) for x in nest.flatten(elems, expand_composites=True)])
     kinds = tuple(nest.flatten(wanted, expand_composites=True))
     stacked = map_fn(on_components, flat, fn_output_signature=kinds, **given)
-    batch = nest.map_structure(lambda spec: spec._batch(None), wanted)
+    count = stacked[0].shape[0] if stacked else None
+    batch = nest.map_structure(lambda spec: spec._batch(count), wanted)
     return nest.pack_sequence_as(batch, list(stacked), expand_composites=True)
 
 
