@@ -68,7 +68,7 @@ def get_next(find: Callable[..., Any], tensors: Sequence[Tensor], spec: Any) -> 
 
 
 def _with_ranks(
-    specs: list[ArraySpec], peek: Callable[..., Any], tensors: Sequence[Tensor]
+    specs: list[ArraySpec], peek: Callable[..., Any], tensors: Sequence[Any]
 ) -> list[ArraySpec]:
     """Where nobody has said a rank, that of the next element; it is read for that, if the iterator is known."""
     if all(s.shape is not None for s in specs):

@@ -33,12 +33,12 @@ def descriptor(kind: Any) -> Any:
     file = descriptor_pb2.FileDescriptorProto(
         name=FILE.format(kind.FULL_NAME), package=kind.FULL_NAME.rpartition(".")[0], syntax="proto3"
     )
-    made = file.message_type.add(name=kind.FULL_NAME.rpartition(".")[2])
+    made: Any = file.message_type.add(name=kind.FULL_NAME.rpartition(".")[2])
     if kind.ONE_OF is not None:
         made.oneof_decl.add(name=kind.ONE_OF)
     needed = []
     for name, field in kind.FIELDS.items():
-        each = made.field.add(name=name, number=field.number, label=_label(field.kind))
+        each: Any = made.field.add(name=name, number=field.number, label=_label(field.kind))
         if kind.ONE_OF is not None:
             each.oneof_index = 0
         if field.kind == "map":
