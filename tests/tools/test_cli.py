@@ -190,10 +190,10 @@ def test_a_missing_module_is_named(call):
 
 
 def test_what_a_package_misses_is_not_blamed_on_the_module(call, script):
-    script("import tensorflow.tpu", "project/__init__.py")
+    script("import tensorflow.lite", "project/__init__.py")
     script("", "project/part.py")
     done = call(*TAPEFLOW, "run", "-m", "project.part")
-    assert "tapeflow does not have tf.tpu yet" in done.stderr
+    assert "tapeflow does not have tf.lite yet" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["run", "profile", "inspect"])
@@ -207,11 +207,11 @@ def test_nothing_to_run_is_said(call, command):
 @pytest.mark.parametrize(
     "statement",
     [
-        "import tensorflow.tpu",
-        "import tensorflow.tpu.experimental",
-        "from tensorflow.tpu import load",
-        "from tensorflow import tpu",
-        "import tensorflow as tf; tf.tpu",
+        "import tensorflow.lite",
+        "import tensorflow.lite.experimental",
+        "from tensorflow.lite import Interpreter",
+        "from tensorflow import lite",
+        "import tensorflow as tf; tf.lite",
     ],
 )
 @pytest.mark.sample(3)
@@ -219,7 +219,7 @@ def test_a_missing_namespace_says_so_in_the_users_line(call, script, statement):
     path = script(statement)
     done = call(*TAPEFLOW, "run", path)
     assert done.returncode == 1
-    assert "tapeflow does not have tf.tpu yet" in done.stderr
+    assert "tapeflow does not have tf.lite yet" in done.stderr
     # One frame, the script's own.
     assert done.stderr.count("File ") == 1
     assert f'File "{path}", line 1' in done.stderr
@@ -233,7 +233,7 @@ def test_the_inside_of_the_package_does_not_pass_for_tensorflows(call):
 def test_a_script_can_ask_whether_a_namespace_is_there(call):
     code = """if True:
         try:
-            import tensorflow.tpu
+            import tensorflow.lite
         except ImportError:
             print("without")
     """
