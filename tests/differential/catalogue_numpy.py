@@ -14,6 +14,7 @@ from tests.differential.draw import (
     one_of,
     shapes,
 )
+from tests.differential.values import Code
 
 NP = "experimental.numpy"
 # TensorFlow's gradients of these are those of the ops that they are made of, which have their own rows.
@@ -175,7 +176,12 @@ op(f"{NP}.identity", n=one_of(0, 1, 3), **NO)
 op(f"{NP}.tri", N=one_of(1, 3), M=one_of(None, 2), k=one_of(0, 1, -1), **NO)
 op(f"{NP}.full", shape=one_of([], [2], 3), fill_value=one_of(1, 2.5, True), **NO)
 for name in ("zeros", "ones"):
-    op(f"{NP}.{name}", shape=one_of([], [2], 3), dtype=one_of("float32", "int32", float), **NO)
+    op(
+        f"{NP}.{name}",
+        shape=one_of([], [2], 3),
+        dtype=one_of("float32", "int32", Code("float")),
+        **NO,
+    )
 op(f"{NP}.empty", shape=one_of([], [2], 3), _values=False, **NO)
 op(f"{NP}.diag_indices", n=one_of(1, 3), ndim=one_of(2, 3), **NO)
 op(f"{NP}.vander", x=VECTOR, N=one_of(None, 2), increasing=bools(), **NO)

@@ -405,7 +405,7 @@ def same_batch(a: Any, b: Any) -> tuple[Any, Any]:
 def parameter(value: Any, name: str, dtype: Any = None) -> Any:
     """An argument that may change: variables stay what they are, and are read when they are needed."""
     if value is None:
-        return None
+        raise ValueError(f"LinearOperator: {name} must be a tensor, got None")
     if isinstance(value, Variable) or isinstance(getattr(value, "handle", None), Variable):
         return value
     return convert_to_tensor(value, dtype)

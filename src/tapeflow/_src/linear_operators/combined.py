@@ -16,6 +16,7 @@ from tapeflow._src.linear_operators.matrices import (
     LinearOperatorLowerTriangular,
 )
 from tapeflow._src.linear_operators.simple import LinearOperatorIdentity
+from tapeflow._src.ops.arguments import several
 from tapeflow._src.ops.array.moving import concat
 from tapeflow._src.ops.array.shaping import (
     broadcast_dynamic_shape,
@@ -26,7 +27,7 @@ from tapeflow._src.ops.linalg.products import adjoint as adjoint_of
 
 def checked_operators(operators: Any) -> list[LinearOperator]:
     """A list of operators of one dtype."""
-    found = list(operators)
+    found = several("LinearOperator", operators)
     if not found:
         raise ValueError("Expected a non-empty list of operators. Found: []")
     for each in found:

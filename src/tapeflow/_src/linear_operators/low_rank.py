@@ -69,7 +69,11 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             )
         self._base = base_operator
         self._u = parameter(u, "u", base_operator.dtype)
-        self._diag_update = parameter(diag_update, "diag_update", base_operator.dtype)
+        self._diag_update = (
+            None
+            if diag_update is None
+            else parameter(diag_update, "diag_update", base_operator.dtype)
+        )
         self._v = self._u if v is None else parameter(v, "v", base_operator.dtype)
         if diag_update is None:
             if is_diag_update_positive is False:

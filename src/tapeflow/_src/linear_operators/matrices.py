@@ -205,10 +205,21 @@ class LinearOperatorTridiag(LinearOperator):
             raise ValueError("Only square tridiagonal operators currently supported.")
         if diagonals_format == "sequence":
             self._diagonals: Any = [parameter(d, "diagonals") for d in diagonals]
-            kind = self._diagonals[0].dtype
+            if len(self._diagonals) != 3:
+                raise ValueError(
+                    "LinearOperatorTridiag: diagonals_format 'sequence' takes three of them (above, main, below), got "
+                    f"{len(self._diagonals)}"
+                )
         else:
             self._diagonals = parameter(diagonals, "diagonals")
-            kind = self._diagonals.dtype
+        least = {"compact": 2, "sequence": 1, "matrix": 2}[diagonals_format]
+        given = self._diagonals if diagonals_format == "sequence" else [self._diagonals]
+        if any(d.shape.rank is not None and d.shape.rank < least for d in given):
+            raise ValueError(
+                f"LinearOperatorTridiag: with diagonals_format {diagonals_format!r} diagonals have {least} or more "
+                f"dimensions, got shapes {[d.shape.as_list() for d in given]}"
+            )
+        kind = given[0].dtype
         self._format = diagonals_format
         super().__init__(
             kind,

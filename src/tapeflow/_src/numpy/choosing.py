@@ -13,6 +13,7 @@ from tapeflow._src.numpy.dtypes import array_of, floating, promoted, result_dtyp
 from tapeflow._src.numpy.reductions import no_out
 from tapeflow._src.numpy.shapes import atleast_1d, ravel
 from tapeflow._src.numpy.unary import truth
+from tapeflow._src.ops.array.creation import zeros_like
 from tapeflow._src.ops.array.moving import concat
 from tapeflow._src.ops.array.shaping import (
     broadcast_dynamic_shape,
@@ -24,6 +25,13 @@ from tapeflow._src.ops.array.shaping import (
 from tapeflow._src.ops.elementwise import arithmetic
 from tapeflow._src.ops.indexing.gathering import gather, where as choose
 from tapeflow._src.ops.reduction import sorting
+
+_MOST_DECIMALS = 300  # powers of ten that a float has
+
+
+def _along(x: Tensor, axis: Any) -> tuple[Tensor, int]:
+    """A tensor, laid flat if no axis is given, and the number of the axis, counted from the first one."""
+    return (ravel(x), 0) if axis is None else (x, place_of(axis, len(x._array.shape)))
 
 
 def _check_order(op: str, kind: str, order: Any) -> None:
@@ -81,8 +89,10 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Tensor:
         raise ValueError("diff: a must have at least one dimension")
     if n < 0:
         raise ValueError(f"diff: n must not be negative, got {n}")
-    lead = (slice(None),) * place_of(axis, rank)
-    for _ in range(n):
+    place = place_of(axis, rank)
+    lead = (slice(None),) * place
+    length = found._array.shape[place]
+    for _ in range(min(n, length) if type(length) is int else n):  # after `length` nothing is left
         after, before = found[(*lead, slice(1, None))], found[(*lead, slice(None, -1))]
         found = after != before if found.dtype.is_bool else after - before
     return found
@@ -98,6 +108,8 @@ def around(a: Any, decimals: int = 0) -> Tensor:
     found = array_of(a)
     if not decimals:
         return found if found.dtype.is_bool else arithmetic.round(found)
+    if abs(decimals) > _MOST_DECIMALS:  # as good as all of them, or none
+        return found if decimals > 0 else zeros_like(found)
     factor = 10.0**decimals
     return cast(arithmetic.round(floating(found) * factor) / factor, found.dtype)
 
@@ -179,7 +191,7 @@ def compress(condition: Any, a: Any, axis: int | None = None) -> Tensor:
     array([1])
     """
     found = array_of(a)
-    found, at = (ravel(found), 0) if axis is None else (found, axis)
+    found, at = _along(found, axis)
     keep = choose(truth(condition))[:, 0]
     return gather(found, keep, axis=at)
 
@@ -199,7 +211,7 @@ def take(
     """
     no_out("take", out)
     found, places = array_of(a), array_of(indices)
-    found, at = (ravel(found), 0) if axis is None else (found, axis)
+    found, at = _along(found, axis)
     length = found._array.shape[at]
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"take: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
@@ -219,10 +231,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
            [3]])
     """
     found, places = array_of(arr), array_of(indices)
-    if axis is None:
-        found, at = ravel(found), 0
-    else:
-        at = place_of(axis, len(found._array.shape))
+    found, at = _along(found, axis)
     rank = len(found._array.shape)
     places = choose(places < 0, places + found._array.shape[at], places)
     order = [*(i for i in range(rank) if i != at), at]

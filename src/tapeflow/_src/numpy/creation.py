@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.dtypes import as_dtype
+from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.export import export
+from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.numpy.dtypes import array_of, default_float, promoted, result_dtype, to
 from tapeflow._src.ops.array import creation
@@ -25,6 +26,8 @@ from tapeflow._src.ops.array.shaping import (
 )
 from tapeflow._src.ops.elementwise import arithmetic, functions
 from tapeflow._src.ops.indexing.gathering import where
+
+_MOST_DIMENSIONS = 254  # of TensorFlow's tensors
 
 
 def sizes(shape: Any) -> Any:
@@ -304,7 +307,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Tensor:
     array([[1., 0.],
            [0., 1.]])
     """
-    return convert_to_tensor(np.eye(N, M, k, as_dtype(kind(dtype) or np.float64).np_dtype))
+    return _ones_on("eye", np.eye, N, M, k, as_dtype(kind(dtype) or np.float64))
 
 
 @export("experimental.numpy.identity")
@@ -326,7 +329,17 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Tensor:
     array([[1., 0.],
            [1., 1.]])
     """
-    return convert_to_tensor(np.tri(N, M, k, as_dtype(kind(dtype) or default_float()).np_dtype))
+    return _ones_on("tri", np.tri, N, M, k, as_dtype(kind(dtype) or default_float()))
+
+
+def _ones_on(op: str, make: Any, N: int, M: int | None, k: int, dtype: DType) -> Tensor:
+    """A matrix of zeros and ones, as NumPy makes it."""
+    rows = operator.index(N)
+    columns = rows if M is None else operator.index(M)
+    check_room(op, (max(rows, 0), max(columns, 0)), dtype.np_dtype)
+    check_room(op, (max(rows, columns, 0),), np.dtype(np.int64))  # what NumPy counts with
+    diagonal = max(-rows, min(operator.index(k), columns))
+    return convert_to_tensor(make(rows, columns, diagonal, dtype.np_dtype))
 
 
 @export("experimental.numpy.diag_indices")
@@ -338,6 +351,10 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     """
     if n < 0 or ndim < 0:
         raise ValueError(f"diag_indices: n and ndim must not be negative, got {n} and {ndim}")
+    if ndim > _MOST_DIMENSIONS:
+        raise ValueError(
+            f"diag_indices: no tensor has more than {_MOST_DIMENSIONS} dimensions, got ndim={ndim}"
+        )
     return (creation.range(n),) * ndim
 
 

@@ -140,11 +140,13 @@ def _kind(x: Any) -> Any:
     return array_of(x).dtype.np_dtype
 
 
-def _kinds(x: Any) -> list[Any]:
+def _kinds(x: Any, depth: int = 0) -> list[Any]:
     """What an operand is to NumPy; of a list, each of its numbers, which are as weak as Python's."""
     if not isinstance(x, (list, tuple)):
         return [_kind(x)]
-    return list({(type(kind), str(kind)): kind for item in x for kind in _kinds(item)}.values())
+    check_depth(depth)
+    found = {(type(k), str(k)): k for item in x for k in _kinds(item, depth + 1)}
+    return list(found.values())
 
 
 def result_dtype(*operands: Any) -> DType:

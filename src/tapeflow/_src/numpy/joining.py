@@ -10,7 +10,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.numpy.dtypes import array_of, promoted, to
 from tapeflow._src.numpy.shapes import atleast_1d, atleast_2d, atleast_3d, ravel
-from tapeflow._src.ops.arguments import axis_of
+from tapeflow._src.ops.arguments import axis_of, several
 from tapeflow._src.ops.array import moving, shaping
 
 
@@ -25,7 +25,7 @@ def concatenate(arys: Any, axis: int | None = 0) -> Tensor:
     >>> tf.experimental.numpy.concatenate([[1], [2.5]]).numpy()
     array([1. , 2.5])
     """
-    found = promoted(*arys)
+    found = promoted(*several("concatenate", arys))
     if axis is None:
         return moving.concat([ravel(x) for x in found], 0)
     return moving.concat(found, axis)
@@ -60,7 +60,7 @@ def vstack(tup: Any) -> Tensor:
     >>> tf.experimental.numpy.vstack([[1, 2], [3, 4]]).shape
     TensorShape([2, 2])
     """
-    return concatenate(_listed(atleast_2d(*tup)), 0)
+    return concatenate(_listed(atleast_2d(*several("vstack", tup))), 0)
 
 
 @export("experimental.numpy.hstack")
@@ -70,7 +70,9 @@ def hstack(tup: Any) -> Tensor:
     >>> tf.experimental.numpy.hstack([[1], [2]]).numpy()
     array([1, 2])
     """
-    found = _listed(atleast_1d(*tup))
+    found = _listed(atleast_1d(*several("hstack", tup)))
+    if not found:
+        raise ValueError("hstack: there must be one tensor or more, got none")
     return concatenate(found, 0 if len(found[0]._array.shape) == 1 else 1)
 
 
@@ -81,7 +83,7 @@ def dstack(tup: Any) -> Tensor:
     >>> tf.experimental.numpy.dstack([[1], [2]]).shape
     TensorShape([1, 1, 2])
     """
-    return concatenate(_listed(atleast_3d(*tup)), 2)
+    return concatenate(_listed(atleast_3d(*several("dstack", tup))), 2)
 
 
 @export("experimental.numpy.split")

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.numpy.creation import kind
+from tapeflow._src.numpy.creation import kind, place_of
 from tapeflow._src.numpy.dtypes import array_of, floating, promoted, to
 from tapeflow._src.numpy.shapes import ravel
 from tapeflow._src.numpy.unary import truth
@@ -247,7 +247,7 @@ def average(
         values, heavy = promoted(a, weights, 0.0)[:2]
         if axis is not None and heavy._array.shape != values._array.shape:
             shape = [1] * len(values._array.shape)
-            shape[axis] = -1
+            shape[place_of(axis, len(shape))] = -1
             heavy = reshape(heavy, shape)
         total = reducing.reduce_sum(heavy + zeros_like(values), axis)
         found = reducing.reduce_sum(values * heavy, axis) / total

@@ -60,7 +60,7 @@ def size(x: Any, axis: Any = None) -> Any:
     """
     found = array_of(x)
     if axis is not None:
-        return found.shape[axis]
+        return found.shape[place_of(axis, len(found._array.shape))]
     known = found.shape.num_elements()
     return size_of(found) if known is None else np.int64(known)
 

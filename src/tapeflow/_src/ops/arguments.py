@@ -16,6 +16,7 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.formatting import describe
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import Dim
+from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.rules import DTypeError, invalid
 
@@ -138,6 +139,18 @@ def _integers(op: str, argument: str, value: Any) -> np.ndarray:
             f"{op}: {argument} must be an int or several, int32 or int64, got {tensor.dtype.name} ({shown(value)})",
         )
     return array
+
+
+def several(op: str, values: Any) -> list[Any]:
+    """The items of an argument that is several tensors, or what else can be gone through.
+
+    >>> several("concatenate", (x for x in (1, 2)))
+    [1, 2]
+    """
+    try:
+        return list(values)
+    except MemoryError as error:  # it does not end, perhaps
+        raise exhausted(op, error) from None
 
 
 def axis_of(

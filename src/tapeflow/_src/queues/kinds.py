@@ -11,6 +11,7 @@ from tapeflow._src.core.dtypes import int64
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.ops.arguments import integer
+from tapeflow._src.ops.random.numbers import op_seed
 from tapeflow._src.primitives.random.streams import streams
 from tapeflow._src.queues.queue import QueueBase, Rows
 
@@ -162,7 +163,7 @@ class RandomShuffleQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
     ) -> None:
-        seeds = streams.seeds(seed)
+        seeds = streams.seeds(op_seed(seed))
         generator = np.random.default_rng(None if seeds is None else list(seeds))
         rows = Rows(
             _capacity(capacity), lambda rows: int(generator.integers(len(rows))), min_after_dequeue

@@ -13,7 +13,7 @@ from tapeflow._src.core.errors import no_row, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.ops.arguments import integer
+from tapeflow._src.ops.arguments import integer, several
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.linalg import einsum as einsum_primitive, products
@@ -159,7 +159,8 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 
 def _dot_axes(rank_a: int, rank_b: int, axes: Any) -> tuple[list[int], list[int]]:
     if not isinstance(axes, (list, tuple)):
-        axes = np.asarray(axes).tolist()
+        is_array = np.isscalar(axes) or hasattr(axes, "__array__")
+        axes = np.asarray(axes).tolist() if is_array else several("tensordot", axes)
     if not isinstance(axes, (list, tuple)):
         n = integer("tensordot", "axes", axes)
         if n < 0:

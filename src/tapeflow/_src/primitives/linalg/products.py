@@ -9,7 +9,6 @@ import numpy as np
 
 from tapeflow._src.core import settings
 from tapeflow._src.core.errors import FailedPreconditionError
-from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
@@ -94,7 +93,8 @@ def _matmul_result(
         "matmul", ArraySpec(a.shape[:-2], a.dtype), ArraySpec(b.shape[:-2], b.dtype)
     )
     sizes = (rows, inner_a, columns)
-    if a.dtype.np_dtype is FLOAT32 and not is_dynamic(sizes) and math.prod(sizes) >= WORTH_IT:
+    known = all(type(size) is int for size in sizes)  # jax has symbols of its own for others
+    if known and a.dtype.np_dtype is FLOAT32 and math.prod(sizes) >= WORTH_IT:
         prepare()  # a function is being traced: it will be called soon
     return ArraySpec((*batch, rows, columns), a.dtype)
 

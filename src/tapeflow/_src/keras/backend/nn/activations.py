@@ -78,9 +78,7 @@ def sparse_plus(x: Any) -> Tensor:
 def sigmoid(x: Any) -> Tensor:
     """1 / (1 + exp(-x)). Losses find the logits that it was made of."""
     x = floats(x)
-    output: Any = tf.nn.sigmoid(x)
-    output._keras_logits = x
-    return output
+    return _made_of(x, tf.nn.sigmoid(x))
 
 
 def log_sigmoid(x: Any) -> Tensor:
@@ -161,13 +159,16 @@ def softmax(x: Any, axis: int | None = -1) -> Tensor:
     Losses find the logits that it was made of.
     """
     x = floats(x)
-    output: Any = (
-        tf.reshape(tf.nn.softmax(tf.reshape(x, [-1])), shape(x))
-        if axis is None
-        else tf.nn.softmax(x, axis)
-    )
-    output._keras_logits = x
-    return output
+    if axis is None:
+        return _made_of(x, tf.reshape(tf.nn.softmax(tf.reshape(x, [-1])), shape(x)))
+    return _made_of(x, tf.nn.softmax(x, axis))
+
+
+def _made_of(logits: Any, probabilities: Any) -> Any:
+    """Probabilities that remember their logits; ragged ones, of which there are no such losses, do not."""
+    if isinstance(probabilities, tf.Tensor):
+        probabilities._keras_logits = logits
+    return probabilities
 
 
 def log_softmax(x: Any, axis: int | None = -1) -> Tensor:
