@@ -13,6 +13,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.numpy.dtypes import array_of, default_float, promoted, result_dtype, to
+from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.array import creation
 from tapeflow._src.ops.array.creation import ones as ones_of, zeros as zeros_of
 from tapeflow._src.ops.array.moving import meshgrid as grid
@@ -349,6 +350,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     >>> [x.numpy().tolist() for x in tf.experimental.numpy.diag_indices(2)]
     [[0, 1], [0, 1]]
     """
+    n, ndim = integer("diag_indices", "n", n), integer("diag_indices", "ndim", ndim)
     if n < 0 or ndim < 0:
         raise ValueError(f"diag_indices: n and ndim must not be negative, got {n} and {ndim}")
     if ndim > _MOST_DIMENSIONS:

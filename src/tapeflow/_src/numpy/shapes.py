@@ -12,6 +12,7 @@ from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.numpy.creation import place_of, sizes, tri
 from tapeflow._src.numpy.dtypes import array_of
+from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.array import moving, shaping
 from tapeflow._src.ops.array.creation import zeros_like
 from tapeflow._src.ops.array.shaping import size as size_of
@@ -359,5 +360,6 @@ def triu(m: Any, k: int = 0) -> Tensor:
            [0, 4]])
     """
     found = array_of(m)
-    keep = tri(*found._array.shape[-2:], k=k - 1, dtype=bool)
+    below = integer("triu", "k", k) - 1
+    keep = tri(*found._array.shape[-2:], k=below, dtype=bool)
     return choose(keep, zeros_like(found), found)
