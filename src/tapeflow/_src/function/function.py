@@ -64,9 +64,8 @@ class Function:
         self._traces = Traces()
         # For calls on tensors alone, by their shapes and dtypes.
         self._seen: dict[Any, ConcreteFunction] = {}
-        self.unknown_ranks: dict[
-            str, Any
-        ] = {}  # arguments with tensors of unknown rank that were asked about
+        # Arguments with tensors of unknown rank, for which somebody has asked for a concrete function.
+        self.unknown_ranks: dict[str, Any] = {}
         self._count = 0
         self.tracing_time = 0  # nanoseconds that tracing has taken
         self._last_names: list[str] = []
