@@ -84,7 +84,7 @@ def test_modes_that_are_not_there_are_named():
     import tapeflow as tf
 
     with pytest.raises(ValueError, match="legacy"):
-        tf.experimental.numpy.experimental_enable_numpy_behavior(dtype_conversion_mode="all")
+        tf.experimental.numpy.experimental_enable_numpy_behavior(dtype_conversion_mode="every")
 
 
 def test_nothing_changes_unless_it_is_asked_for():

@@ -9,6 +9,7 @@ from tapeflow._src.autodiff.backprop import Call
 from tapeflow._src.autodiff.tangents import Tangents, tangent_of, tangents_of_call
 from tapeflow._src.autodiff.targets_and_sources import UnconnectedGradients, variable_of
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import one_tensor
 from tapeflow._src.core.context import context, identify, pop_recorder, push_recorder
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import UnimplementedError, shown, wrong_object
@@ -71,6 +72,7 @@ class ForwardAccumulator(Scope):
             self._watch(primal, tangent)
 
     def _watch(self, primal: Any, tangent: Any) -> None:
+        primal = one_tensor(primal)
         variable = variable_of(primal)
         if variable is None and not isinstance(primal, Tensor):
             raise wrong_object(
@@ -212,6 +214,7 @@ class ForwardAccumulator(Scope):
         return nest.map_structure(lambda x: self._jvp(x, zero), primals)
 
     def _jvp(self, primal: Any, zero: bool) -> Any:
+        primal = one_tensor(primal)
         variable = variable_of(primal)
         if variable is not None:
             found = self._of_variables.get(id(variable))

@@ -17,7 +17,7 @@ from tapeflow._src.autodiff.targets_and_sources import (
     tensors_in,
     variable_of,
 )
-from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import one_tensor
 from tapeflow._src.core.context import context, identify, new_id, pop_recorder, push_recorder
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
@@ -339,13 +339,13 @@ class GradientTape(Scope):
         """
         self._begin("jacobian", several=not experimental_use_pfor)
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-        flat = nest.flatten(sources)
+        flat = tensors_in(sources)
         rows = jacobians.jacobian(
             self, target_of(self, target), flat, zero, loop=not experimental_use_pfor
         )
         if not self._persistent:
             self._release()
-        return nest.pack_sequence_as(sources, rows)
+        return gradients_like(sources, rows)
 
     def batch_jacobian(
         self,
@@ -370,12 +370,13 @@ class GradientTape(Scope):
         """
         self._begin("batch_jacobian", several=not experimental_use_pfor)
         UnconnectedGradients(unconnected_gradients)  # raises for what is neither
+        inside = one_tensor(source)
         result = jacobians.batch_jacobian(
-            self, target_of(self, target), source, loop=not experimental_use_pfor
+            self, target_of(self, target), inside, loop=not experimental_use_pfor
         )
         if not self._persistent:
             self._release()
-        return result
+        return gradients_like(source, [result])
 
     def explain(self, target: Any, sources: Any) -> Explanation:
         """Says for each source whether and how `target` depends on it, or why not.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import one_tensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.core.spec import TensorSpec
@@ -70,6 +71,8 @@ class Binding:
                 "the structure of the arguments differs from the traced one", args, kwargs
             )
         leaves = flattened(structure)
+        if len(leaves) != len(self._keys):
+            leaves = flattened(nest.map_structure(one_tensor, structure))
         if len(leaves) != len(self._keys):
             raise self._failed(
                 "the kinds of the arguments differ from the traced ones", args, kwargs

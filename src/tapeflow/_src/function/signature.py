@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import nest
-from tapeflow._src.core.composites.composite import Composed, is_expandable, spec_of
+from tapeflow._src.core.composites.composite import (
+    Composed,
+    is_expandable,
+    one_tensor,
+    spec_of,
+)
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.errors import shown
@@ -383,6 +388,8 @@ class Signature:
 
 def fitted(spec: Any, value: Any, failed: Callable[[str], Exception]) -> Any:
     """A value as a tensor that a spec describes."""
+    if isinstance(spec, TensorSpec):
+        value = one_tensor(value)
     if is_expandable(spec) or is_expandable(value):
         if not is_expandable(value) or not spec_of(value).is_subtype_of(spec):
             raise failed(

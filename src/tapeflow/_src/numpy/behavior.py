@@ -5,7 +5,7 @@ Operators and methods are bound anew, once, when it is asked for. So programs th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.numpy import algebra, binary_ops, choosing, reductions, shapes
+from tapeflow._src.numpy import algebra, binary_ops, choosing, modes, reductions, shapes
 from tapeflow._src.numpy.dtypes import array_of, kind_of_python, preference, promoted, to
 from tapeflow._src.numpy.unary import truth
+from tapeflow._src.numpy.weak import strong
 from tapeflow._src.ops.array.moving import stack
 from tapeflow._src.ops.array.shaping import (
     broadcast_dynamic_shape,
@@ -34,7 +35,7 @@ def experimental_enable_numpy_behavior(
 ) -> None:
     """Lets operators promote dtypes as NumPy does, and gives tensors NumPy's methods and indices.
 
-    It is for the whole process, and cannot be undone.
+    It is for the whole process. The methods and indices stay; the rules for dtypes are those that were chosen last.
 
     >>> import subprocess, sys
     >>> code = '''
@@ -47,26 +48,51 @@ def experimental_enable_numpy_behavior(
 
     Args:
       prefer_float32: whether floats of Python, and what integers become in functions of floats, are float32.
-      dtype_conversion_mode: "legacy", NumPy's rules, or "off", no promotion by operators. TensorFlow's other two,
-        "safe" and "all", are not supported.
+      dtype_conversion_mode: "legacy", NumPy's rules, or "off", no promotion by operators. In "all", operands meet in
+        the first dtype of a lattice that both lead to; in "safe", promotions are errors that widen both or may lose
+        digits. In these two, what nobody gave a dtype is weak, `tf.constant(5)` too: it takes that of the other
+        operand.
     """
-    if dtype_conversion_mode not in ("legacy", "off"):
+    if dtype_conversion_mode not in ("legacy", "off", "safe", "all"):
         raise ValueError(
-            "experimental_enable_numpy_behavior: dtype_conversion_mode must be 'legacy' or 'off', got "
+            "experimental_enable_numpy_behavior: dtype_conversion_mode must be 'legacy', 'off', 'safe' or 'all', got "
             f"{shown(dtype_conversion_mode)}"
         )
     preference.float32 = prefer_float32
+    _leave()
     for kind in (Tensor, Variable):
         if dtype_conversion_mode == "legacy":
-            for name, function in _OPERATORS.items():
-                setattr(kind, f"__{name}__", _operator(function))
-                setattr(kind, f"__r{name}__", _operator(function, reflected=True))
-            for name, function in _COMPARISONS.items():
-                setattr(kind, f"__{name}__", _operator(function))
+            _PLAIN[kind] = {}
+            for name, function in _legacy_operators():
+                _PLAIN[kind][name] = vars(kind)[name]
+                setattr(kind, name, function)
         for name, method in _METHODS.items():
             if not isinstance(vars(kind).get(name), property) or name == "T":
                 setattr(kind, name, method)
     setattr(Tensor, "__getitem__", getitem)  # noqa: B010
+    if dtype_conversion_mode in ("safe", "all"):
+        modes.enter(dtype_conversion_mode)
+        modes.methods(_METHODS)
+
+
+_PLAIN: dict[type, dict[str, Any]] = {}  # the operators before "legacy"
+
+
+def _leave() -> None:
+    """Puts back what the mode before replaced."""
+    modes.leave()
+    for kind, operators in _PLAIN.items():
+        for name, function in operators.items():
+            setattr(kind, name, function)
+    _PLAIN.clear()
+
+
+def _legacy_operators() -> Iterator[tuple[str, Any]]:
+    for name, function in _OPERATORS.items():
+        yield f"__{name}__", _operator(function)
+        yield f"__r{name}__", _operator(function, reflected=True)
+    for name, function in _COMPARISONS.items():
+        yield f"__{name}__", _operator(function)
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -125,7 +151,7 @@ _METHODS: dict[str, Any] = {
 
 def getitem(x: Tensor, key: Any) -> Tensor:
     """`x[key]`, where lists and tensors among the indices choose elements as in NumPy."""
-    keys = list(key) if isinstance(key, tuple) else [key]
+    keys = [strong(k) for k in key] if isinstance(key, tuple) else [strong(key)]
     if not any(map(_is_advanced, keys)):
         return slicing.getitem(x, key)
     keys = _without_masks(_spelled_out(x, keys))

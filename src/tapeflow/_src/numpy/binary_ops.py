@@ -7,7 +7,14 @@ from typing import Any
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.numpy.dtypes import array_of, default_float, promoted, result_dtype, to
+from tapeflow._src.numpy.dtypes import (
+    array_of,
+    default_float,
+    numpys_float,
+    promoted,
+    result_dtype,
+    to,
+)
 from tapeflow._src.numpy.unary import truth
 from tapeflow._src.ops.array.creation import ones_like, zeros_like
 from tapeflow._src.ops.elementwise import arithmetic, bits, functions, logic
@@ -18,7 +25,7 @@ from tapeflow._src.primitives.elementwise import binary
 
 def _floats(a: Any, b: Any) -> Any:
     wide = result_dtype(a, b)
-    dtype = wide if wide.is_floating or wide.is_complex else default_float()
+    dtype = wide if wide.is_floating or wide.is_complex else numpys_float()
     return [to(array_of(x), dtype) for x in (a, b)]
 
 
@@ -38,7 +45,8 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
 def _quotient(a: Tensor, b: Tensor) -> Tensor:
     if not (a.dtype.is_floating or a.dtype.is_complex):
         # As in TensorFlow, small integers become small floats.
-        wide = "float32" if a.dtype.size < 4 and not a.dtype.is_bool else default_float()
+        small = a.dtype.size < 4 and not a.dtype.is_bool
+        wide = "float32" if small else default_float() if a.dtype.is_bool else numpys_float()
         a, b = to(a, wide), to(b, wide)
     return arithmetic.divide(a, b)
 
@@ -97,7 +105,8 @@ def add(x1: Any, x2: Any) -> Tensor:
     >>> tf.experimental.numpy.add(1, 2.5).numpy()
     np.float64(3.5)
     """
-    return arithmetic.add(*promoted(x1, x2))
+    a, b = promoted(x1, x2)
+    return logic.logical_or(a, b) if a.dtype.is_bool else arithmetic.add(a, b)
 
 
 @export("experimental.numpy.subtract")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.numpy.creation import place_of
-from tapeflow._src.numpy.dtypes import array_of, floating, promoted, result_dtype, to
+from tapeflow._src.numpy.dtypes import array_of, default_int, floating, met, result_dtype, to
 from tapeflow._src.numpy.reductions import no_out
 from tapeflow._src.numpy.shapes import atleast_1d, ravel
 from tapeflow._src.numpy.unary import truth
@@ -73,7 +71,7 @@ def argsort(
     _check_order("argsort", kind, order)
     found = array_of(a)
     order_ = sorting.argsort(ravel(found) if axis is None else found, -1 if axis is None else axis)
-    return to(order_, np.int64)
+    return to(order_, default_int())
 
 
 @export("experimental.numpy.diff")
@@ -163,7 +161,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("where: give both x and y, or neither")
-    return choose(truth(condition), *promoted(x, y))
+    return choose(truth(condition), *met(x, y))
 
 
 @export("experimental.numpy.select")
@@ -177,7 +175,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
         raise ValueError(
             f"select: {len(condlist)} conditions need as many choices, got {len(choicelist)}"
         )
-    *choices, found = promoted(*choicelist, default)
+    *choices, found = met(*choicelist, default)
     for condition, choice in zip(condlist[::-1], choices[::-1], strict=True):
         found = choose(truth(condition), choice, found)
     return found

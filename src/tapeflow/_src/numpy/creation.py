@@ -12,7 +12,15 @@ from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.export import export
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.numpy.dtypes import array_of, default_float, promoted, result_dtype, to
+from tapeflow._src.numpy.dtypes import (
+    array_of,
+    default_float,
+    default_int,
+    meeting_dtype,
+    met,
+    promoted,
+    to,
+)
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.array import creation
 from tapeflow._src.ops.array.creation import ones as ones_of, zeros as zeros_of
@@ -40,7 +48,7 @@ def kind(dtype: Any) -> Any:
     """A dtype, where `float` is NumPy's, and so is `int`."""
     if dtype is float:
         return default_float()
-    return np.int64 if dtype is int else dtype
+    return default_int() if dtype is int else dtype
 
 
 def place_of(axis: Any, rank: int) -> int:
@@ -188,7 +196,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     >>> tf.experimental.numpy.full(2, 7).numpy()
     array([7, 7])
     """
-    return broadcast(array_of(fill_value, dtype), sizes(shape))
+    wide = meeting_dtype(fill_value) if dtype is None else dtype
+    return broadcast(array_of(fill_value, wide), sizes(shape))
 
 
 @export("experimental.numpy.full_like")
@@ -223,7 +232,7 @@ def arange(
     array([0, 1, 2])
     """
     start, stop = (0, start) if stop is None else (start, stop)
-    wide = result_dtype(start, stop, step) if dtype is None else as_dtype(kind(dtype))
+    wide = meeting_dtype(start, stop, step) if dtype is None else as_dtype(kind(dtype))
     if not step:
         raise ValueError("arange: step must not be 0")
     first, last, apart = (to(array_of(x), wide) for x in (start, stop, step))
@@ -248,7 +257,7 @@ def linspace(
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, got {num}")
-    a, b = promoted(start, stop, 0.0)[:2]
+    a, b = met(start, stop, 0.0)[:2]
     count = num - 1 if endpoint else num
     step = (b - a) / to(array_of(max(count, 1)), a.dtype)
     along = to(creation.range(num), a.dtype)
@@ -293,7 +302,7 @@ def geomspace(
     >>> tf.experimental.numpy.geomspace(1, 4, 3).numpy().round(4)
     array([1., 2., 4.])
     """
-    a, b = promoted(start, stop, 0.0)[:2]
+    a, b = met(start, stop, 0.0)[:2]
     first, last = (functions.log(arithmetic.abs(x)) for x in (a, b))
     along = linspace(first, last, num, endpoint=endpoint, dtype=None, axis=axis)
     found = arithmetic.sign(a) * functions.exp(along)

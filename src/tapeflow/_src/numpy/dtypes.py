@@ -12,6 +12,7 @@ from tapeflow._src.core.export import export, export_value
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.numpy.promotion import NoMeetingError, mode, result_kind
 from tapeflow._src.ops.array.shaping import cast
 
 _NUMBERS = (bool, int, float, complex)
@@ -68,9 +69,19 @@ def kind_of_python(x: Any) -> Any:
         return None
 
 
-def default_float() -> Any:
-    """The dtype of floats that nothing else is said of."""
+def numpys_float() -> Any:
+    """The dtype of floats that nothing else is said of, where NumPy's rules hold in every mode."""
     return np.float32 if preference.float32 else np.float64
+
+
+def default_float() -> Any:
+    """The same for all else: 32 bits, too, in the modes that promote by the lattice."""
+    return numpys_float() if mode.name is None else np.float32
+
+
+def default_int() -> Any:
+    """The dtype that `int` stands for."""
+    return np.int64 if mode.name is None else np.int32
 
 
 def array_of(x: Any, dtype: Any = None) -> Tensor:
@@ -124,7 +135,7 @@ def to(x: Tensor, dtype: Any) -> Tensor:
     """A tensor of another dtype."""
     wanted = as_dtype(dtype) if dtype is not float else as_dtype(default_float())
     if dtype is int:
-        wanted = as_dtype(np.int64)
+        wanted = as_dtype(default_int())
     return x if x.dtype is wanted else cast(x, wanted)
 
 
@@ -172,6 +183,24 @@ def promoted(*xs: Any) -> Any:
     return [to(array_of(x), wide) for x in xs]
 
 
+def meeting_dtype(*xs: Any) -> DType:
+    """The dtype in which operands meet, by the rules of the mode."""
+    if mode.name is None:
+        return result_dtype(*xs)
+    try:
+        return result_kind(*xs).dtype
+    except NoMeetingError:
+        return result_dtype(*xs)
+
+
+def met(*xs: Any) -> list[Tensor]:
+    """Tensors of the dtype in which operands meet by the rules of the mode. Those of pairs of elements keep NumPy's."""
+    if mode.name is None:
+        return promoted(*xs)
+    wide = meeting_dtype(*xs)
+    return [to(array_of(x), wide) for x in xs]
+
+
 def floating(x: Any) -> Tensor:
     """A tensor of floats or complex numbers: integers become floats."""
     found = array_of(x)
@@ -186,7 +215,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     >>> tf.experimental.numpy.result_type(tf.constant(1), tf.constant(1.0))
     tf.float64
     """
-    return result_dtype(*arrays_and_dtypes)
+    return meeting_dtype(*arrays_and_dtypes)
 
 
 @export("experimental.numpy.promote_types")

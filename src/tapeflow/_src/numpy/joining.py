@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.numpy.dtypes import array_of, promoted, to
+from tapeflow._src.numpy.dtypes import array_of, met, to
 from tapeflow._src.numpy.shapes import atleast_1d, atleast_2d, atleast_3d, ravel
 from tapeflow._src.ops.arguments import axis_of, several
 from tapeflow._src.ops.array import moving, shaping
@@ -25,7 +25,7 @@ def concatenate(arys: Any, axis: int | None = 0) -> Tensor:
     >>> tf.experimental.numpy.concatenate([[1], [2.5]]).numpy()
     array([1. , 2.5])
     """
-    found = promoted(*several("concatenate", arys))
+    found = met(*several("concatenate", arys))
     if axis is None:
         return moving.concat([ravel(x) for x in found], 0)
     return moving.concat(found, axis)
@@ -49,7 +49,7 @@ def stack(arrays: Any, axis: int = 0) -> Tensor:
     TensorShape([2, 1])
     """
     return moving.stack(
-        promoted(*arrays) if isinstance(arrays, (list, tuple)) else list(array_of(arrays)), axis
+        met(*arrays) if isinstance(arrays, (list, tuple)) else list(array_of(arrays)), axis
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.numpy.creation import kind, place_of
-from tapeflow._src.numpy.dtypes import array_of, floating, promoted, to
+from tapeflow._src.numpy.dtypes import array_of, default_int, floating, promoted, to
 from tapeflow._src.numpy.shapes import ravel
 from tapeflow._src.numpy.unary import truth
 from tapeflow._src.ops.array.creation import ones_like, zeros_like
@@ -29,8 +29,9 @@ def _wide(a: Any, dtype: Any) -> Tensor:
     found = array_of(a)
     if dtype is not None:
         return to(found, kind(dtype))
-    if found.dtype.is_bool or (found.dtype.is_integer and found.dtype.size < 8):
-        return to(found, np.uint64 if found.dtype.is_unsigned else np.int64)
+    wide = np.dtype(default_int())
+    if found.dtype.is_bool or (found.dtype.is_integer and found.dtype.size < wide.itemsize):
+        return to(found, f"u{wide.name}" if found.dtype.is_unsigned else wide)
     return found
 
 

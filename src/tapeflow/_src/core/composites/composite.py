@@ -24,6 +24,9 @@ class CompositeTensor:
     _is_tensor = False
     """Whether `tf.is_tensor` says so."""
 
+    _is_one_tensor = False
+    """Whether it is a tensor of which more is known: where a tensor is wanted, the one inside will do."""
+
     @property
     def _type_spec(self) -> Any:
         """What it is like."""
@@ -43,6 +46,11 @@ class CompositeTensor:
     def _with_gradients(self, gradients: Any) -> Any:
         """The gradient of this source, from those of its tensors, none of which is None."""
         raise NotImplementedError(f"{type(self).__name__}._with_gradients")
+
+
+def one_tensor(x: Any) -> Any:
+    """The tensor inside of one of which more is known; all else as it is."""
+    return x.__tf_tensor__() if getattr(x, "_is_one_tensor", False) else x
 
 
 class Composed:
