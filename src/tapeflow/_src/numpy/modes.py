@@ -21,7 +21,7 @@ from tapeflow._src.core.missing import namespaces, public_names
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.numpy.promotion import NoMeetingError, mode, result_kind
+from tapeflow._src.numpy.promotion import Kind, NoMeetingError, mode, result_kind
 from tapeflow._src.numpy.weak import WeakTensor, strong, weakened
 from tapeflow._src.ops.array.shaping import cast
 
@@ -134,7 +134,7 @@ def _operator(function: Function, is_weak: bool = True) -> Function:
 
     @functools.wraps(function)
     def operator(self: Any, other: Any) -> Any:
-        if type(self) is Tensor and type(other) is Tensor and self.dtype is other.dtype:
+        if type(self) is Tensor and _is_like(other, self.dtype):
             return function(self, other)
         found = _kind_of_operands(self, other)
         if found is None:
@@ -146,8 +146,14 @@ def _operator(function: Function, is_weak: bool = True) -> Function:
     return operator
 
 
-def _kind_of_operands(*operands: Any) -> Any:
-    if any(x is None for x in operands):
+def _is_like(x: Any, dtype: DType) -> bool:
+    """Whether an operand surely changes nothing about a dtype: most do not."""
+    return x.dtype is dtype if type(x) is Tensor else type(x) is float and dtype.is_floating
+
+
+def _kind_of_operands(*operands: Any) -> Kind | None:
+    """The kind in which operands meet, or None if the lattice does not have them, or is not asked any more."""
+    if mode.name is None or any(x is None for x in operands):
         return None
     try:
         return result_kind(*operands)
@@ -207,19 +213,14 @@ def _public() -> Iterator[tuple[ModuleType, str, Function]]:
 _OTHER_WORDS = {"mod", "swish", "complex_abs", "neg"}  # other names of what is in the tables
 
 
-def _first(function: Function) -> tuple[inspect.Signature, str]:
-    """A signature, and which argument decides."""
-    signature = inspect.signature(function)
-    names = list(signature.parameters)
-    return signature, "x" if function.__name__ == "scalar_mul" else names[0]
-
-
 def _of_one(function: Function) -> Function:
-    signature, name = _first(function)
+    signature = inspect.signature(function)
+    first = next(iter(signature.parameters))
+    name = "x" if function.__name__ == "scalar_mul" else first  # the argument that decides
 
     @functools.wraps(function)
     def of_one(*args: Any, **kwargs: Any) -> Any:
-        if mode.name is None:
+        if args and type(args[0]) is Tensor and name == first:
             return function(*args, **kwargs)
         call = signature.bind(*args, **kwargs)
         x = call.arguments[name]
@@ -241,7 +242,7 @@ def _of_two(function: Function, is_weak: bool = True) -> Function:
 
     @functools.wraps(function)
     def of_two(*args: Any, **kwargs: Any) -> Any:
-        if mode.name is None:
+        if len(args) > 1 and type(args[0]) is Tensor and _is_like(args[1], args[0].dtype):
             return function(*args, **kwargs)
         call = signature.bind(*args, **kwargs)
         x, y = call.arguments[first], call.arguments[second]
@@ -264,8 +265,6 @@ def _constant(function: Function) -> Function:
     def constant(
         value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const"
     ) -> Any:
-        if mode.name is None:
-            return function(value, dtype, shape, name)
         if dtype is not None:
             wanted = as_dtype(dtype)
             is_tensor = isinstance(value, (Tensor, Variable, WeakTensor))
