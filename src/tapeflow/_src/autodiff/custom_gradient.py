@@ -11,6 +11,7 @@ from typing import Any
 from tapeflow._src.autodiff.backprop import Call, dense, record_call
 from tapeflow._src.autodiff.targets_and_sources import variable_of
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import like_one, one_tensor
 from tapeflow._src.core.context import pop_recorder, push_recorder, recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
@@ -102,7 +103,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
                 return _gradients(function, gradient, g, inputs[:count], variables)
 
             record_call(Call(name_of(function), inputs, outputs, pullback, custom=True))
-        return nest.pack_sequence_as(result, outputs)
+        return nest.pack_sequence_as(result, list(map(like_one, nest.flatten(result), outputs)))
 
     # Libraries ask for the function by this name, to call it without the tape.
     vars(decorated)["__original_wrapped__"] = function
@@ -133,6 +134,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _as_input(value: Any) -> Tensor:
     """An argument as the tape knows it. What is not a tensor is one that no tape follows."""
+    value = one_tensor(value)
     if isinstance(value, Tensor):
         return value
     variable = variable_of(value)

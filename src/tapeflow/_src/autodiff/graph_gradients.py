@@ -12,6 +12,7 @@ from typing import Any
 from tapeflow._src.autodiff import backprop, jacobians
 from tapeflow._src.autodiff.targets_and_sources import UnconnectedGradients, variable_of
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import one_tensor
 from tapeflow._src.core.context import context, identify
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import UnimplementedError
@@ -62,7 +63,7 @@ def gradients(
         raise ValueError(
             f"tf.gradients: {len(given)} grad_ys were given for {len(targets)} ys: there must be one for each"
         )
-    sources = nest.flatten(xs)
+    sources = list(map(one_tensor, nest.flatten(xs)))
     seeds: backprop.Gradients = {}
     for y, g in zip(targets, given, strict=True):
         if not y.dtype.is_differentiable:
@@ -70,7 +71,11 @@ def gradients(
         g = moving.ones_like(y) if g is None else convert_to_tensor(g, dtype_hint=y.dtype)
         identity = identify(y)
         seeds[identity] = backprop.accumulate(seeds[identity], g) if identity in seeds else g
-    stops = {x._id for x in nest.flatten(stop_gradients or []) if isinstance(x, Tensor) and x._id}
+    stops = {
+        x._id
+        for x in map(one_tensor, nest.flatten(stop_gradients or []))
+        if isinstance(x, Tensor) and x._id
+    }
     found = _carried_back(seeds, [_identities(x) for x in sources], stops)
     if zero:
         pairs = zip(found, sources, strict=True)
@@ -106,7 +111,7 @@ def hessians(
       A list with a tensor of shape `x.shape + x.shape` for each of `xs`.
     """
     _check_traced()
-    sources = nest.flatten(xs)
+    sources = list(map(one_tensor, nest.flatten(xs)))
     results = []
     for x, g in zip(sources, gradients(ys, sources), strict=True):
         if g is None:

@@ -11,6 +11,7 @@ from tapeflow._src.autodiff.custom_gradient import VariableWatcher, name_of, wra
 from tapeflow._src.autodiff.tape import GradientTape
 from tapeflow._src.autodiff.targets_and_sources import variable_of
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import like_one, one_tensor
 from tapeflow._src.core.context import context, no_recorders, pop_recorder, push_recorder, recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.export import export
@@ -46,11 +47,11 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         variables = watcher.variables(besides=nest.flatten((args, kwargs)))
         values = [v._read() for v in variables]  # read where the tapes see it
         outputs = [copy.copy(convert_to_tensor(x)) for x in nest.flatten(result)]
-        tensors = [x for x in flat if isinstance(x, Tensor)]
+        tensors = [x for x in map(one_tensor, flat) if isinstance(x, Tensor)]
 
         def pullback(*g: Tensor) -> list[Any]:
             own = list(map(_apart, flat))
-            own_tensors = [x for x in own if isinstance(x, Tensor)]
+            own_tensors = [x for x in map(one_tensor, own) if isinstance(x, Tensor)]
             held = [_apart(x) for x in values]
             own_args, own_kwargs = nest.pack_sequence_as((args, kwargs), own)
             watched = [t for t in own_tensors if t.dtype.is_differentiable]
@@ -60,7 +61,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             return tape.gradient(again, [*own_tensors, *variables], output_gradients=list(g))
 
         record_call(Call(name_of(f), [*tensors, *values], outputs, pullback))
-        return nest.pack_sequence_as(result, outputs)
+        return nest.pack_sequence_as(result, list(map(like_one, nest.flatten(result), outputs)))
 
     return wrapped_as(recomputing, f)
 
@@ -72,9 +73,10 @@ def _read(value: Any) -> Any:
 
 def _apart(value: Any) -> Any:
     """Inside a traced function, a tensor as another one: else what is computed twice would be merged."""
-    if context.tracer is None or not isinstance(value, Tensor):
+    inside = one_tensor(value)
+    if context.tracer is None or not isinstance(inside, Tensor):
         return value
-    return moving.barrier(value)
+    return like_one(value, moving.barrier(inside))
 
 
 def _as_it_was(variables: Sequence[Variable], values: Sequence[Tensor]) -> Any:

@@ -17,6 +17,7 @@ from tapeflow._src.core import convert
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
+from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.missing import namespaces, public_names
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
@@ -165,6 +166,8 @@ def _as(x: Any, dtype: DType) -> Any:
     """An operand as a tensor of a dtype."""
     if isinstance(x, (Tensor, Variable, WeakTensor)) or type(x) is bool:
         return cast(convert_to_tensor(x), dtype)
+    if isinstance(x, IndexedSlices):
+        return cast(x, dtype)
     return convert_to_tensor(x, dtype)
 
 

@@ -13,6 +13,7 @@ from tapeflow._src.autodiff.explain.journal import Event, Operation, user_frame
 from tapeflow._src.autodiff.explain.paths import Reason
 from tapeflow._src.autodiff.targets_and_sources import tensors_in, variable_of
 from tapeflow._src.core import nest
+from tapeflow._src.core.composites.composite import one_tensor
 from tapeflow._src.core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def explain(
     return Explanation(
         [
             _explained(source, name, question)
-            for source, name in zip(nest.flatten(sources), names, strict=True)
+            for source, name in zip(map(one_tensor, nest.flatten(sources)), names, strict=True)
         ]
     )
 

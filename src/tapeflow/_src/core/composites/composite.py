@@ -53,6 +53,11 @@ def one_tensor(x: Any) -> Any:
     return x.__tf_tensor__() if getattr(x, "_is_one_tensor", False) else x
 
 
+def like_one(x: Any, tensor: Tensor) -> Any:
+    """A tensor with what more is known of `x`."""
+    return x._with_gradients(tensor) if getattr(x, "_is_one_tensor", False) else tensor
+
+
 class Composed:
     """In the place of a composite tensor: its spec, and numbers that stand for its components."""
 
