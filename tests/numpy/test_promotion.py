@@ -223,6 +223,39 @@ print(said(tape.jacobian(y, wf)))
     ]
 
 
+def test_functions_with_gradients_of_their_own_take_weak_tensors():
+    code = """
+@tf.custom_gradient
+def product(x, y):
+    return x * y, lambda g: (10.0 * g * y, g * x)
+
+cube = tf.recompute_grad(lambda x: x * x * x)
+for call in (lambda: product(w, v), lambda: cube(w), lambda: product(w, w)):
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        y = call()
+    print(said(y), said(tape.gradient(y, w)))
+
+with tf.autodiff.ForwardAccumulator(w, tf.constant(1.0)) as acc:
+    y = cube(w) + product(w, v)
+print(acc.jvp(y).numpy())
+
+with tf.GradientTape(persistent=True) as tape:
+    tape.watch(w)
+    y = w * w
+print(str(tape.explain(y, w)).partition(": ")[2][:9])
+print([said(g) for g in tf.function(lambda x: tf.gradients(x * x, x))(w)])
+"""
+    assert run(code).splitlines() == [
+        "float32 float32*",
+        "float32* float32*",
+        "float32* float32*",
+        "42.0",
+        "connected",
+        "['float32']",
+    ]
+
+
 def test_functions_are_traced_for_weak_tensors():
     code = """
 traces = []

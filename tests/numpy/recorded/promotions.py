@@ -68,7 +68,9 @@ def _met(tf: Any, np: Any, x: Any, y: Any) -> str:
 
 
 if __name__ == "__main__":
-    import tensorflow
-    from tensorflow.python.framework.weak_tensor import WeakTensor
+    import tensorflow  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
+    from tensorflow.python.framework.weak_tensor import (  # pyright: ignore[reportMissingImports]
+        WeakTensor,
+    )
 
     print(table(tensorflow, WeakTensor.from_tensor), end="")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import nest
-from tapeflow._src.core.composites.composite import CompositeTensor, is_expandable
+from tapeflow._src.core.composites.composite import CompositeTensor, is_expandable, one_tensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
@@ -107,7 +107,10 @@ def normalized(structure: Any) -> Any:
         return parts if type(structure) is dict else type(structure)(parts)  # pyright: ignore[reportCallIssue]
     if isinstance(structure, Sequence) and not isinstance(structure, (str, bytes, list)):
         return convert_to_tensor(list(structure))
-    return structure if isinstance(structure, CompositeTensor) else convert_to_tensor(structure)
+    if isinstance(structure, CompositeTensor):
+        inside = one_tensor(structure)
+        return inside if isinstance(inside, Tensor) and inside.symbolic else structure
+    return convert_to_tensor(structure)
 
 
 def for_pipeline(structure: Any) -> Any:

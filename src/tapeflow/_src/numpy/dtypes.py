@@ -193,7 +193,7 @@ def meeting_dtype(*xs: Any) -> DType:
         return result_dtype(*xs)
 
 
-def met(*xs: Any) -> list[Tensor]:
+def met(*xs: Any) -> Any:
     """Tensors of the dtype in which operands meet by the rules of the mode. Those of pairs of elements keep NumPy's."""
     if mode.name is None:
         return promoted(*xs)
