@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.numpy.recorded.promotions import KINDS
 
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.numpy.promotion import Kind, meet
-from tests.numpy.recorded.promotions import KINDS
 
 RECORDED = Path(__file__).parent / "recorded" / "promotions.txt"
 SETUP = """

@@ -127,18 +127,8 @@ class WeakTensorSpec(TypeSpec):
     """
 
     def __init__(self, shape: Any, dtype: Any) -> None:
-        self._shape = TensorShape(shape)
-        self._dtype = as_dtype(dtype)
-
-    @property
-    def shape(self) -> TensorShape:
-        """The shape, as far as it is known."""
-        return self._shape
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype that such tensors have for now."""
-        return self._dtype
+        self.shape = TensorShape(shape)
+        self.dtype = as_dtype(dtype)
 
     @property
     def value_type(self) -> type:
@@ -146,11 +136,11 @@ class WeakTensorSpec(TypeSpec):
         return WeakTensor
 
     def _serialize(self) -> tuple[Any, ...]:
-        return self._shape, self._dtype
+        return self.shape, self.dtype
 
     @property
     def _component_specs(self) -> tuple[TensorSpec, ...]:
-        return (TensorSpec(self._shape, self._dtype),)
+        return (TensorSpec(self.shape, self.dtype),)
 
     def _to_components(self, value: WeakTensor) -> tuple[Any, ...]:
         return (value.tensor,)
@@ -161,10 +151,10 @@ class WeakTensorSpec(TypeSpec):
     # What datasets do with such elements.
 
     def _batch(self, size: int | None) -> WeakTensorSpec:
-        return WeakTensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
+        return WeakTensorSpec(TensorShape([size]).concatenate(self.shape), self.dtype)
 
     def _unbatch(self) -> WeakTensorSpec:
-        return WeakTensorSpec(self._shape[1:], self._dtype)
+        return WeakTensorSpec(self.shape[1:], self.dtype)
 
     def _stack(self, values: Sequence[WeakTensor]) -> WeakTensor:
         return _of(np.stack([np.asarray(value) for value in values]))
@@ -176,8 +166,8 @@ class WeakTensorSpec(TypeSpec):
         return _of(np.asarray(value)[begin:end])
 
     def _no_rows(self) -> WeakTensor:
-        sizes = [d or 0 for d in self._shape.as_list()[1:]]
-        return _of(np.zeros([0, *sizes], self._dtype.np_dtype))
+        sizes = [d or 0 for d in self.shape.as_list()[1:]]
+        return _of(np.zeros([0, *sizes], self.dtype.np_dtype))
 
 
 def _of(array: Any) -> WeakTensor:
