@@ -167,7 +167,7 @@ def softmax(x: Any, axis: int | None = -1) -> Tensor:
 def _made_of(logits: Any, probabilities: Any) -> Any:
     """Probabilities that remember their logits; ragged ones, of which there are no such losses, do not."""
     if isinstance(probabilities, tf.Tensor):
-        probabilities._keras_logits = logits
+        vars(probabilities)["_keras_logits"] = logits
     return probabilities
 
 
