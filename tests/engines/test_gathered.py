@@ -145,6 +145,13 @@ def test_sums_that_somebody_else_sees():
     assert count(check(terms_too, a, b), "product_sum") == 0
 
 
+def test_terms_that_are_broadcast_are_let_alone():
+    a = [tf.constant(values(5, 1 if i == 2 else 3)) for i in range(8)]
+    b = [tf.constant(values(5, 4) + i) for i in range(8)]
+    text = check(lambda a, b: sums(zip(a, b, strict=True)), a, b)
+    assert count(text, "product_sum") == 0
+
+
 def test_long_and_unknown_sizes_are_let_alone():
     a, b = [tf.constant(values(300, 6))] * 5, [tf.constant(values(300, 9) - i) for i in range(5)]
     assert count(check(lambda a, b: sums(zip(a, b, strict=True)), a, b), "product_sum") == 0

@@ -18,17 +18,15 @@ from tapeflow._src.primitives.linalg import quickest, shared_products
 from tapeflow._src.primitives.linalg.shared_products import product, tasks
 from tapeflow._src.primitives.reduction import reducing
 
-there = pytest.mark.skipif(
-    products() is None,
-    reason="oneDNN is not installed, or this processor has no AVX-512",
-)
+NOT_THERE = "oneDNN is not installed, or this processor has no AVX-512: NumPy computes all products"
+there = pytest.mark.skipif(products() is None, reason=NOT_THERE)
 
 
 @pytest.fixture
 def calls(monkeypatch):
     """Everything is oneDNN's; which products it was given."""
     if products() is None:
-        pytest.skip("oneDNN is not installed, or this processor has no AVX-512")
+        pytest.skip(NOT_THERE)
     given = []
     original = Products.add
 

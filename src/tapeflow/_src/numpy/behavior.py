@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core.composites.composite import one_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
@@ -17,7 +18,6 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.numpy import algebra, binary_ops, choosing, modes, reductions, shapes
 from tapeflow._src.numpy.dtypes import array_of, kind_of_python, preference, promoted, to
 from tapeflow._src.numpy.unary import truth
-from tapeflow._src.numpy.weak import strong
 from tapeflow._src.ops.array.moving import stack
 from tapeflow._src.ops.array.shaping import (
     broadcast_dynamic_shape,
@@ -151,7 +151,7 @@ _METHODS: dict[str, Any] = {
 
 def getitem(x: Tensor, key: Any) -> Tensor:
     """`x[key]`, where lists and tensors among the indices choose elements as in NumPy."""
-    keys = [strong(k) for k in key] if isinstance(key, tuple) else [strong(key)]
+    keys = [one_tensor(k) for k in key] if isinstance(key, tuple) else [one_tensor(key)]
     if not any(map(_is_advanced, keys)):
         return slicing.getitem(x, key)
     keys = _without_masks(_spelled_out(x, keys))

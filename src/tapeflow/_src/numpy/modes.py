@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from tapeflow._src.core import convert
+from tapeflow._src.core.composites.composite import one_tensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
 from tapeflow._src.core.errors import shown
@@ -23,7 +24,7 @@ from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.numpy.promotion import Kind, NoMeetingError, mode, result_kind
-from tapeflow._src.numpy.weak import WeakTensor, strong, weakened
+from tapeflow._src.numpy.weak import WeakTensor, weakened
 from tapeflow._src.ops.array.shaping import cast
 
 Function = Callable[..., Any]
@@ -139,7 +140,7 @@ def _operator(function: Function, is_weak: bool = True) -> Function:
             return function(self, other)
         found = _kind_of_operands(self, other)
         if found is None:
-            return function(strong(self), other)
+            return function(one_tensor(self), other)
         dtype, weak = found
         result = function(_as(self, dtype), _as(other, dtype))
         return weakened(result) if weak and is_weak else result
@@ -273,12 +274,12 @@ def _constant(function: Function) -> Function:
             is_tensor = isinstance(value, (Tensor, Variable, WeakTensor))
             found = _kind_of_operands(value, wanted) if is_tensor else None
             fits = found is not None and found.dtype is wanted
-            return function(_as(value, wanted) if fits else strong(value), wanted, shape, name)
+            return function(_as(value, wanted) if fits else one_tensor(value), wanted, shape, name)
         found = _kind_of_operands(value)
         if found is None:
             return function(value, None, shape, name)
         wanted = None if isinstance(value, TensorShape) else found.dtype
-        result = function(strong(value), wanted, shape, name)
+        result = function(one_tensor(value), wanted, shape, name)
         return weakened(result) if found.weak else result
 
     return constant

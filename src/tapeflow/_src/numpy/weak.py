@@ -179,8 +179,3 @@ def weakened(result: Any) -> Any:
     if isinstance(result, Tensor) and result.dtype in WEAK_DTYPES:
         return WeakTensor(result)
     return result
-
-
-def strong(x: Any) -> Any:
-    """The tensor inside of a weak one; all else as it is."""
-    return x.tensor if isinstance(x, WeakTensor) else x

@@ -141,6 +141,8 @@ def _gather_sums(
             total, term = term, total
         if total is term or total not in sums or len(sums.get(term, ())) != 1:
             continue
+        if total.shape != term.shape:  # one is broadcast to the other
+            continue
         if uses[total] == uses[term] == 1 and not staying & {total, term}:
             sums[node.outputs[0]] = [*sums.pop(total), (sums.pop(term)[0][0], node)]
     for terms in sums.values():
