@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import functools
+import operator
 import pickle
+import sys
 
 import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow._src.core.variables import ownership
 
 
 def test_a_tensor_read_before_keeps_its_value():
@@ -39,9 +43,81 @@ class TestReuseOfMemory:
     def test_nobody_looks(self):
         v = self.variable()
         before = self.memory(v)
-        v.assign_sub(tf.ones([self.SIZE]))
+        ones = tf.ones([self.SIZE])
+        v.assign_sub(ones)
         assert self.memory(v) == before
         np.testing.assert_array_equal(v, np.ones(self.SIZE))
+        np.testing.assert_array_equal(ones, np.ones(self.SIZE))
+
+    def test_nobody_looks_at_the_operand(self):
+        if not ownership.IF_PASSING:
+            assert sys.version_info >= (3, 14)  # before, references say whether the caller keeps it
+            return
+        v, two = self.variable(), tf.fill([self.SIZE], 2.0)
+        before, elsewhere = self.memory(v), np.asarray(v)
+        v.assign_sub(0.5 * two)
+        assert self.memory(v) != before
+        np.testing.assert_array_equal(v, np.ones(self.SIZE))
+        np.testing.assert_array_equal(elsewhere, np.full(self.SIZE, 2.0))
+        np.testing.assert_array_equal(two, np.full(self.SIZE, 2.0))
+
+    @pytest.mark.parametrize(
+        "look",
+        [
+            lambda x: x,
+            lambda x: x.numpy(),
+            lambda x: np.asarray(x),
+            lambda x: memoryview(np.asarray(x)),
+            lambda x: tf.identity(x),
+            lambda x: tf.reshape(x, [200, -1]),
+            lambda x: x[1:],
+            lambda x: tf.Variable(x),
+            lambda x: next(iter(tf.data.Dataset.from_tensors(x))),
+        ],
+    )
+    def test_somebody_looks_at_the_operand(self, look):
+        v, given = self.variable(), [3.0 * tf.ones([self.SIZE])]
+        seen = look(given[0])
+        v.assign_sub(given.pop())
+        np.testing.assert_array_equal(np.unique(np.asarray(seen)), [3.0])
+        np.testing.assert_array_equal(v, np.full(self.SIZE, -1.0))
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda v, x: v.assign_sub(x),
+            lambda v, x: v.assign_sub(delta=x),
+            lambda v, x: v.assign_sub(*[x]),
+            lambda v, x: v.assign_sub(delta=x),
+            lambda v, x: functools.partial(v.assign_sub, x)(),
+            lambda v, x: operator.methodcaller("assign_sub", x)(v),
+            lambda v, x: list(map(v.assign_sub, [x])),
+            lambda v, x: list(map(v.assign_sub, iter((x,)))),
+            lambda v, x: [v.assign_sub(each) for each in (x,)],
+            lambda v, x: tf.Variable.assign_sub(v, x),
+            lambda v, x: getattr(v, "assign_sub")(x),  # noqa: B009
+            lambda v, x: v.assign_sub(y := x) is y,
+            lambda v, x: max([x], key=lambda each: v.assign_sub(each) is None),
+            lambda v, x: tf.nest.map_structure(v.assign_sub, x),
+        ],
+    )
+    def test_operands_that_are_kept_are_left_alone_however_they_are_given(self, call):
+        v, x = self.variable(), 3.0 * tf.ones([self.SIZE])
+        call(v, x)
+        np.testing.assert_array_equal(x, np.full(self.SIZE, 3.0))
+        np.testing.assert_array_equal(v, np.full(self.SIZE, -1.0))
+
+    def test_a_gradient_that_is_used_again(self):
+        v, w = self.variable(), self.variable()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(v)) / 2.0
+        gradients = tape.gradient(loss, [v])
+        for variable in (v, w):
+            for gradient in gradients:
+                variable.assign_sub(gradient)
+        np.testing.assert_array_equal(gradients[0], np.full(self.SIZE, 2.0))
+        np.testing.assert_array_equal(v, np.zeros(self.SIZE))
+        np.testing.assert_array_equal(w, np.zeros(self.SIZE))
 
     @pytest.mark.parametrize(
         "look",

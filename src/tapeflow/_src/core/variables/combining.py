@@ -10,6 +10,7 @@ from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import steps
+from tapeflow._src.core.variables.ownership import is_passing
 
 if TYPE_CHECKING:
     from tapeflow._src.core.variables.variable import Variable
@@ -28,7 +29,8 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
         _combine_at_length(variable, op, ufunc, operand, delta)
         return
     if array.nbytes >= _WORTH_REUSING and variable._value.__class__ is Tensor:
-        steps.combine(variable, ufunc, array)
+        passing = is_passing(operand, array)
+        steps.combine(variable, ufunc, array, passing)
         return
     while True:
         value = variable._value
@@ -55,7 +57,7 @@ def _combine_at_length(
     elif context.dispatch[1] or operand._array.nbytes < _WORTH_REUSING:
         variable._change(lambda held: ufunc(held, operand._array), delta)
     else:
-        steps.combine(variable, ufunc, operand._array)
+        steps.combine(variable, ufunc, operand._array, False)
 
 
 def _combine_on_device(variable: Variable, op: str, operand: Tensor, delta: Any) -> None:

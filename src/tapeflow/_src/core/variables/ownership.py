@@ -1,4 +1,4 @@
-"""Whether anybody but a variable can see its value: if not, the memory may be used for the next one.
+"""Whether anybody but a variable can see its value, or anybody at all an operand: if not, the memory may be used again.
 
 Python counts the references to an object, and some of them are those of the very code that asks. How many these are
 differs between versions of Python, so they are counted once, by the same code, for a tensor that is known to be alone.
@@ -49,3 +49,36 @@ def _calibrated() -> int:
 
 
 IF_ALONE = _calibrated()
+
+
+def is_passing(tensor: Tensor, array: np.ndarray) -> bool:
+    """Whether nobody has a tensor but who was given it, and who they gave it to and asks: `w.assign_sub(rate * g)`.
+
+    Both must have it as `_given` and `_asking` have it. Where Python counts as many references for a tensor that the
+    caller goes on to hold (3.14 lends the names of a function instead of counting them), the answer is no.
+    """
+    return getrefcount(tensor) + getrefcount(array) <= IF_PASSING
+
+
+def _given(tensor: Tensor) -> int:
+    return _asking(tensor)
+
+
+def _asking(tensor: Tensor) -> int:
+    operand = tensor
+    array = operand._array
+    return _counted(operand, array)
+
+
+def _counted(tensor: Tensor, array: np.ndarray) -> int:
+    return getrefcount(tensor) + getrefcount(array)
+
+
+def _calibrated_in_passing() -> int:
+    held = Tensor(np.zeros(1))
+    if_held = _given(held)
+    if_passing = _given(Tensor(np.zeros(1)))
+    return if_passing if if_passing < if_held else 0
+
+
+IF_PASSING = _calibrated_in_passing()

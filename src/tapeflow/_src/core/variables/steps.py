@@ -228,29 +228,35 @@ def store(variable: Variable, value: Tensor) -> None:
                 return
 
 
-def combine(variable: Variable, ufunc: Any, array: Any) -> None:
-    """Puts what `ufunc` makes of a large value and an array into a variable."""
+def combine(variable: Variable, ufunc: Any, array: Any, passing: bool) -> None:
+    """Puts what `ufunc` makes of a large value and an array into a variable.
+
+    A large array costs as much to allocate as to compute. So what nobody else can see is overwritten: the operand, if
+    it is `passing`, for it was written last and is still near this processor, or the old value.
+    """
     step = Step()
     with step.lock:
         try:
             value = step.claim_one(variable)
             held = value._array
-            # Where nobody but this variable can see the old value, it is overwritten: a large one costs as much to
-            # allocate as to compute.
-            if (
-                step.private[0]
-                and held.shape == array.shape
-                and type(value) is Tensor
-                and held.flags.owndata
-                and held.flags.writeable
-            ):
-                variable._value = Tensor(quietly(ufunc, held, array, held))
+            if held.shape != array.shape or type(value) is not Tensor:
+                room = None
+            elif passing and array.flags.c_contiguous and _may_be_overwritten(array):
+                room = array
+            elif step.private[0] and _may_be_overwritten(held):
+                room = held
             else:
-                variable._value = Tensor(quietly(ufunc, held, array))
+                room = None
+            variable._value = Tensor(quietly(ufunc, held, array, room))
         except BaseException:
             step.give_up()
             raise
     step.let_others()
+
+
+def _may_be_overwritten(array: Any) -> bool:
+    flags = array.flags
+    return flags.owndata and flags.writeable
 
 
 def settled(value: Tensor) -> Tensor:
