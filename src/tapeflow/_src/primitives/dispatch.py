@@ -25,6 +25,7 @@ from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.core.system.memory import exhausted
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.spread import LARGE, spread_function
 
 if TYPE_CHECKING:
     from tapeflow._src.primitives.table import Primitive
@@ -159,7 +160,7 @@ def _binary(row: Primitive) -> Callable[..., Any]:
 
 def quick_unary(row: Primitive) -> Callable[[Any], Tensor]:
     """For a row that works on each element of a tensor, and keeps the dtype."""
-    kernel = row.kernel
+    kernel, by_threads = row.kernel, spread_function(row.kernel)
 
     def call(x: Any) -> Tensor:
         if type(x) is not Tensor:
@@ -169,7 +170,7 @@ def quick_unary(row: Primitive) -> Callable[[Any], Tensor]:
         run, recorders = context.dispatch
         array = x._array
         try:
-            result = run(kernel, array)
+            result = run(kernel if array.size < LARGE else by_threads, array)
         except FAILURES as error:
             return after_failure(row, (x,), {}, run, error)
         # NumPy turns integers into floats, and bools into integers; TensorFlow refuses them.

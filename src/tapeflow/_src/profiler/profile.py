@@ -22,6 +22,7 @@ from tapeflow._src.core.system.timeline import now, timeline
 from tapeflow._src.engines.numpy.watched import is_program, watched
 from tapeflow._src.graph.graph import Node
 from tapeflow._src.primitives.all_rows import TABLE, UNLISTED
+from tapeflow._src.primitives.spread import spread_function
 from tapeflow._src.profiler.memory import Memory
 
 FORWARD, BACKWARD = "forward", "backward"
@@ -71,6 +72,7 @@ def kernel_names() -> dict[Any, str]:
     names: dict[Any, str] = {f: f.__name__ for f in (np.add, np.subtract, np.multiply)}
     for row in (*UNLISTED.values(), *TABLE.values()):
         names.setdefault(row.kernel, row.name)
+        names.setdefault(spread_function(row.kernel), row.name)
     return names
 
 

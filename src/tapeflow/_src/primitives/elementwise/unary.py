@@ -24,6 +24,7 @@ from tapeflow._src.primitives.rules import (
     predicate,
 )
 from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.spread import spread, spread_function
 from tapeflow._src.primitives.table import calls, primitive
 
 # Arithmetic.
@@ -40,6 +41,7 @@ def _negative_result(x: ArraySpec) -> ArraySpec:
 
 def refusing(kinds: str, kernel: Any) -> Any:
     """A kernel that fails for dtypes NumPy would take and TensorFlow does not."""
+    kernel = spread_function(kernel)
 
     def checked(x: Any) -> Any:
         if x.dtype.kind in kinds:
@@ -109,12 +111,14 @@ atanh = unary("atanh", np.arctanh, derivative=lambda x: reciprocal(1 - x * x))
 # Activations.
 
 
+@spread
 def _sigmoid_kernel(x: Any) -> Any:
     """1 / (1 + exp(-x)): where exp overflows to inf, the quotient is the 0 it should be."""
     one = x.dtype.type(1)
     return one / (one + np.exp(-x))
 
 
+@spread
 def _softplus_kernel(x: Any) -> Any:
     """log(1 + exp(x)), as max(x, 0) + log1p(exp(-|x|)) so that exp cannot overflow."""
     return np.maximum(x, x.dtype.type(0)) + np.log1p(np.exp(-np.abs(x)))

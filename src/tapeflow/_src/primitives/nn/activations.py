@@ -25,6 +25,7 @@ from tapeflow._src.primitives.rules import (
     invalid,
 )
 from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.spread import spread
 from tapeflow._src.primitives.table import TABLE, primitive
 
 Axes = tuple[int, ...]
@@ -37,15 +38,18 @@ SELU_SCALE = 1.0507009873554805
 SELU_FLOOR = SELU_SCALE * 1.6732632423543772  # minus the limit of selu at minus infinity
 
 
+@spread
 def _elu_kernel(x: Any) -> Any:
     return np.where(x > 0, x, np.expm1(np.minimum(x, x.dtype.type(0))))
 
 
+@spread
 def _selu_kernel(x: Any) -> Any:
     negative = np.expm1(np.minimum(x, x.dtype.type(0))) * x.dtype.type(SELU_FLOOR)
     return np.where(x > 0, x * x.dtype.type(SELU_SCALE), negative)
 
 
+@spread
 def _silu_kernel(x: Any) -> Any:
     return x / (x.dtype.type(1) + np.exp(-x))
 
@@ -79,11 +83,13 @@ GELU_SCALE = 0.7978845608028654  # sqrt(2 / pi)
 GELU_CUBIC = 0.044715
 
 
+@spread
 def _gelu_tanh_kernel(x: Any) -> Any:
     t = x.dtype.type
     return x * t(0.5) * (t(1) + np.tanh(x * t(GELU_SCALE) * (t(1) + t(GELU_CUBIC) * x * x)))
 
 
+@spread
 def _gelu_tanh_gradient_kernel(g: Any, x: Any) -> Any:
     wide(x)  # refuses what is not a float
     t = x.dtype.type

@@ -16,6 +16,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.elementwise import unary as elementary
 from tapeflow._src.primitives.elementwise.builders import unary
 from tapeflow._src.primitives.rules import FLOAT, same
+from tapeflow._src.primitives.spread import spread
 from tapeflow._src.primitives.table import primitive
 
 _TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
@@ -179,6 +180,7 @@ _SINGLE = (
 _SINGLE_END = np.float32(3.83)
 
 
+@spread
 def _erf_kernel(x: Any) -> Any:
     if x.dtype == np.float64 or x.dtype.kind in "iubcO":
         return in_double(_erf)(x)
@@ -230,13 +232,13 @@ erf = unary(
 )
 erfc = unary(
     "erfc",
-    in_double(_erfc),
+    spread(in_double(_erfc)),
     accepts=FLOAT,
     derivative=lambda x: elementary.exp(-(x * x)) * -_TWO_OVER_ROOT_PI,
 )
 erfinv = unary(
     "erfinv",
-    in_double(_erfinv),
+    spread(in_double(_erfinv)),
     accepts=FLOAT,
     derivative=lambda y: elementary.exp(y * y) / _TWO_OVER_ROOT_PI,
 )
@@ -362,9 +364,9 @@ def _polygamma_kernel(x: Any, *, n: int) -> Any:
     return in_double(lambda x: _polygamma(x, n))(x)
 
 
-lgamma = unary("lgamma", in_double(_lgamma), accepts=FLOAT, derivative=lambda x: digamma(x))
+lgamma = unary("lgamma", spread(in_double(_lgamma)), accepts=FLOAT, derivative=lambda x: digamma(x))
 digamma = unary(
-    "digamma", in_double(_digamma), accepts=FLOAT, derivative=lambda x: polygamma(x, n=1)
+    "digamma", spread(in_double(_digamma)), accepts=FLOAT, derivative=lambda x: polygamma(x, n=1)
 )
 
 

@@ -1,0 +1,113 @@
+"""Elementwise kernels on large arrays: in parts, side by side on several threads.
+
+NumPy computes all elements by one thread, and a kernel of several steps goes over all of the memory for each of them.
+Where an array is so large that this takes several times as long as waking a thread, threads of ours share it, and take
+as many elements at a time as stay in the cache. An element does not depend on the others, so the result is the same
+however it is cut.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow._src.primitives.sharing import side_by_side
+
+LARGE = 2**19
+"""Elements from which on a kernel is spread."""
+
+_BLOCK = 2**16  # elements of which the steps of a kernel stay in the cache
+
+# What waits for memory is not among them: a second thread would wait as well.
+_FUNCTIONS = frozenset(
+    {
+        *(np.exp, np.expm1, np.log, np.log1p, np.cbrt),
+        *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan),
+        *(np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh),
+    }
+)
+
+Kernel = Callable[..., Any]
+
+
+def spread(kernel: Kernel) -> Kernel:
+    """A kernel that goes over its elements several times, with large arrays by several threads.
+
+    What it gives for an element may depend on that one alone.
+    """
+    return functools.wraps(kernel)(_Spread(kernel, writes=False))
+
+
+@functools.cache
+def spread_function(kernel: Kernel) -> Kernel:
+    """The same for a function of NumPy's, if that is worth several threads; any other kernel as it is."""
+    return _Spread(kernel, writes=True) if kernel in _FUNCTIONS else kernel
+
+
+class _Spread:
+    """A kernel that asks how large arrays are.
+
+    Args:
+      kernel: computes arrays, or parts of them.
+      writes: whether it writes to the array that is given as `out`.
+    """
+
+    def __init__(self, kernel: Kernel, writes: bool) -> None:
+        self._kernel = kernel
+        self._writes = writes
+
+    def __call__(self, *arrays: Any) -> Any:
+        largest = max(arrays, key=_size)
+        width = _width(arrays, largest.shape) if largest.size >= LARGE else 0
+        if not width:
+            return self._kernel(*arrays)
+        # What the kernel refuses, it refuses here; else the first element tells the dtype.
+        first = self._kernel(*[x.reshape(-1)[:1] for x in arrays])
+        found = np.empty(largest.shape, first.dtype)
+        *parts, rows = [_in_rows(x, largest.size, width) for x in (*arrays, found)]
+        block = max(1, _BLOCK // width)
+
+        def part(i: int, j: int) -> None:
+            if self._writes:
+                self._kernel(*_cut(parts, rows, i, j), out=rows[i:j])
+                return
+            for start in range(i, j, block):
+                stop = min(start + block, j)
+                rows[start:stop] = self._kernel(*_cut(parts, rows, start, stop))
+
+        side_by_side(part, len(rows), largest.size)
+        return found
+
+
+def _size(x: Any) -> int:
+    return x.size
+
+
+def _width(arrays: tuple[Any, ...], shape: tuple[int, ...]) -> int:
+    """How many elements belong together: 1, or those of an array that goes with each row; 0 if nothing can be cut."""
+    width = 1
+    for x in arrays:
+        if type(x) is not np.ndarray or not x.flags.c_contiguous:
+            return 0
+        if x.dtype.isbuiltin != 1 or x.dtype.kind == "O":
+            return 0
+        if x.shape == shape or (x.size == 1 and x.ndim <= len(shape)):
+            continue
+        if x.ndim >= len(shape) or x.shape != shape[len(shape) - x.ndim :] or width > 1:
+            return 0
+        width = x.size
+    return width
+
+
+def _cut(parts: list[Any], rows: Any, i: int, j: int) -> list[Any]:
+    return [x[i:j] if x.ndim == rows.ndim else x for x in parts]
+
+
+def _in_rows(x: Any, most: int, width: int) -> Any:
+    """A view to cut: as a vector, or as a matrix of rows; what goes with each of them, in one dimension less."""
+    if x.size == 1 < most:
+        return x.reshape(())
+    return x.reshape(-1) if width == 1 or x.size == width else x.reshape(-1, width)
