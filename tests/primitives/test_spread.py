@@ -148,7 +148,7 @@ def test_what_waits_for_memory_is_left_alone():
 def test_other_dtypes_are_refused_in_the_ops_words():
     with pytest.raises(tf.errors.InvalidArgumentError, match="exp"):
         tf.exp(tf.ones([2000, 2000], tf.int32))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="asinh|softplus"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="softplus"):
         tf.nn.softplus(tf.ones([2000, 2000], tf.complex64))
 
 
