@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 
@@ -120,6 +121,24 @@ def test_every_row(parts, name, dtype):
 def test_shapes(parts, shapes):
     kernel = spread(lambda x, y: np.exp(x) - y * 2)
     alike(kernel, [drawn(shape, "f", i) for i, shape in enumerate(shapes)])
+
+
+@pytest.mark.parametrize("name", ["softmax", "softmax_gradient", "log_softmax"])
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@pytest.mark.parametrize("shape", [(9, 400, 133), (1, 1, 150_000), (400, 133, 9), (150_000, 1, 1)])
+def test_rows(parts, name, axis, shape):
+    row = TABLE[name]
+    arrays = [drawn(shape, "f", i) for i in range(len(row.inputs))]
+    alike(functools.partial(row.kernel, axis=axis), arrays)
+    assert bool(parts) == (axis in (2, -1))
+
+
+@pytest.mark.parametrize("dtype", ["d", "e", "i"])
+def test_rows_of_other_dtypes(parts, dtype):
+    refused = alike(
+        functools.partial(TABLE["softmax"].kernel, axis=1), [drawn((900, 70), dtype, 0)]
+    )
+    assert refused == (dtype == "i")
 
 
 def test_which_shapes_are_cut(parts):

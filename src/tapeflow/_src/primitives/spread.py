@@ -68,18 +68,52 @@ class _Spread:
         first = self._kernel(*[x.reshape(-1)[:1] for x in arrays])
         found = np.empty(largest.shape, first.dtype)
         *parts, rows = [_in_rows(x, largest.size, width) for x in (*arrays, found)]
-        block = max(1, _BLOCK // width)
+        if self._writes:
 
-        def part(i: int, j: int) -> None:
-            if self._writes:
+            def part(i: int, j: int) -> None:
                 self._kernel(*_cut(parts, rows, i, j), out=rows[i:j])
-                return
-            for start in range(i, j, block):
-                stop = min(start + block, j)
-                rows[start:stop] = self._kernel(*_cut(parts, rows, start, stop))
 
-        side_by_side(part, len(rows), largest.size)
+            side_by_side(part, len(rows), largest.size)
+        else:
+            _by_blocks(self._kernel, parts, rows, _BLOCK // width)
         return found
+
+
+def spread_rows(kernel: Kernel) -> Kernel:
+    """A kernel that goes over rows several times, for large arrays by several threads.
+
+    What it gives for a row, along the `axis` that it is told, may depend on that one alone.
+    """
+
+    @functools.wraps(kernel)
+    def rows_spread(*arrays: Any, axis: int) -> Any:
+        first = arrays[0]
+        alike = first.size >= LARGE and axis % first.ndim == first.ndim - 1
+        if (
+            not alike
+            or any(x.shape != first.shape for x in arrays)
+            or not _width(arrays, first.shape)
+        ):
+            return kernel(*arrays, axis=axis)
+        parts = [x.reshape(-1, x.shape[-1]) for x in arrays]
+        found = np.empty(first.shape, kernel(*[x[:1] for x in parts], axis=1).dtype)
+        compute = functools.partial(kernel, axis=1)
+        _by_blocks(compute, parts, found.reshape(parts[0].shape), _BLOCK // first.shape[-1])
+        return found
+
+    return rows_spread
+
+
+def _by_blocks(kernel: Kernel, parts: list[Any], rows: Any, block: int) -> None:
+    """Fills `rows`, so many at a time."""
+    block = max(1, block)
+
+    def part(i: int, j: int) -> None:
+        for start in range(i, j, block):
+            stop = min(start + block, j)
+            rows[start:stop] = kernel(*_cut(parts, rows, start, stop))
+
+    side_by_side(part, len(rows), rows.size)
 
 
 def _size(x: Any) -> int:

@@ -19,6 +19,7 @@ from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec
+from tapeflow._src.primitives.spread import spread_rows
 from tapeflow._src.primitives.table import primitive
 
 _COMPUTED_IN: dict[np.dtype, type] = {
@@ -70,6 +71,12 @@ def _softmax_of(x: Any, axis: int) -> Any:
     return p
 
 
+@spread_rows
+def _softmax_kernel(x: Any, *, axis: int) -> Any:
+    return narrow(_softmax_of(x, axis), x)
+
+
+@spread_rows
 def _softmax_gradient_kernel(u: Any, p: Any, *, axis: int) -> Any:
     u, q = wide(u), wide(p)
     out = u * q
@@ -86,7 +93,7 @@ def softmax_gradient_in_p(g: Tensor, u: Tensor, p: Tensor, axis: int) -> Tensor:
 softmax = primitive(
     "softmax",
     "x",
-    lambda x, *, axis: narrow(_softmax_of(x, axis), x),
+    _softmax_kernel,
     result=_softmax_result("softmax"),
     gradients={"x": lambda g, y, axis: softmax_gradient(g, y, axis=axis)},
 )
@@ -102,6 +109,7 @@ softmax_gradient = primitive(
 )
 
 
+@spread_rows
 def _log_softmax_kernel(x: Any, *, axis: int) -> Any:
     z = shifted(x, axis)
     z -= np.log(np.add.reduce(np.exp(z), axis=axis, keepdims=True))
