@@ -12,7 +12,10 @@ from tapeflow._src.autodiff.tape import debugging
 from tapeflow._src.core.context import context
 from tapeflow._src.engines import choice
 from tapeflow._src.engines.numpy.engine import NumpyEngine
+from tapeflow._src.inspector.clock import Clock
+from tapeflow._src.inspector.collecting import take_times
 from tapeflow._src.inspector.explaining import explanations
+from tapeflow._src.inspector.observer import Observer
 
 
 def named(page, name, phase=None):
@@ -308,6 +311,40 @@ class TestWhatIsInspected:
         assert named(page, "relu")[0]["scope"] == "hidden"
         assert any(s.get("phase") == "backward" for s in page.data["steps"])
 
+    def test_the_time_of_a_program_is_divided_among_its_ops(self, network):
+        traced = tf.function(network.step)
+        for _ in range(3):
+            traced(network.x, network.y)
+        with Observer() as observer:
+            traced(network.x, network.y)
+        with Clock() as clock:
+            traced(network.x, network.y)
+        [numbers] = observer.calls
+        [program] = [op for op in clock.ops if op.name is None]
+        assert len(numbers) > 10 and len(clock.ops) < len(observer.steps)
+        take_times(observer, clock)
+        kernels = [observer.steps[number].kernel for number in numbers]
+        assert program.kernel - len(numbers) <= sum(kernels) <= program.kernel
+        assert sum(kernel > 0 for kernel in kernels) > 10
+
+    def test_times_add_up_to_those_of_a_run_that_nobody_watches(self, network):
+        model = tf.keras.Sequential([tf.keras.layers.Dense(4, activation="relu")] * 3)
+        model.compile("adam", "mse")
+        x = tf.ones([8, 4])
+        for step, args in ((network.step, (network.x, network.y)), (model.train_step, ((x, x),))):
+            data = tapeflow.inspect(step, *args).data
+            times = sum(s.get("kernel", 0) + s.get("before", 0) for s in data["steps"])
+            assert times == pytest.approx(data["wall"], abs=2 * len(data["steps"]))
+
+    def test_times_of_another_run_are_not_taken(self, network):
+        with Observer() as observer:
+            network.step(network.x, network.y)
+        before = [step.kernel for step in observer.steps]
+        with Clock() as clock:
+            network.loss(network.x, network.y)
+        take_times(observer, clock)
+        assert [step.kernel for step in observer.steps] == before
+
     def test_ops_that_recorders_are_not_told_of(self):
         w = tf.Variable(tf.ones([1000]), name="w")
 
@@ -471,7 +508,7 @@ class TestAdvice:
 
 
 def test_who_looks_for_questions_is_gone_after_an_interruption():
-    before = debugging.everywhere
+    before, at = debugging.everywhere, 0
     for at in range(1_000):
         is_inside = interrupted(lambda: explanations(lambda: None), at)
         assert context.witness is None

@@ -253,15 +253,17 @@ class GraphFunction:
             plain = _WITH_VALUES.issuperset(map(type, inputs))
         if context.tracer is not None or (not plain and _are_symbolic(inputs)):
             return self._inlined(forward, inputs, held)
-        if recorders := context.dispatch[1]:
-            for recorder in recorders:
-                if met := getattr(recorder, "met", None):  # somebody wants to know which graphs run
-                    met(self, forward.graph, inputs, held)
-            for recorder in context.dispatch[1]:  # they may be others now
-                look = getattr(recorder, "look", None)
-                if look is not None:  # somebody wants to see every value
-                    return self._inlined(forward, inputs, held, look)
+        watchers = _watchers()
+        if watchers:
+            for watcher in watchers:
+                watcher.met(self, forward.graph, inputs, held)
+            watchers = _watchers()  # they may be others now
+            for watcher in watchers:
+                if watcher.look is not None:  # it wants to see every value
+                    return self._inlined(forward, inputs, held, watcher.look)
         results = forward.run(inputs, step, plain, len(self.arguments), len(held))
+        for watcher in watchers:
+            watcher.ran()
         if step is not None:
             for recorder in context.dispatch[1]:
                 for i in self._assigned_at:
@@ -368,6 +370,11 @@ class GraphFunction:
             *(c.symbol for c in self.tracer.variables.values()),
             *(symbol for _, symbol in self.tracer.captures.values()),
         ]
+
+
+def _watchers() -> list[Any]:
+    """The recorders that want to know which graphs run."""
+    return [recorder for recorder in context.dispatch[1] if hasattr(recorder, "met")]
 
 
 class ForwardCall(NamedTuple):

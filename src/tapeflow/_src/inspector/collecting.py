@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Callable, Collection, Iterator
+import statistics
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from tapeflow._src.core.system.timeline import now
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.inspector import explaining
+from tapeflow._src.inspector.clock import Clock, Timed
 from tapeflow._src.inspector.observer import Observer
 from tapeflow._src.inspector.steps import BACKWARD, Alive, Numbers, Step
 
@@ -141,68 +143,89 @@ def _differentiated(
 
 def timed(call: Callable[[], Any], observer: Observer) -> int:
     """Puts the times of a few more runs into the steps, and gives that of a run that nobody watches."""
-    pairs: list[tuple[int, Observer]] = []  # the time of a run, and the next one, which was watched
-    walls: list[int] = []
+    runs: list[tuple[int, Clock]] = []  # the time of a run, and the next one, which was watched
     begun = now()
-    names = [step.name for step in observer.steps]
-
-    def measure() -> None:
-        while not _are_settled(walls, pairs, now() - begun):
+    with as_they_were():
+        while not _are_settled(runs, now() - begun):
             begin = now()
             call()
-            walls.append(now() - begin)
-            with Observer(closely=False) as light:
+            wall = now() - begin
+            with Clock() as clock:
                 call()
-            if [step.name for step in light.steps] == names:
-                pairs.append((walls[-1], light))
-
-    with as_they_were():
-        measure()
-    if not pairs:
-        return min(walls)
-    wall, best = _quietest(pairs)
-    take_times(observer.steps, best.steps, best.elapsed - wall, best.replayed)
+            runs.append((wall, clock))
+    wall, clock = _typical(runs)
+    take_times(observer, _usual(runs, clock), wall)
     return wall
 
 
-def _are_settled(walls: list[int], pairs: list[tuple[int, Observer]], spent: int) -> bool:
+def _are_settled(runs: list[tuple[int, Clock]], spent: int) -> bool:
     """Whether there were enough runs: there are more while they get faster, or other programs slow some of them."""
-    if len(walls) < 2 or (len(walls) < _RUNS and spent < _LONG):
+    walls = [wall for wall, _ in runs]
+    if len(runs) < 2 or (len(runs) < _RUNS and spent < _LONG):
         return False
-    if not pairs or len(walls) >= _MOST or spent >= 4 * _LONG:
+    if len(runs) >= _MOST or spent >= 4 * _LONG:
         return True
     if min(walls[-2:]) < min(walls[:-2], default=math.inf):  # they still get faster
         return False
-    wall, best = _quietest(pairs)
-    return abs(best.elapsed - wall) <= _ALIKE * wall
+    wall, clock = _typical(runs)
+    return abs(clock.elapsed - wall) <= _ALIKE * wall
 
 
-def _quietest(pairs: list[tuple[int, Observer]]) -> tuple[int, Observer]:
-    """Of the pairs that are about as fast as the fastest one, that whose runs are most alike."""
-    least = min(wall + light.elapsed for wall, light in pairs)
-    fast = [pair for pair in pairs if pair[0] + pair[1].elapsed <= (1 + 2 * _ALIKE) * least]
-    return min(fast, key=lambda pair: abs(pair[0] - pair[1].elapsed))
+def _typical(runs: list[tuple[int, Clock]]) -> tuple[int, Clock]:
+    """How long a run takes that nothing has slowed, and the one that was watched which is most like it.
+
+    What is much slower than the fastest was among the first, or other programs ran beside it.
+    """
+    least = min(wall for wall, _ in runs)
+    wall = int(statistics.median(wall for wall, _ in runs if wall <= (1 + 2 * _ALIKE) * least))
+    return wall, min((clock for _, clock in runs), key=lambda c: abs(c.elapsed - wall))
 
 
-def take_times(
-    steps: list[Step], others: list[Step], longer: int = 0, replayed: Collection[int] = ()
-) -> None:
-    """Gives steps the times of the same ones in another run, without what it cost to watch them.
+def _usual(runs: list[tuple[int, Clock]], like: Clock) -> Clock:
+    """A run whose ops take what they usually take: in a single one, some were interrupted by other programs."""
+    names = [op.name for op in like.ops]
+    alike = [clock for _, clock in runs if [op.name for op in clock.ops] == names]
+    found = Clock()
+    found.elapsed = like.elapsed
+    for same in zip(*(clock.ops for clock in alike), strict=True):
+        kernel = int(statistics.median(op.kernel for op in same))
+        found.ops.append(
+            Timed(same[0].name, kernel, int(statistics.median(op.before for op in same)))
+        )
+    return found
+
+
+def take_times(observer: Observer, clock: Clock, wall: int = 0) -> None:
+    """Gives the steps of a run the times of another one, without what it cost to watch that.
+
+    The time of a traced function's program is divided among its ops as they took it one by one.
 
     Args:
-      steps: get them.
-      others: have them.
-      longer: by how many nanoseconds that run was longer than one that nobody watches.
-      replayed: the numbers of the steps that are otherwise lines of a program, with no Python before each.
+      observer: has seen the steps.
+      clock: has seen the same ones. If they are others, nothing is changed.
+      wall: nanoseconds of a run that nobody watches, if that is known: they are to add up to it.
     """
-    longer = max(0, longer)
-    in_programs = sum(others[i].before for i in replayed)
-    share = min(1, longer / in_programs) if in_programs else 0
-    # The rest is what watching takes between any two ops, some microseconds.
-    cost = min(int(longer - share * in_programs) // max(1, len(steps)), _WATCHING)
-    for step, other in zip(steps, others, strict=True):
-        before = other.before * (1 - share) if other.number in replayed else other.before
-        step.kernel, step.before = other.kernel, max(0, int(before) - cost)
+    in_calls = {number for call in observer.calls for number in call}
+    apart = [step for step in observer.steps if step.number not in in_calls]
+    ops = [op for op in clock.ops if op.name is not None]
+    programs = [op for op in clock.ops if op.name is None]
+    if [step.name for step in apart] != [op.name for op in ops]:
+        return
+    if len(programs) != len(observer.calls):
+        return
+    cost, share = 0, 1.0
+    if wall:
+        # Watching takes some microseconds between any two ops. The rest is how fast the processor was in either run.
+        cost = min(max(0, clock.elapsed - wall) // max(1, len(clock.ops)), _WATCHING)
+        share = wall / (sum(op.kernel + max(0, op.before - cost) for op in clock.ops) or 1)
+    for step, op in zip(apart, ops, strict=True):
+        step.kernel, step.before = int(op.kernel * share), int(max(0, op.before - cost) * share)
+    for numbers, program in zip(observer.calls, programs, strict=True):
+        steps = [observer.steps[number] for number in numbers]
+        whole = sum(step.kernel for step in steps) or 1
+        for i, step in enumerate(steps):
+            step.kernel = int(step.kernel * program.kernel * share) // whole
+            step.before = int(max(0, program.before - cost) * share) if i == 0 else 0
 
 
 def gradients_of(observer: Observer, missing: list[SourceExplanation]) -> list[Gradient]:

@@ -1,7 +1,6 @@
-"""Watching a computation op by op: a recorder that sees tensors, and a runner of kernels that looks at the clock.
+"""Watching a computation op by op: lines, values, memory, and what tapes keep.
 
-What it does itself between two ops is not counted as time of the computation. It holds no tensor and no array, so
-memory is what it would be without it.
+It holds no tensor and no array, so memory is what it would be without it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 
 from tapeflow._src.autodiff import backprop
 from tapeflow._src.autodiff.tape import GradientTape
-from tapeflow._src.core.context import context, identify, pop_recorder, push_recorder
+from tapeflow._src.core.context import context, identify
 from tapeflow._src.core.placement.transfers import LIBRARIES
 from tapeflow._src.core.system.package import FOLDER
 from tapeflow._src.core.system.timeline import now
@@ -25,6 +24,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.user_lines import Line
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.inspector import kept
+from tapeflow._src.inspector.clock import Watching
 from tapeflow._src.inspector.steps import (
     BACKWARD,
     FORWARD,
@@ -49,11 +49,8 @@ def is_users(file: str) -> bool:
     return not file.startswith(_NOT_THE_USER) and not any(part in file for part in LIBRARIES)
 
 
-class Observer:
-    """Watches this thread within a `with` block.
-
-    Args:
-      closely: whether to look at values, memory and lines; else only at times.
+class Observer(Watching):
+    """Watches this thread within a `with` block. Traced functions run op by op in it.
 
     Attributes:
       steps: what ran.
@@ -62,34 +59,26 @@ class Observer:
       measured_peak: bytes that were allocated at most beyond those at the beginning, as Python counts them.
       gradients: what the gradients by variables are like, by `id`.
       functions: the traced functions that ran, by `id`.
-      replayed: the numbers of the steps that are of traced functions, whose programs did not run.
+      calls: of each call of a traced function, the numbers of its steps.
       scopes: the name scopes that were open when a variable was first read, by `id`.
-      elapsed: nanoseconds from beginning to end, without those of the observer.
     """
 
-    substitutes = False
-
-    def __init__(self, closely: bool = True) -> None:
-        self.closely = closely
+    def __init__(self) -> None:
+        super().__init__()
         self.steps: list[Step] = []
         self.arrays: list[Alive] = []
         self.variables: dict[int, Variable] = {}
         self.measured_peak = 0
-        self.elapsed = 0
         self._made: dict[int, int] = {}  # identity of a tensor -> the step that made it
         self._reads: dict[int, Variable] = {}  # identity of a tensor -> what it was read from
         self.scopes: dict[int, str] = {}  # `id` of a variable -> where it was first read
         self._held: dict[int, weakref.ref[Any]] = {}
         self._keys: list[int] = []  # of each array, the `id` of what holds its memory
-        self.replayed: set[int] = set()
+        self.calls: list[list[int]] = []
         self._kept: set[int] = set()
         self._donated: set[int] = set()  # `id` of arrays that are about to be variables
-        self._is_over = False
         self._is_finite = True  # as far as is known
-        self._last: tuple[int, int, int] | None = None  # begin, end and workspace of a kernel
-        self._resumed = 0  # when it last gave control back
         self._traces_memory = False
-        self._plain: Any = None
         self._traced: dict[
             int, int
         ] = {}  # identity of a symbol -> the step that made what it stands for
@@ -111,52 +100,37 @@ class Observer:
         self._made = dict(made)
 
     def __enter__(self) -> Observer:
-        if self.closely and not tracemalloc.is_tracing():
+        if not tracemalloc.is_tracing():
             tracemalloc.start()
             self._traces_memory = True
-        self._base = tracemalloc.get_traced_memory()[0] if self.closely else 0
-        run, recorders = context.dispatch
-        self._plain = context.quiet
-        context.quiet = self._runner(self._plain)
-        if run is self._plain:
-            context.dispatch = (context.quiet, recorders)
-        push_recorder(self)
-        self._resumed = now()
+        self._base = tracemalloc.get_traced_memory()[0]
+        super().__enter__()
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        self.elapsed += now() - self._resumed
-        self._is_over = True
+        super().__exit__(*exception)
         self._note_peak()
         self._end_walk()
         if self._traces_memory:
             tracemalloc.stop()
-        pop_recorder(self)
-        run, recorders = context.dispatch
-        mine, context.quiet = context.quiet, self._plain
-        if run is mine:
-            context.dispatch = (self._plain, recorders)
         self._held.clear()  # what dies from here on has stayed
         self._settle_phases()
 
     def _runner(self, plain: Callable[..., Any]) -> Callable[..., Any]:
-        closely, names = self.closely, kernel_names()
+        names = kernel_names()
 
         def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-            workspace = before = 0
-            if closely:
-                self._note_peak()
-                before = tracemalloc.get_traced_memory()[0]
-                tracemalloc.reset_peak()
+            self._note_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            tracemalloc.reset_peak()
             begin = now()
             if self._is_arriving:
                 self._resumed, self._is_arriving = begin, False
             found = plain(function, *args, **kwargs)
             end = now()
-            if closely:
-                after, peak = tracemalloc.get_traced_memory()
-                workspace = peak - max(before, after)
-                self._note_peak()
+            after, peak = tracemalloc.get_traced_memory()
+            workspace = peak - max(before, after)
+            self._note_peak()
             self._last = (begin, end, workspace if workspace >= _SMALL else 0)
             if self not in context.dispatch[1] and function in names:
                 self._unseen(names[function], args, found)
@@ -165,9 +139,8 @@ class Observer:
         return run
 
     def _note_peak(self) -> None:
-        if self.closely:
-            peak = tracemalloc.get_traced_memory()[1] - self._base
-            self.measured_peak = max(self.measured_peak, peak)
+        peak = tracemalloc.get_traced_memory()[1] - self._base
+        self.measured_peak = max(self.measured_peak, peak)
 
     # The protocol of recorders.
 
@@ -177,27 +150,19 @@ class Observer:
             return
         outputs = output if isinstance(output, tuple) else (output,)
         step = self._begin(primitive.name)
-        if self.closely:
-            self._describe(step, inputs, outputs)
-            tapes: Any = [r for r in context.dispatch[1] if isinstance(r, GradientTape)]
-            tensors, rules = kept.kept_tensors(tapes, primitive, inputs, output, attrs)
-            self._keep(step, tensors)
-            step.keeps = kept.words(primitive, rules)
-            step.formula = kept.formula(rules)
-        self._finish(step)
+        self._describe(step, inputs, outputs)
+        tapes: Any = [r for r in context.dispatch[1] if isinstance(r, GradientTape)]
+        tensors, rules = kept.kept_tensors(tapes, primitive, inputs, output, attrs)
+        self._keep(step, tensors)
+        step.keeps = kept.words(primitive, rules)
+        step.formula = kept.formula(rules)
+        self._finish()
 
     def record_call(self, call: Any) -> None:
         """Takes note of what a computation with its own pullback keeps, with the last op of it."""
         if context.tracer is not None or self._is_over or not self.steps:
             return
-        arrived = now()
-        self.elapsed += arrived - self._resumed
-        self.steps[-1].before += arrived - self._resumed
-        if self.closely:
-            self._keep_of_call(call)
-        self._resumed = now()
-
-    def _keep_of_call(self, call: Any) -> None:
+        self.steps[-1].before += now() - self._resumed
         tapes: Any = [r for r in context.dispatch[1] if isinstance(r, GradientTape)]
         if any(tape.follows(x._id) for tape in tapes for x in call.inputs):
             last = self.steps[-1]
@@ -205,14 +170,14 @@ class Observer:
             last.formula = last.formula or f"the gradient of {call.name}"
         for x in call.outputs:
             self._made.setdefault(identify(x), len(self.steps) - 1)
+        self._resumed = now()
 
     def met(self, function: Any, graph: Any, inputs: Any, variables: Any) -> None:
         """Takes note of a traced function that is about to run, node by node. What is done until it does is ours."""
         if self._is_over:
             return
         self._is_arriving = True
-        if not self.closely:
-            return
+        self.calls.append([])
         self.functions[id(function)] = function
         actual = dict(zip(map(id, function.variables), variables, strict=True))
         values = dict(zip(graph.inputs, inputs, strict=True))
@@ -230,26 +195,25 @@ class Observer:
         The result of one that is `donated` is a variable's next value, and a program writes it where the last one is.
         """
         step, self._bare = self._bare or self._begin(node.primitive.name), None
-        self.replayed.add(step.number)
+        self.calls[-1].append(step.number)
         line = node.line
-        if self.closely:
-            self._describe(step, inputs, outputs)
-            for value, x in zip(node.outputs, outputs, strict=True):
-                for key in self._wanted.get(value, ()):
-                    self.gradients[key] = numbers_of(x)
-            if line is not None:
-                if is_users(line.file):
-                    step.place = Place(line.file, line.number)
-                step.scope = line.scope or step.scope
-                step.phase = BACKWARD if line.backward else step.phase
-                self._traced[line.made or -1] = step.number
-                self._link_traced(step, line, dict(zip(node.inputs, inputs, strict=True)))
-            if node.outputs:
-                self._numbers[node.outputs[0]] = step.values
-            if donated:
-                self._replace(outputs[0], step.number)
-                self._donated.add(id(owner_of(outputs[0]._array)))
-        self._finish(step)
+        self._describe(step, inputs, outputs)
+        for value, x in zip(node.outputs, outputs, strict=True):
+            for key in self._wanted.get(value, ()):
+                self.gradients[key] = numbers_of(x)
+        if line is not None:
+            if is_users(line.file):
+                step.place = Place(line.file, line.number)
+            step.scope = line.scope or step.scope
+            step.phase = BACKWARD if line.backward else step.phase
+            self._traced[line.made or -1] = step.number
+            self._link_traced(step, line, dict(zip(node.inputs, inputs, strict=True)))
+        if node.outputs:
+            self._numbers[node.outputs[0]] = step.values
+        if donated:
+            self._replace(outputs[0], step.number)
+            self._donated.add(id(owner_of(outputs[0]._array)))
+        self._finish()
 
     def _link_traced(self, step: Step, line: Line, given: dict[Any, Tensor]) -> None:
         """In a function, the trace knows of which op a gradient is. What it takes of the forward pass was kept."""
@@ -268,38 +232,32 @@ class Observer:
     def _unseen(self, name: str, given: Any, found: Any) -> None:
         """Takes note of an op of which recorders are not told, such as those of `tf.recompute_grad`."""
         step = self._bare = self._begin(name)
-        if self.closely:
-            self._find_place(step)
-            for array in arrays_in(found):
-                step.made += self._follow(array, step.number, given)
-                if isinstance(array, np.ndarray):
-                    step.shapes.append(f"{array.dtype.name}{list(array.shape)}")
-        self._finish(step)
+        self._find_place(step)
+        for array in arrays_in(found):
+            step.made += self._follow(array, step.number, given)
+            if isinstance(array, np.ndarray):
+                step.shapes.append(f"{array.dtype.name}{list(array.shape)}")
+        self._finish()
 
     def read(self, variable: Variable, value: Tensor) -> Tensor:
         """Takes note of a variable."""
-        if self.closely and not self._is_over:
+        if not self._is_over:
             self._meet(variable, value)
         return value
-
-    def follows(self, identity: int) -> bool:
-        """It needs no pullbacks."""
-        return False
 
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Takes note of an assignment."""
         if event != "assign" or context.tracer is not None:
             return
         step = self._begin("assign")
-        if self.closely:
-            value = subject._now()
-            self._meet(subject, value)
-            self._describe(step, (), (value,))
-            self._replace(value, step.number + 1)
-            self._donated.discard(id(owner_of(value._array)))
-            step.inputs = [subject.name]
-            step.phase = UPDATE
-        self._finish(step)
+        value = subject._now()
+        self._meet(subject, value)
+        self._describe(step, (), (value,))
+        self._replace(value, step.number + 1)
+        self._donated.discard(id(owner_of(value._array)))
+        step.inputs = [subject.name]
+        step.phase = UPDATE
+        self._finish()
 
     # Taking note.
 
@@ -320,21 +278,12 @@ class Observer:
     def _begin(self, name: str) -> Step:
         self._bare = None
         step = Step(len(self.steps), name)
-        arrived = now()
-        if self._last is None:  # no kernel has run here: it ran elsewhere
-            step.kernel = arrived - self._resumed
-        else:
-            begin, end, step.workspace = self._last
-            step.kernel = end - begin
-            step.before = max(0, begin - self._resumed) + arrived - end
-            self._last = None
-        self.elapsed += arrived - self._resumed
+        step.kernel, step.before, step.workspace = self._times(now())
         self.steps.append(step)
         return step
 
-    def _finish(self, step: Step) -> None:
-        if self.closely:
-            tracemalloc.reset_peak()  # what we have used ourselves does not count
+    def _finish(self) -> None:
+        tracemalloc.reset_peak()  # what we have used ourselves does not count
         self._resumed = now()
 
     def _describe(self, step: Step, inputs: Any, outputs: Any) -> None:

@@ -19,6 +19,7 @@ from tapeflow._src.core.system import package
 from tapeflow._src.core.system.timeline import now
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.inspector.clock import Clock
 from tapeflow._src.inspector.collecting import Collected, gradients_of, take_times
 from tapeflow._src.inspector.explaining import Questions
 from tapeflow._src.inspector.functions import Facts, facts_of
@@ -56,7 +57,7 @@ class Rounds:
         self._wanted = wanted
         self._count = 0
         self._tape: Any = None
-        self._watching: Observer | None = None
+        self._watching: Observer | Clock | None = None
         self.shown: Observer | None = None
         self._number = 0  # of the round that is shown
         self._journals = debugging.everywhere  # as they were before
@@ -125,8 +126,8 @@ class Rounds:
         begun = self._newly_watching()
         return value if begun is None else begun.read(variable, value)
 
-    def _newly_watching(self) -> Observer | None:
-        """The observer of a round that has begun just now."""
+    def _newly_watching(self) -> Observer | Clock | None:
+        """Who watches a round that has begun just now."""
         before = self._watching
         if context.tracer is None:
             self._look_for_tape()
@@ -154,7 +155,7 @@ class Rounds:
         if self._count == min(2, self._wanted):
             debugging.everywhere = self._journals  # the round whose times are taken needs none
         if self._count in (1, self._wanted, self._wanted + 1):
-            self._watching = Observer(closely=self._count <= self._wanted)
+            self._watching = Observer() if self._count <= self._wanted else Clock()
             self._watching.__enter__()
 
     def _end(self) -> None:
@@ -163,14 +164,18 @@ class Rounds:
             return
         watched.__exit__(None, None, None)
         self._missing += self._questions.answers()
-        if watched.closely and watched.steps:
+        if isinstance(watched, Clock):
+            if self.shown is not None:
+                take_times(self.shown, watched)
+        elif watched.steps:
             self.shown, self._number = watched, self._count
-        elif self.shown is not None and self._count > self._wanted:
-            names = [step.name for step in self.shown.steps]
-            if [step.name for step in watched.steps] == names:
-                take_times(self.shown.steps, watched.steps)
 
     # What does not matter here.
+
+    look = None
+
+    def ran(self) -> None:
+        """The next one begins a round."""
 
     def record_call(self, call: Any) -> None:
         """Ops are enough."""
