@@ -2,22 +2,30 @@
 
     python benchmarks/inspected.py                  all networks
     python benchmarks/inspected.py cnn resnet       some of them
+    python benchmarks/inspected.py --rounds 9 cnn   with more processes, which only the times need
 
 Each peak comes from a process of its own: that of the page, that of what Python and NumPy allocate in a step that
 nobody watches, and that of the memory of the whole process, as Linux counts it. Beside them is by how much the page
-differs. The times are those on the page, of a run and of all of its ops, and that of a step in a process where nobody
-watches.
-The page chooses a run that is about as long as the watched one, and takes what watching costs off the ops, so only the
-last is a check from outside; and only where the machine is quiet, because they are measured at different moments.
+differs.
+
+The times of the page are that of a run and that of all of its ops, which it chooses so that they are alike. They are
+compared with what a clock outside of it says:
+
+- beside it: of the median of steps just before and after, in the same process; the median of all rounds. A processor
+  whose speed changes from second to second is as fast for both, more or less.
+- alone: of a step in processes where nobody ever watches, which take turns with those of the page; the fastest of all
+  rounds on both sides.
 """
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import gc
 import importlib
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tracemalloc
@@ -105,14 +113,16 @@ NETWORKS = {each.__name__: each for each in (mlp, cnn, transformer, resnet)}
 
 def page(tf: Any, step: Any, args: Any) -> dict[str, float]:
     """What the page says."""
+    before = _walls(step, args)
     data = tf.inspect(step, *args).data
+    beside = statistics.median(before + _walls(step, args))
     peaks = [
         sum(size for born, died, size in data["arrays"] if born <= i and (died is None or died > i))
         + each.get("workspace", 0)
         for i, each in enumerate(data["steps"])
     ]
     times = sum(each.get("kernel", 0) + each.get("before", 0) for each in data["steps"])
-    found = {"peak": max(peaks), "ops": times / 1e9, "run": data["wall"] / 1e9}
+    found = {"peak": max(peaks), "ops": times / 1e9, "run": data["wall"] / 1e9, "beside": beside}
     if data["functions"]:
         found["peak"] = data["functions"][0]["peak"]
     return found
@@ -138,12 +148,16 @@ def resident(tf: Any, step: Any, args: Any) -> dict[str, float]:
 
 def alone(tf: Any, step: Any, args: Any) -> dict[str, float]:
     """How long a step takes that nobody has ever watched, at best."""
+    return {"run": min(_walls(step, args))}
+
+
+def _walls(step: Any, args: Any) -> list[float]:
     found = []
     for _ in range(10):
         begin = perf_counter()
         step(*args)
         found.append(perf_counter() - begin)
-    return {"run": min(found)}
+    return found
 
 
 def _status(field: str) -> int:
@@ -181,27 +195,46 @@ def measured(name: str, how: str, way: str) -> dict[str, float]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def main(names: list[str]) -> None:
-    print(
-        "network      step       peak: page  allocated      resident     times: run   its ops            alone"
+def peaks(name: str, way: str) -> str:
+    """The peaks of a network, and by how much the page differs."""
+    found = [measured(name, how, way)["peak"] / 2**20 for how in ("page", "allocated", "resident")]
+    beside = [f"{peak:8.1f} ({found[0] / peak - 1:+4.0%})" for peak in found[1:]]
+    return f"{found[0]:8.1f} MiB {' '.join(beside)}"
+
+
+def times(name: str, rounds: int) -> str:
+    """The times of a network, and by how much the page differs."""
+    pages, others = [], []
+    for _ in range(rounds):
+        pages.append(measured(name, "page", "eager"))
+        others.append(measured(name, "alone", "eager")["run"])
+    shown = min(pages, key=lambda each: each["ops"])
+    beside = statistics.median(each["ops"] / each["beside"] for each in pages)
+    alone = shown["ops"] / min(others)
+    return (
+        f"run {shown['run'] * 1e3:6.1f} ms, its ops {shown['ops'] * 1e3:6.1f} ms "
+        f"({shown['ops'] / shown['run'] - 1:+.0%}), beside it {beside - 1:+.0%}, "
+        f"alone {min(others) * 1e3:6.1f} ms ({alone - 1:+.0%})"
     )
-    for name in names or NETWORKS:
+
+
+def main(names: list[str], rounds: int) -> None:
+    print("network      peak:   step     page  allocated      resident")
+    for name in names:
         for way in ("eager", "compiled"):
-            wanted = [how for how in MEASURES if how != "alone" or way == "eager"]
-            found = {how: measured(name, how, way) for how in wanted}
-            # The page of a function has the times of its Python code, op by op.
-            by_itself = found.pop("alone")["run"] if way == "eager" else None
-            peaks = [each["peak"] / 2**20 for each in found.values()]
-            beside = [f"{peak:8.1f} ({peaks[0] / peak - 1:+4.0%})" for peak in peaks[1:]]
-            run, ops = found["page"]["run"], found["page"]["ops"]
-            times = f"{run * 1e3:8.1f} ms {ops * 1e3:8.1f} ms ({ops / run - 1:+.0%})"
-            if by_itself is not None:
-                times += f" {by_itself * 1e3:8.1f} ms ({ops / by_itself - 1:+.0%})"
-            print(f"{name:12} {way:9} {peaks[0]:8.1f} MiB {' '.join(beside)} {times}", flush=True)
+            print(f"{name:12} {way:>12} {peaks(name, way)}", flush=True)
+    # The page of a function has the times of its Python code, op by op.
+    print(f"\nnetwork      times of eager steps, {rounds} rounds")
+    for name in names:
+        print(f"{name:12} {times(name, rounds)}", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         print(json.dumps(measured_here(*sys.argv[2:])))
     else:
-        main(sys.argv[1:])
+        arguments = argparse.ArgumentParser()
+        arguments.add_argument("names", nargs="*", metavar="network", help=", ".join(NETWORKS))
+        arguments.add_argument("--rounds", type=int, default=5)
+        given = arguments.parse_args()
+        main(given.names or list(NETWORKS), given.rounds)
