@@ -75,6 +75,15 @@ def test_memory_is_counted_by_array(profile):
     assert [c.bytes for c in profile.memory.changes] == [4000, 4000, 4000, -4000, -4000, -4000]
 
 
+def test_what_the_command_is_started_by_is_not_the_users():
+    profile = Profile(not_the_users=__file__)
+    profile.open()
+    tf.sin(tf.ones([3]))
+    profile.close()
+    assert kernels(profile)
+    assert all(place.file != __file__ for e in profile.events for place in e.places)
+
+
 def test_own_times_add_up_to_the_whole(profile):
     x = tf.ones([50, 50])
     profile.open()
@@ -341,6 +350,27 @@ def test_gradients_in_a_program_count_for_the_layers_of_their_ops(profile):
     rows = {(row.name, row.phase) for row in by_line(profile)}
     assert ("model/first", "backward") in rows
     assert not any("traceback_utils" in name for name, _ in rows)
+
+
+def test_gradients_of_ops_that_were_fused_count_for_their_layers(profile):
+    keras = pytest.importorskip("keras", reason="Keras is not installed") and tf.keras
+    layers = [
+        keras.layers.Conv2D(4, 3, name="first"),
+        keras.layers.Flatten(),
+        keras.layers.Dense(2),
+    ]
+    model = keras.Sequential(layers, name="model")
+    model.compile("sgd", "mse", jit_compile=False)
+    x, y = np.ones([8, 6, 6, 1], "float32"), np.ones([8, 2], "float32")
+    model.fit(x, y, verbose=0)
+    profile.open()
+    model.fit(x, y, verbose=0)
+    profile.close()
+    lines = [e for e in profile.events if e.kind == "line"]
+    assert "conv_with_bias" in {e.name for e in lines}
+    sums = [e.scope for e in lines if e.phase == "backward" and "sum" in e.name]
+    assert "model/first" in sums and all(sums), sums
+    assert not any("traceback_utils" in row.name for row in by_line(profile))
 
 
 def test_times_of_ops_in_two_threads_do_not_mix(profile):

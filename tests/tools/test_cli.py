@@ -392,6 +392,13 @@ def test_profile_says_where_the_time_went(call, script, tmp_path):
     assert (tmp_path / "tapeflow.trace.json.gz").exists()
 
 
+def test_options_that_the_script_gets_are_named(call, script):
+    path = script("import tapeflow as tf, sys; tf.ones([2]) + 1.0; print(sys.argv[1:])")
+    done = call(*TAPEFLOW, "profile", "--trace", "", path, "--rows", 3)
+    assert "['--rows', '3']" in done.stdout
+    assert "--rows went to the script" in done.stderr and "--trace" not in done.stderr
+
+
 def test_profile_writes_no_trace_where_none_is_wanted(call, tmp_path):
     code = "import tapeflow as tf; tf.sin(1.0)"
     done = call(*TAPEFLOW, "profile", "--by", "op", "--trace", "", "-c", code)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from tapeflow._src.core.placement.transfers import LIBRARIES
-from tapeflow._src.profiler.profile import Event, Place, Profile
+from tapeflow._src.profiler.profile import Event, Profile, is_librarys
 
 BETWEEN = "(Python between ops)"
 
@@ -82,18 +81,14 @@ def by_line(profile: Profile) -> list[Row]:
     found = [t for t in timed(profile) if t.event.places and not _is_around(t.event)]
 
     def lines(t: Timed) -> list[tuple[tuple[str, str], int]]:
-        users = [str(place) for place in t.event.places if not _is_librarys(place)]
+        users = [str(place) for place in t.event.places if not is_librarys(place.file)]
         first = str(t.event.places[0])
-        if _is_librarys(t.event.places[0]):
+        if is_librarys(t.event.places[0].file):
             first = t.event.scope or next(iter(users), first)
         places = dict.fromkeys([first, *users])
         return [((place, t.event.phase), t.own if i == 0 else 0) for i, place in enumerate(places)]
 
     return sorted(_rows(found, lines, gaps=True), key=lambda row: (-row.own, -row.total))
-
-
-def _is_librarys(place: Place) -> bool:
-    return any(part in place.file for part in LIBRARIES)
 
 
 def _is_around(event: Event) -> bool:

@@ -17,9 +17,10 @@ import numpy as np
 
 from tapeflow._src.autodiff import backprop
 from tapeflow._src.core.context import context
+from tapeflow._src.core.placement.transfers import LIBRARIES
 from tapeflow._src.core.system.package import FOLDER
 from tapeflow._src.core.system.timeline import now, timeline
-from tapeflow._src.engines.numpy.watched import is_program, watched
+from tapeflow._src.engines.numpy.watched import is_program, scopes_of, watched
 from tapeflow._src.graph.graph import Node
 from tapeflow._src.primitives.all_rows import TABLE, UNLISTED
 from tapeflow._src.primitives.spread import spread_function
@@ -48,7 +49,8 @@ class Event(NamedTuple):
       end: when it ended.
       thread: the number of the thread.
       phase: "forward" or "backward" for kernels, else "".
-      places: lines of the user's program that led here, the innermost first.
+      places: lines of the user's program that led here, the innermost first. If that is one of a library, such as
+        Keras, it is there, too.
       scope: the name scopes that were open.
       bytes: of the arrays that it made, or copied.
       details: what else there is to say.
@@ -77,21 +79,28 @@ def kernel_names() -> dict[Any, str]:
 
 
 class Profile:
-    """Takes note of what runs, from `open` to `close`."""
+    """Takes note of what runs, from `open` to `close`.
 
-    def __init__(self) -> None:
+    Args:
+      not_the_users: a file that is not the user's, besides ours.
+    """
+
+    def __init__(self, not_the_users: str = "") -> None:
         # Events as plain tuples of strings and numbers, with a number for places: Python's garbage collector, which
         # looks through whatever holds other objects, lets these alone.
         self._noted: list[tuple[Any, ...]] = []
         self._stacks: dict[tuple[Any, ...], int] = {}
         self._scopes: dict[int, str] = {}  # of ops in programs, by what they made
         self._places: list[tuple[Place, ...]] = []
-        self._are_users: dict[str, bool] = {}  # files
+        self._kinds: dict[str, int] = {}  # of files: whose they are
+        self._codes: dict[int, Any] = {}  # by `id`, of the lines in stacks
         self.memory = Memory()
         self.threads: dict[int, str] = {}
         self.begin = self.end = 0
         self.is_open = False
         self._names = kernel_names()
+        if not_the_users:
+            self._kinds[not_the_users] = 0
 
     def open(self) -> None:
         """Begins. Another profile must not be open."""
@@ -129,12 +138,16 @@ class Profile:
         """Takes note of a span."""
         if self.is_open:
             size = details.get("bytes", 0)
-            places, _ = self._stack(sys._getframe(2))
+            places = self._lines(sys._getframe(2))
             self._add(kind, name, begin, end, places, "", size, details)
 
     def runner(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         """A runner that looks at the clock before and after. When the profile is closed it gives its place back."""
-        names = self._names
+        # All that an op needs is at hand, and what can be is done here: where large arrays fill the caches of a
+        # processor, each function and each object that Python touches costs.
+        names, kind_of, number_of = self._names, self._kinds.get, self._stacks.get
+        made, note, threads = self.memory.made, self._noted.append, self.threads
+        walk, frame_of, thread_of = _WALK, sys._getframe, threading.get_ident
         programs: dict[Any, Callable[..., Any]] = {}
 
         def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -145,33 +158,54 @@ class Profile:
             if name is None:
                 if is_program(function):
                     if function not in programs:
+                        self._scopes.update(scopes_of(function))
                         programs[function] = watched(function, self._node)
                     function = programs[function]
                 return plain(function, *args, **kwargs)
             begin = now()
             found = plain(function, *args, **kwargs)
-            self._op(name, begin, now(), args, found)
+            end = now()
+            # The calls that led here which are not ours, as in `_lines`, and whether a tape is walking back.
+            here: Any = []
+            phase = FORWARD
+            frame: FrameType | None = frame_of(1)
+            while frame is not None:
+                code = frame.f_code
+                kind = kind_of(code.co_filename)
+                if not kind:
+                    if code is walk:
+                        phase = BACKWARD
+                    elif kind is None:
+                        self._kind(code.co_filename)
+                        continue
+                elif kind == _USERS or not here:
+                    here += id(code), frame.f_lasti
+                frame = frame.f_back
+            here = tuple(here)
+            places = number_of(here)
+            if places is None:
+                places = self._stacks[here] = self._lines(frame_of(1))
+            size = made(found, args, begin, end)
+            thread = thread_of()
+            if thread not in threads:
+                threads[thread] = threading.current_thread().name
+            scopes = context.name_scopes
+            scope = "/".join(scopes) if scopes else ""
+            note(("op", name, begin, end, thread, phase, places, scope, size, None))
             return found
 
         return run
 
     # Taking note.
 
-    def _op(self, name: str, begin: int, end: int, given: Any, found: Any) -> None:
-        places, phase = self._stack(sys._getframe(2))
-        size = self.memory.made(found, given, len(self._noted), end)
-        self._add("op", name, begin, end, places, phase, size, None)
-
     def _node(self, node: Node, begin: int, end: int, given: Sequence[Any], found: Any) -> None:
         line = node.line
-        places = self._number((line and (line.file, line.number),))
+        places = self._number(() if line is None else (line.file, line.number))
         phase = BACKWARD if line is not None and line.backward else FORWARD
         scope = "" if line is None else line.scope
-        if line is not None and scope and line.made:
-            self._scopes[line.made] = scope
-        elif line is not None and line.backward:  # a gradient counts where its op was
+        if line is not None and line.backward and not scope:  # a gradient counts where its op was
             scope = self._scopes.get(line.of, "")
-        size = self.memory.made(found, given, len(self._noted), end)
+        size = self.memory.made(found, given, begin, end)
         self._add("line", node.primitive.name, begin, end, places, phase, size, None, scope)
 
     def _add(
@@ -192,34 +226,42 @@ class Profile:
         scope = "/".join(context.name_scopes) if scope is None else scope
         self._noted.append((kind, name, begin, end, thread, phase, places, scope, size, details))
 
-    def _stack(self, frame: FrameType | None) -> tuple[int, str]:
-        """The number of the lines that led here which are not ours, and whether a tape is walking back."""
+    def _kind(self, file: str) -> int:
+        """Whose file it is: 0 if it is ours."""
+        kind = self._kinds.get(file)
+        if kind is None:
+            ours = file.startswith(_NOT_THE_USER)
+            kind = self._kinds[file] = 0 if ours else _LIBRARYS if is_librarys(file) else _USERS
+        return kind
+
+    def _lines(self, frame: FrameType | None) -> int:
+        """The number of the lines that led here: those of the user, and the innermost one if it is a library's."""
         found: list[Any] = []
-        phase = FORWARD
         while frame is not None:
-            code = frame.f_code
-            name = code.co_filename
-            users = self._are_users.get(name)
-            if users is None:
-                users = self._are_users[name] = not name.startswith(_NOT_THE_USER)
-            if users:
-                found.append((name, frame.f_lineno))
-            elif code is _WALK:
-                phase = BACKWARD
+            kind = self._kind(frame.f_code.co_filename)
+            if kind == _USERS or (kind and not found):
+                self._codes[id(frame.f_code)] = frame.f_code  # which must not be used for others
+                found += (frame.f_code.co_filename, frame.f_lineno)
             frame = frame.f_back
-        return self._number(tuple(found)), phase
+        return self._number(tuple(found))
 
     def _number(self, lines: tuple[Any, ...]) -> int:
-        """The number of a stack of lines, the same for the same stack."""
+        """The number of files and lines in turns, the same for the same ones."""
         number = self._stacks.get(lines)
         if number is None:
-            self._places.append(tuple([Place(*line) for line in lines if line]))
-            number = self._stacks[lines] = len(self._places) - 1
+            number = self._stacks[lines] = len(self._places)
+            self._places.append(tuple(map(Place, lines[::2], lines[1::2])))
         return number
 
 
 _NOT_THE_USER = (FOLDER, "<frozen", threading.__file__)
 _WALK = backprop.backward.__code__
+_LIBRARYS, _USERS = 1, 2  # kinds of files that are not ours
+
+
+def is_librarys(file: str) -> bool:
+    """Whether a file is one of a library that calls us."""
+    return any(part in file for part in LIBRARIES)
 
 
 def _give_place(run: Callable[..., Any], plain: Callable[..., Any]) -> None:

@@ -142,7 +142,9 @@ def _profile(options: argparse.Namespace) -> None:
     from tapeflow._src.profiler import chrome, tables
     from tapeflow._src.profiler.profile import Profile
 
-    what, profile = _prepared(options), Profile()
+    # What the command itself is started by.
+    starter = getattr(sys.modules["__main__"], "__file__", None) or ""
+    what, profile = _prepared(options), Profile(not_the_users=starter)
     profile.open()
     try:
         _run(what)
@@ -152,6 +154,7 @@ def _profile(options: argparse.Namespace) -> None:
         if options.trace:
             chrome.write(profile, options.trace)
             print(f"\ntrace: {options.trace} (open it in https://ui.perfetto.dev)", flush=True)
+        _warn_of(options, "--by", "--rows", "--trace")
 
 
 def _inspect(options: argparse.Namespace) -> None:
@@ -174,6 +177,20 @@ def _inspect(options: argparse.Namespace) -> None:
             said = advice(found, functions, rounds.traces, copies.repeated(), rounds.elapsed)
             path = Page(found, functions, said).save(options.page)
             print(f"\n{len(found.steps)} ops: open {path} in a browser", flush=True)
+        _warn_of(options, "--step", "--page")
+
+
+def _warn_of(options: argparse.Namespace, *ours: str) -> None:
+    """Says which of our options have come so late that the script has got them."""
+    late = [
+        name for name in ours if any(f"{each}=".startswith(f"{name}=") for each in options.what)
+    ]
+    if late:
+        names = " and ".join(late)
+        print(
+            f"tapeflow: {names} went to the script. For tapeflow, name it before the script.",
+            file=sys.stderr,
+        )
 
 
 def _prepared(options: argparse.Namespace) -> Callable[[], None]:

@@ -72,6 +72,10 @@ class NumpyProgram:
         linecache.cache[self._file] = (len(self.source), None, self.source.splitlines(True), "")
         self._program = namespace["program"]
         self._program.nodes = tuple(writer.lines.values())  # for `watched`
+        lines = [node.line for node in graph.nodes if node.line is not None]
+        self._program.scopes = {
+            each.made: each.scope for each in lines if each.scope
+        }  # for `scopes_of`
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
         """The outputs, followed by the new values of the variables that `step` has claimed."""

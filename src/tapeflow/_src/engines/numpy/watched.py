@@ -18,6 +18,11 @@ def is_program(function: Any) -> bool:
     return hasattr(function, "nodes") and hasattr(function, "__globals__")
 
 
+def scopes_of(program: Any) -> dict[int, str]:
+    """The name scopes of the ops that it was made of, by the identity of what they made, as gradients name them."""
+    return program.scopes
+
+
 def watched(program: Any, note: Note) -> Callable[..., Any]:
     """The same program with other kernels: each tells `note`, and is otherwise what it was.
 
