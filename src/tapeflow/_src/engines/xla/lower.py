@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, Protocol
 
 import jax.numpy as jnp
@@ -13,8 +13,12 @@ from tapeflow._src.engines.numpy.program import with_user_line
 from tapeflow._src.engines.xla.checks import doubtful, holds, is_noting, note, own_check
 from tapeflow._src.engines.xla.engine import TOO_LONG
 from tapeflow._src.engines.xla.failures import checked
+from tapeflow._src.engines.xla.kernels.able import has_kernels
+from tapeflow._src.engines.xla.kernels.classes import Loss, run_loss, with_losses
+from tapeflow._src.engines.xla.kernels.regions import Region, regions_among
+from tapeflow._src.engines.xla.kernels.rows import run_region
 from tapeflow._src.engines.xla.lowerings import LOWERINGS
-from tapeflow._src.engines.xla.nn.attention import remembering
+from tapeflow._src.engines.xla.remembered import remembering
 from tapeflow._src.engines.xla.rolling import Arrays, run_by_rows, run_loop
 from tapeflow._src.graph.graph import Graph, Node, Value
 from tapeflow._src.graph.repeats.loops import Loop
@@ -57,6 +61,11 @@ def lower_nodes(
         for item in items:
             if type(item) is Loop:
                 run_loop(item, values, run)
+            elif type(item) is Region:
+                run_region(item, values, constants)
+            elif type(item) is Loss:
+                watch(item.node, values, id(item.node) in looked)
+                run_loss(item, values)
             elif not run_by_rows(item, values):
                 run_node(item, values, id(item) in looked)
 
@@ -65,10 +74,17 @@ def lower_nodes(
         values.update((value, jnp.asarray(array)) for value, array in constants.items())
         values.update(zip(inputs, arrays, strict=True))
         with remembering():
-            run(items, values)
+            run(with_kernels(items, outputs, looked) if has_kernels() else items, values)
         return tuple([values[v] for v in outputs])
 
     return function
+
+
+def with_kernels(
+    items: Sequence[Any], outputs: Sequence[Value], looked: Container[int]
+) -> Sequence[Any]:
+    """The items of a program, with kernels in the place of what XLA would go through memory for several times."""
+    return with_losses(regions_among(items, outputs, looked), outputs)
 
 
 def _may_be_rolled(nodes: Sequence[Node]) -> bool:
@@ -83,12 +99,17 @@ def run_node(node: Node, values: Arrays, looked: bool) -> None:
     attrs = with_sizes(node, values)
     if is_sized(node):
         check_sizes(node, [values[v].shape for v in node.inputs], attrs)
-    if looked and is_noting():
-        note(holds(node, values, attrs))
+    watch(node, values, looked)
     found = lowering_of(node)(*[values[v] for v in node.inputs], **attrs)
     checked(node.primitive.name, found)
     several = node.primitive.outputs != 1
     values.update(zip(node.outputs, found if several else (found,), strict=True))
+
+
+def watch(node: Node, values: Arrays, looked: bool) -> None:
+    """Notes what the check of a node says, if it is looked at."""
+    if looked and is_noting():
+        note(holds(node, values, with_sizes(node, values)))
 
 
 def lower_graph(graph: Graph) -> Callable[..., tuple[Any, ...]]:

@@ -15,7 +15,7 @@ from jax import lax
 
 from tapeflow._src.engines.xla.checks import all_of, is_noting, note, noting
 from tapeflow._src.engines.xla.indexing.picking import put_at, taken
-from tapeflow._src.engines.xla.nn.attention import remembering
+from tapeflow._src.engines.xla.remembered import remembering
 from tapeflow._src.graph.graph import Node, Value
 from tapeflow._src.graph.repeats.loops import Loop, Moving, Stacked
 

@@ -178,6 +178,11 @@ class _Running(threading.local):
 _running = _Running()
 
 
+def is_on_mesh() -> bool:
+    """Whether the program that this thread is compiling runs on a mesh."""
+    return _running.mesh is not None
+
+
 def constrained(x: Any, layout: NamedSharding | None) -> Any:
     """In a program: the same value, which lies as a layout says where the program runs on that mesh."""
     if layout is None or layout.mesh != _running.mesh:

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import functools
-import threading
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from tapeflow._src.core.scopes import setting
 from tapeflow._src.engines.xla.linalg.products import product
 from tapeflow._src.engines.xla.lowerings import lowering
-
-
-class _Lowering(threading.local):
-    """What this thread is lowering."""
-
-    def __init__(self) -> None:
-        self.pullbacks: dict[tuple[int, ...], Any] | None = None
-
-
-_lowering = _Lowering()
-
-
-def remembering() -> setting:
-    """Within this context, where one program is lowered, a backward pass finds what the forward pass has kept."""
-    return setting(_lowering, pullbacks={})
+from tapeflow._src.engines.xla.remembered import remembered
 
 
 def _composed(q: Any, k: Any, v: Any, *bias: Any, scale: float, causal: bool) -> Any:
@@ -73,21 +57,18 @@ def _can_fuse(q: Any, k: Any, v: Any, *bias: Any) -> bool:
 
 def _with_pullback(operands: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Any, Any]:
     compute = _fused if _can_fuse(*operands) else _composed
-    return jax.vjp(lambda *operands: compute(*operands, **attrs), *operands)
+    return remembered(
+        ("attention", *attrs.values()),
+        operands,
+        lambda: jax.vjp(lambda *operands: compute(*operands, **attrs), *operands),
+    )
 
 
 @lowering("attention", "biased_attention")
 def _attention(*operands: Any, **attrs: Any) -> Any:
-    remembered = _lowering.pullbacks
-    y, pullback = _with_pullback(operands, attrs)
-    if remembered is not None:
-        # The operands stay alive there, so that the numbers stay theirs.
-        remembered[tuple(map(id, operands))] = (pullback, operands)
-    return y
+    return _with_pullback(operands, attrs)[0]
 
 
 @lowering("attention_gradient", "biased_attention_gradient")
 def _attention_gradient(u: Any, *operands: Any, **attrs: Any) -> tuple[Any, Any, Any]:
-    known = (_lowering.pullbacks or {}).get(tuple(map(id, operands)))
-    pullback = _with_pullback(operands, attrs)[1] if known is None else known[0]
-    return pullback(u)[:3]
+    return _with_pullback(operands, attrs)[1](u)[:3]
