@@ -9,15 +9,20 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 
 F = TypeVar("F", bound=Callable[..., Any])
-_gradients: dict[str, Any] = {}
+
+gradients: dict[str, Any] = {}
+"""The functions by the types that they are registered for; None where there is no gradient."""
+
+replaced: dict[str, Callable[..., Any]] = {}
+"""Gradients that types of ops have instead of those of their primitives, in all functions that are traced."""
 
 
 @export("RegisterGradient")
 class RegisterGradient:
     """A decorator that notes a gradient for a type of op. Each type may have one.
 
-    Ops of tapeflow bring their own gradients, which it does not change: give a function another one by
-    `tf.custom_gradient`.
+    The ops that there are bring their own gradients. Within `tf.Graph.gradient_override_map` they have those that are
+    registered; `tf.custom_gradient` gives one to a function.
 
     >>> @tf.RegisterGradient("MyOp")
     ... def my_gradient(op, grad):
@@ -50,6 +55,6 @@ def no_gradient(op_type: str) -> None:
 
 
 def _register(op_type: str, f: Any) -> None:
-    if op_type in _gradients:
+    if op_type in gradients:
         raise KeyError(f"Registering two gradient with name {op_type!r}!")
-    _gradients[op_type] = f
+    gradients[op_type] = f

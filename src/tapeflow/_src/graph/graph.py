@@ -142,6 +142,7 @@ class Graph(GraphInterface):
       copies: of its inputs, where replicas have copies of variables.
       gradients: the variables that tapes were asked for gradients by while it was traced, and these.
       scopes: the names of the `tf.name_scope`s that were open when a node was made, where there were any.
+      overridden: the gradients that types of ops have for now, by `gradient_override_map`.
     """
 
     def __init__(self, name: str = "graph") -> None:
@@ -152,6 +153,7 @@ class Graph(GraphInterface):
         self.outputs: list[Value] = []
         self.notes: dict[Value, str] = {}
         self.scopes: dict[Node, str] = {}
+        self.overridden: dict[str, str] = {}
         self.gradients: list[tuple[Any, Value]] = []
         self.assigned: dict[Value, Value] = {}  # the variable's input -> its value in the end
         self.replicas: tuple[str, ...] = ()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tapeflow._src.core.context import context
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.names import name_scope
-from tapeflow._src.graph.operations import Operation, operations
+from tapeflow._src.core.scopes import setting
+from tapeflow._src.graph.operations import GraphTensor, Operation, operations, placeholder
 
 if TYPE_CHECKING:
     from tapeflow._src.graph.graph import Graph, Value
@@ -64,10 +65,43 @@ class GraphInterface:
 
     def operation_of(self: Graph, value: Value) -> Operation:  # pyright: ignore[reportGeneralTypeIssues]
         """The operation that computes a value."""
-        for each in operations(self):
-            if any(made is value for made in each.made) and each.type != "Identity":
-                return each
-        raise ValueError("The tensor is not computed by an operation of the graph.")
+        return self.tensor_of(value).op
+
+    def tensor_of(self: Graph, value: Value) -> GraphTensor:  # pyright: ignore[reportGeneralTypeIssues]
+        """The output of an operation that a value is."""
+        listed = operations(self)
+        for each in listed:
+            for made, tensor in zip(each.made, each.outputs, strict=True):
+                if made is value:
+                    return tensor
+        # An argument of a function that is being traced, which nothing has used so far.
+        return placeholder(self, value, len(listed))
+
+    def gradient_override_map(self: Graph, op_type_map: dict[str, str]) -> setting:  # pyright: ignore[reportGeneralTypeIssues]
+        """A scope whose ops have other gradients: those of the functions that `tf.RegisterGradient` has noted.
+
+        >>> @tf.RegisterGradient("Clipped")
+        ... def clipped(op, grad):
+        ...     return tf.clip_by_value(grad, -1.0, 1.0)
+        >>> @tf.function
+        ... def slope(x):
+        ...     with tf.compat.v1.get_default_graph().gradient_override_map({"Square": "Clipped"}):
+        ...         y = tf.square(x)
+        ...     return tf.gradients(y, x)[0]
+        >>> slope(tf.constant(5.0)).numpy()
+        np.float32(1.0)
+
+        As in TensorFlow, `tf.gradients` and tapes around a function go by it, and tapes inside the function do not.
+
+        Args:
+          op_type_map: for types of ops, as `tf.Operation.type` gives them, what their gradient is registered as: by
+            the name of another type of op (`{"Sign": "Identity"}`), it is the gradient of that one.
+        """
+        if not isinstance(op_type_map, dict) or not all(
+            isinstance(each, str) for pair in op_type_map.items() for each in pair
+        ):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        return setting(self, overridden={**self.overridden, **op_type_map})
 
     def as_graph_def(self: Graph, from_version: Any = None, add_shapes: bool = False) -> Any:  # pyright: ignore[reportGeneralTypeIssues]
         """The graph as a message, a `GraphDef`: nodes with names, types, inputs and a few attributes.

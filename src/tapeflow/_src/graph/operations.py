@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 
@@ -28,16 +27,34 @@ _TYPES = {
     "stack": "Pack",
     "argmax": "ArgMax",
     "argmin": "ArgMin",
+    "gather": "GatherV2",
+    "reverse": "ReverseV2",
     "random_next_state": "RandomState",
 }
 
 
-class GraphTensor(NamedTuple):
-    """An input or output of an operation."""
+class GraphTensor:
+    """An input or output of an operation.
 
-    name: str
-    shape: TensorShape
-    dtype: DType
+    Attributes:
+      name: that of the operation, and which of its outputs it is.
+      shape: as far as it is known.
+      dtype: of its elements.
+      op: the operation.
+    """
+
+    def __init__(self, op: Operation, number: int, value: Value) -> None:
+        self.name = f"{op.name}:{number}"
+        self.shape, self.dtype = _shape(value), value.dtype
+        self.op = op
+        self.users: list[Operation] = []
+
+    def consumers(self) -> list[Operation]:
+        """The operations that it is an input of."""
+        return list(self.users)
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
 
 
 @export("Operation")
@@ -58,18 +75,25 @@ class Operation:
         graph: Graph,
         name: str,
         type: str,
-        inputs: list[GraphTensor],
+        inputs: list[Any],
         made: Any,
         attrs: dict[str, Any],
     ) -> None:
         self.graph, self.name, self.type, self.inputs = graph, name, type, inputs
         self.made = made  # values of the graph
         self.attrs = attrs
-        self.outputs = [
-            GraphTensor(f"{name}:{i}", _shape(value), value.dtype) for i, value in enumerate(made)
-        ]
+        self.outputs: list[Any] = [GraphTensor(self, i, value) for i, value in enumerate(made)]
 
-    def values(self) -> tuple[GraphTensor, ...]:
+    def __eq__(self, other: object) -> bool:
+        # Whoever asks a graph for its operations gets new objects.
+        return (
+            isinstance(other, Operation) and self.graph is other.graph and self.name == other.name
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.graph), self.name))
+
+    def values(self) -> tuple[Any, ...]:
         """The outputs."""
         return tuple(self.outputs)
 
@@ -94,6 +118,12 @@ def operations(graph: Graph) -> list[Operation]:
     return _Names().listed(graph)
 
 
+def placeholder(graph: Graph, value: Value, number: int) -> GraphTensor:
+    """The output of an operation that stands for an input that no other has met."""
+    attrs = {"dtype": value.dtype, "shape": _shape(value)}
+    return Operation(graph, f"input_{number}", "Placeholder", [], [value], attrs).outputs[0]
+
+
 class _Names:
     """Gives operations names of their own."""
 
@@ -109,15 +139,17 @@ class _Names:
                 found.append(self._constant(value, graph.notes.get(value, "Const")))
             else:
                 note = graph.notes.get(value, "input").removesuffix(":0")
-                attrs = {"dtype": value.dtype, "shape": _shape(value)}
-                found.append(self._named(note, "Placeholder", [], [value], attrs))
+                found.append(self._placeholder(value, note))
         found += [self._constant(v, "Const") for v in graph.constants if v not in self._made]
         for node in graph.nodes:
+            for value in node.inputs:
+                if value not in self._made:  # of a graph that is being traced still
+                    found.append(self._placeholder(value, "input"))
             kind = type_of(node)
-            inputs = [self._made[v] for v in node.inputs if v in self._made]
+            inputs = [self._made[v] for v in node.inputs]
             scope = graph.scopes.get(node)
             name = f"{scope}/{kind}" if scope else kind
-            found.append(self._named(name, kind, inputs, node.outputs, _attributes(node)))
+            found.append(self._named(name, kind, inputs, node.outputs, attributes_of(node)))
         for value in graph.outputs:
             if value in self._made:
                 same = {"T": value.dtype}
@@ -125,6 +157,10 @@ class _Names:
                     self._named("Identity", "Identity", [self._made[value]], [value], same)
                 )
         return found
+
+    def _placeholder(self, value: Value, name: str) -> Operation:
+        attrs = {"dtype": value.dtype, "shape": _shape(value)}
+        return self._named(name, "Placeholder", [], [value], attrs)
 
     def _constant(self, value: Value, name: str) -> Operation:
         attrs = {"dtype": value.dtype, "value": self._graph.constants[value]}
@@ -141,12 +177,14 @@ class _Names:
         count = self._taken[name] = self._taken.get(name, -1) + 1
         unique = f"{name}_{count}" if count else name
         operation = Operation(self._graph, unique, kind, inputs, values, attrs)
+        for tensor in {id(x): x for x in inputs}.values():
+            tensor.users.append(operation)
         for value, tensor in zip(values, operation.outputs, strict=True):
             self._made.setdefault(value, tensor)
         return operation
 
 
-def _attributes(node: Node) -> dict[str, Any]:
+def attributes_of(node: Node) -> dict[str, Any]:
     """The attributes of a node: those of the primitive, and the dtype of its first input."""
     attrs = {"T": node.inputs[0].dtype} if node.inputs else {}
     return attrs | node.attrs
@@ -154,7 +192,11 @@ def _attributes(node: Node) -> dict[str, Any]:
 
 def type_of(node: Node) -> str:
     """What TensorFlow would call the operation."""
-    name = node.primitive.name
+    return type_named(node.primitive.name)
+
+
+def type_named(name: str) -> str:
+    """What TensorFlow would call the operation of a primitive."""
     return _TYPES.get(name) or "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 

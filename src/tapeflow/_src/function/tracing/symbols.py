@@ -70,8 +70,8 @@ class SymbolicTensor(Tensor):
 
     @property
     def name(self) -> str:
-        """A name, which has no meaning."""
-        return f"{self.interpreter.graph.name}/{id(self.value):x}:0"
+        """The name of the operation that it is an output of, and which output it is."""
+        return self.interpreter.graph.tensor_of(self.value).name
 
     @property
     def graph(self) -> Graph:
@@ -82,6 +82,10 @@ class SymbolicTensor(Tensor):
     def op(self) -> Operation:
         """The operation that it is an output of."""
         return self.interpreter.graph.operation_of(self.value)
+
+    def consumers(self) -> list[Operation]:
+        """The operations so far that it is an input of."""
+        return self.interpreter.graph.tensor_of(self.value).consumers()
 
     def _elements(self) -> Any:
         found = sizes_of(self)

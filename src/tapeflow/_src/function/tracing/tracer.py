@@ -38,6 +38,7 @@ from tapeflow._src.core.user_lines import Line, user_line
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.python_calls import HostCall, KeptTapes, PythonCall
 from tapeflow._src.function.tracing.contents import contents_after
+from tapeflow._src.function.tracing.overrides import tell_recorders
 from tapeflow._src.function.tracing.symbols import (
     NO_VALUE,
     SymbolicPart,
@@ -309,8 +310,7 @@ class Tracer(Interpreter):
         if not several:
             outputs[0].contents = contents_after(primitive, inputs, attrs, outputs[0])
         output = tuple(outputs) if several else outputs[0]
-        for recorder in context.dispatch[1]:
-            recorder.record(primitive, inputs, output, attrs)
+        tell_recorders(self.graph, self.tape, node, inputs, output)
         node.note_identity(outputs)
         return output
 
