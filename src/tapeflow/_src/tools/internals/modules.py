@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
+from tapeflow._src.compat import first
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Reference
@@ -18,7 +19,15 @@ from tapeflow._src.core.variables.spec import VariableSpec
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.data.iterator import OwnedIterator
 from tapeflow._src.ops.array.shaping import get_static_value, is_tensor
-from tapeflow._src.tools.internals import decorators, eager, framework, keras_two, specs, structures
+from tapeflow._src.tools.internals import (
+    decorators,
+    eager,
+    framework,
+    gradients,
+    keras_two,
+    specs,
+    structures,
+)
 
 
 class Internal(NamedTuple):
@@ -54,9 +63,10 @@ MODULES: dict[str, Internal] = {
     "client.device_lib": Internal(("config",)),
     "data.ops.dataset_ops": Internal(("data", "compat.v1.data")),
     "data.ops.iterator_ops": Internal(("data",), {"OwnedIterator": OwnedIterator}),
-    "eager.backprop": Internal(("", "autodiff")),
+    "eager.backprop": Internal(("", "autodiff"), {"record_gradient": gradients.record_gradient}),
     "eager.context": Internal(("", "config"), _also(eager)),
     "eager.def_function": Internal(("",)),
+    "eager.execute": Internal((), {"record_gradient": gradients.record_gradient}),
     "eager.monitoring": Internal(
         (), dict.fromkeys(("BoolGauge", "StringGauge", "Counter", "Sampler"), eager.Gauge)
     ),
@@ -80,6 +90,7 @@ MODULES: dict[str, Internal] = {
         _TENSORS,
         {
             "EagerTensor": eager.EagerTensor,
+            "_gradient_registry": gradients.registry,
             "convert_to_tensor_or_composite": framework.convert_to_tensor_or_composite,
             "executing_eagerly_outside_functions": lambda: True,
             "inside_function": framework.inside_function,
@@ -122,6 +133,7 @@ MODULES: dict[str, Internal] = {
             "_TYPE_SPEC_TO_NAME": {},
         },
     ),
+    "keras.backend": Internal(("keras.backend",), {"get_graph": first.get_default_graph}),
     "module.module": Internal(("",)),
     "ops.array_ops": Internal(_TENSORS, {"prevent_gradient": framework.prevent_gradient}),
     "ops.array_ops_stack": Internal(("",)),
