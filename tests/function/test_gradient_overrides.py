@@ -132,10 +132,18 @@ def test_a_gradient_that_is_none_ends_there():
 
 def test_graphs_by_hand():
     graph = tf.Graph()
-    with graph.as_default(), graph.gradient_override_map({"Sign": "Identity"}):
+    seen = []
+
+    @tf.RegisterGradient("Named")
+    def named(op, grad):
+        seen.append((op.inputs[0].name, op.outputs[0].name))
+        return grad * 2.0
+
+    with graph.as_default(), graph.gradient_override_map({"Sign": "Named"}):
         x = tf.constant(X)
         (g,) = tf.gradients(tf.sign(x), x)
     assert g is not None and g.shape == [3]
+    assert seen == [("Const:0", "Sign:0")]
 
 
 def _asked(op_type):

@@ -8,6 +8,7 @@ does.
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,42 +51,46 @@ class DifferentiatedOperation(Operation):
 
 
 def _constant(attribute: Any) -> Tensor:
-    return vector_of(attribute) if isinstance(attribute, tuple) else convert_to_tensor(attribute)
+    held = vector_of(attribute) if isinstance(attribute, tuple) else convert_to_tensor(attribute)
+    # As an input of the graph that is traced now: gradient functions may ask for its name.
+    return held if held.symbolic else context.tracer.capture(held)
 
 
-def tell_recorders(
-    graph: Graph, tape: Any, node: Node, inputs: tuple[Tensor, ...], output: Any
-) -> None:
-    """Tells the recorders of this thread of an op that was added to a graph, whose trace is watched by `tape`."""
+def tell_recorders(tracer: Any, node: Node, inputs: tuple[Tensor, ...], output: Any) -> None:
+    """Tells the recorders of this thread of an op that a tracer has added to its graph."""
     instead, everywhere = None, False
-    if graph.overridden or registered.replaced:
-        instead, everywhere = _call_instead(graph, node, inputs, output)
+    if tracer.graph.overridden or registered.replaced:
+        instead, everywhere = _call_instead(tracer, node, inputs, output)
     for recorder in context.dispatch[1]:
-        if instead is not None and (recorder is tape or (everywhere and not recorder.substitutes)):
+        if instead is not None and (
+            recorder is tracer.tape or (everywhere and not recorder.substitutes)
+        ):
             recorder.record_call(instead)
         else:
             recorder.record(node.primitive, inputs, output, node.attrs)
 
 
 def _call_instead(
-    graph: Graph, node: Node, inputs: tuple[Tensor, ...], output: Any
+    tracer: Any, node: Node, inputs: tuple[Tensor, ...], output: Any
 ) -> tuple[Call | None, bool]:
     """A call with the pullback that the op is to have, if it is another, and whether that is for all tapes.
 
     `gradient_override_map` is for the tape of the trace alone, as in TensorFlow.
     """
+    graph: Graph = tracer.graph
     kind = type_of(node)
     wanted = graph.overridden.get(kind, kind)
     everywhere = kind in registered.replaced
     if wanted == kind and not everywhere:
         return None, False
+    named = tuple([x if x.symbolic else tracer.capture(x) for x in inputs])
     outputs = output if node.primitive.outputs != 1 else (output,)
 
     def pullback(*grads: Any) -> list[Any]:
-        op = DifferentiatedOperation(graph, node, inputs, outputs)
+        op = DifferentiatedOperation(graph, node, named, outputs)
         return _checked(op, gradient_function(wanted)(op, *grads))
 
-    return Call(kind, inputs, outputs, pullback, custom=True), everywhere
+    return Call(kind, named, outputs, pullback, custom=True), everywhere
 
 
 def gradient_function(op_type: str) -> Callable[..., Any]:
@@ -106,10 +111,15 @@ def gradient_function(op_type: str) -> Callable[..., Any]:
 
 def row_of(op_type: str) -> Primitive | None:
     """The primitive that TensorFlow calls so, if it has a gradient."""
-    from tapeflow._src.primitives import all_rows  # noqa: F401  # rows are found by name
+    return rows_by_type().get(op_type)
 
-    found = (row for name, row in TABLE.items() if type_named(name) == op_type)
-    return next((row for row in found if row.differentiable), None)
+
+@functools.cache
+def rows_by_type() -> dict[str, Primitive]:
+    """The primitives that have a gradient, by what TensorFlow calls them."""
+    importlib.import_module("tapeflow._src.primitives.all_rows")
+    with_gradient = [row for row in TABLE.values() if row.differentiable]
+    return {type_named(row.name): row for row in reversed(with_gradient)}
 
 
 @functools.cache

@@ -310,7 +310,7 @@ class Tracer(Interpreter):
         if not several:
             outputs[0].contents = contents_after(primitive, inputs, attrs, outputs[0])
         output = tuple(outputs) if several else outputs[0]
-        tell_recorders(self.graph, self.tape, node, inputs, output)
+        tell_recorders(self, node, inputs, output)
         node.note_identity(outputs)
         return output
 

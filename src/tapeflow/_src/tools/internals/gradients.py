@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 from tapeflow._src.autodiff import registered
-from tapeflow._src.function.tracing.overrides import gradient_function, gradient_of, row_of
-from tapeflow._src.graph.operations import type_named
-from tapeflow._src.primitives.table import TABLE
+from tapeflow._src.function.tracing.overrides import (
+    gradient_function,
+    gradient_of,
+    row_of,
+    rows_by_type,
+)
 
 _LOCATION = ("UNKNOWN",) * 5  # where TensorFlow notes the line of a registration
 
@@ -74,8 +77,7 @@ class Entries(MutableMapping[str, Any]):
         del registered.gradients[op_type]
 
     def __iter__(self) -> Iterator[str]:
-        of_rows = (type_named(name) for name, row in TABLE.items() if row.differentiable)
-        return iter(dict.fromkeys([*registered.gradients, *of_rows]))
+        return iter(dict.fromkeys([*registered.gradients, *rows_by_type()]))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
