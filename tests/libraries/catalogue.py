@@ -136,9 +136,7 @@ LIBRARIES: dict[str, Library] = {
             *("tqdm==4.70.1", *_MATPLOTLIB),
         ),
         reasons={
-            "test_deep.py": "the deep explainer puts gradients of its own into TensorFlow's registry, op by op, and"
-            " reads the graph by the names that TensorFlow's ops have there",
-            "test_tf_keras_mnist_cnn": "it opens one of TensorFlow 1's sessions, which it does not use",
+            "test_tf_keras_mnist_cnn": "it makes a configuration for TensorFlow 1's sessions, which it does not use"
         },
     ),
     "deepxde": Library(
