@@ -299,6 +299,16 @@ def test_the_warning_names_objects_and_structures():
     assert "structure of its arguments changes" in messages[0]
 
 
+def test_the_spec_of_a_composite_is_no_python_value():
+    found, messages = warned(
+        tf.function(lambda x: x.flat_values),
+        [(tf.RaggedTensor.from_row_lengths(tf.ones([n]), [1] * n),) for n in range(6)],
+    )
+    assert found == [4, 5]
+    assert "The spec of the argument 'x' changes (RaggedTensorSpec(" in messages[0]
+    assert "Python value" not in messages[0]
+
+
 def test_functions_made_in_a_loop_warn():
     with warnings_logged() as messages:
         for _ in range(6):

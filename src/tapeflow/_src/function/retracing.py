@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core.log import get_logger
 from tapeflow._src.function.signature import ObjectKey, TensorKey, VariableKey
+from tapeflow._src.function.trace_types import SpecKey
 
 if TYPE_CHECKING:
     from tapeflow._src.function.function import Function
@@ -66,6 +67,11 @@ def _advice(name: str, a: Any, b: Any) -> str:
         return (
             f"The shape of the argument {name} changes ({list(a.shape or ())}, then {list(b.shape or ())}): use "
             "tf.function(reduce_retracing=True), or an input_signature with None for what varies."
+        )
+    if type(a) is SpecKey and type(b) is SpecKey:
+        return (
+            f"The spec of the argument {name} changes ({a!r}, then {b!r}): use tf.function(reduce_retracing=True), or "
+            "give values whose shapes do not change."
         )
     if isinstance(a, (TensorKey, VariableKey)) or isinstance(b, (TensorKey, VariableKey)):
         return f"The dtype or kind of the argument {name} changes ({_value(a)}, then {_value(b)})."
