@@ -202,6 +202,26 @@ def test_checkpoints_hold_one_value(tmp_path):
     assert local(v) == [3.0] * 3 and local(total) == [1.0] * 3
 
 
+def test_a_sum_of_integers_that_cannot_be_divided_is_kept(tmp_path):
+    """TensorFlow gives each replica the quotient, and counts that are restored lose what is left over."""
+    with STRATEGY.scope():
+        rows: Any = tf.Variable(
+            [0, 0, 0],
+            dtype=tf.int64,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+    expected = [61, -7, 2**60 + 1]
+    rows.assign(expected)
+    assert rows.numpy().tolist() == expected
+    assert [x.numpy().tolist()[:2] for x in rows.values] == [[21, -1], [20, -3], [20, -3]]
+    path = tf.train.Checkpoint(rows=rows).write(tmp_path / "ckpt")
+    tf.function(lambda x: rows.assign(x))(tf.constant([1, 2, 3], tf.int64))
+    assert rows.numpy().tolist() == [1, 2, 3]
+    tf.train.Checkpoint(rows=rows).read(path).assert_consumed()
+    assert rows.numpy().tolist() == expected
+
+
 def test_a_position_in_distributed_data_is_saved(tmp_path):
     data = STRATEGY.experimental_distribute_dataset(tf.data.Dataset.range(9).batch(3))
     it = iter(data)

@@ -411,7 +411,16 @@ class SyncOnReadVariable(DistributedVariable):
                     f"SyncOnReadVariable does not support `{op}` in cross-replica context when aggregation is set to "
                     "`tf.VariableAggregation.SUM`."
                 )
-            whole = self._converted(value)
-            share = whole / self._strategy.num_replicas_in_sync
-            value = cast(share, self.dtype)
+            value = self._shares(self._converted(value))
         super()._update_all(op, value)
+
+    def _shares(self, whole: Tensor) -> Any:
+        """What the copies have of a sum. Of integers the first replica has the rest, so that nothing is lost."""
+        count = self._strategy.num_replicas_in_sync
+        if not self.dtype.is_integer:
+            return cast(whole / count, self.dtype)
+        whole = cast(whole, self.dtype)
+        share = whole // count
+        first = self._strategy.extended.first
+        rest = whole - share * (count - 1) if not first else share
+        return DistributedValues([rest, *[share] * (len(self._copies) - 1)])
