@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -168,6 +169,27 @@ def test_both_ways_to_save(tmp_path):
     for told in found:
         assert told["held"] == found[0]["held"] == told["alone"] == told["all"][:3]
         assert told["all"][3] == 3.0
+
+
+def test_a_job_that_was_suspended_as_a_whole_goes_on(tmp_path, undisturbed):
+    """By a queue of jobs, or Ctrl-Z: all stand still for longer than the heartbeat, and nobody is dead."""
+    output = tmp_path / "found"
+    command = [sys.executable, "-m", "tapeflow", "launch", "-n", "2", "--heartbeat", "10"]
+    command += map(str, [WORKER, "steps", output, tmp_path / "c", 40])
+    job = subprocess.Popen(
+        command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    running = pids(output, 0)
+    for pid in running:
+        os.kill(pid, signal.SIGSTOP)
+    time.sleep(20)
+    for pid in running:
+        os.kill(pid, signal.SIGCONT)
+    _, errors = job.communicate(timeout=600)
+    assert job.returncode == 0, errors
+    for i in range(2):
+        losses = json.loads(output.with_name(f"{output.name}.{i}").read_text())["losses"]
+        assert {int(step): loss for step, loss in losses.items()} == undisturbed
 
 
 def test_signals_are_passed_on_and_the_job_is_not_started_again(tmp_path):

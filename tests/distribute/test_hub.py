@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -150,3 +151,12 @@ def test_limits_are_numbers_of_seconds(monkeypatch, text):
     with pytest.raises(ValueError, match=r"TAPEFLOW_STEP_LIMIT must be a number of seconds"):
         limits.step()
     assert limits.heartbeat() == 30.0
+
+
+def test_a_watch_stands_still_with_its_process(monkeypatch):
+    seconds = iter([100.0, 101.0, 102.5, 1002.5, 1003.0])
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    watch = limits.Watch(2.0)
+    began = watch()
+    # 900 s in which nobody looked count as 2.
+    assert [watch() - began for _ in range(3)] == [1.5, 3.5, 4.0]

@@ -12,7 +12,6 @@ import json
 import selectors
 import socket
 import threading
-import time
 from typing import Any
 
 from tapeflow._src.distribute import limits
@@ -28,10 +27,11 @@ def write(connection: socket.socket, **message: Any) -> None:
 class _Guest:
     """A connection, and who it belongs to."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, now: limits.Watch) -> None:
         self.connection = connection
         self.number: int | None = None
-        self.heard = time.monotonic()
+        self._now = now
+        self.heard = now()
         self.done = self.gone = False
         self.at = 0
         self._rest = b""
@@ -44,7 +44,7 @@ class _Guest:
             found = b""
         if not found:
             return None
-        self.heard = time.monotonic()
+        self.heard = self._now()
         *lines, self._rest = (self._rest + found).split(b"\n")
         if len(self._rest) > _LONGEST:
             raise ValueError("this is no line")
@@ -74,8 +74,9 @@ class Hub:
         self._told: dict[str, dict[int, Any]] = {}
         self._verdict: dict[str, Any] | None = None
         self._silence = limits.heartbeat()
-        self._next = 0.0
-        self._until = time.monotonic() + limits.start()
+        self._now = limits.Watch(self._silence / 3)
+        self._next = self._now()
+        self._until = self._now() + limits.start()
         threading.Thread(target=self._serve, name="tapeflow hub", daemon=True).start()
 
     def _serve(self) -> None:
@@ -84,7 +85,9 @@ class Hub:
                 guest = key.data
                 if guest is None:
                     connection, _ = self._server.accept()
-                    self._selector.register(connection, selectors.EVENT_READ, _Guest(connection))
+                    self._selector.register(
+                        connection, selectors.EVENT_READ, _Guest(connection, self._now)
+                    )
                 else:
                     self._hear(guest)
             self._look()
@@ -153,7 +156,7 @@ class Hub:
 
     def _look(self) -> None:
         """Whether somebody is missing, or was not heard of for too long."""
-        now = time.monotonic()
+        now = self._now()
         if now > self._until:
             missing = [i for i in range(self._count) if i not in self._guests]
             self._until = float("inf")

@@ -52,7 +52,8 @@ class Job:
         self.exchanges = 0
         self._notices: dict[str, Callable[[], None]] = {}
         self._silence = limits.heartbeat()
-        self._heard = time.monotonic()
+        self._now = limits.Watch(self._silence / 3)
+        self._heard = self._now()
         self._waiting: dict[int, tuple[str, float]] = {}  # by threads
         self._at: list[int] = [0] * self.count
         self._done: set[int] = set()
@@ -148,7 +149,7 @@ class Job:
     def waiting(self, what: str, limit: float | None = None) -> Iterator[None]:
         """Within this context the others are waited for, not longer than the limit of a step."""
         me = threading.get_ident()
-        self._waiting[me] = what, time.monotonic() + (self.limit if limit is None else limit)
+        self._waiting[me] = what, self._now() + (self.limit if limit is None else limit)
         try:
             yield
         finally:
@@ -170,7 +171,7 @@ class Job:
 
     def _listen(self) -> None:
         rest = b""
-        due = 0.0
+        due = self._now()
         while True:
             try:
                 found = self._connection.recv(65536)
@@ -183,12 +184,12 @@ class Job:
                     return
                 self._end(0, "its process has ended without a word; see its own output")
             if found:
-                self._heard = time.monotonic()
+                self._heard = self._now()
                 *lines, rest = (rest + found).split(b"\n")
                 for line in lines:
                     self._take(json.loads(line))
-            if time.monotonic() > due:
-                due = time.monotonic() + self._silence / 6
+            if self._now() > due:
+                due = self._now() + self._silence / 6
                 self._send(alive=self.exchanges)
             self._look()
 
@@ -211,7 +212,7 @@ class Job:
                 self._news.notify_all()
 
     def _look(self) -> None:
-        now = time.monotonic()
+        now = self._now()
         if now - self._heard > self._silence and 0 not in self._done:
             reason = f"it was not heard of for {self._silence:g} s: its process or its machine stands still"
             self._end(0, reason, True)
