@@ -342,3 +342,39 @@ def test_losses_of_probabilities_are_those_of_the_logits_they_were_made_of():
         np.testing.assert_allclose(found, [40.0, 0.6931472], rtol=1e-5)
     with pytest.warns(UserWarning, match="produced by a Sigmoid activation"):
         keras.losses.binary_crossentropy(labels, keras.ops.sigmoid(labels), from_logits=True)
+
+
+def _normalized(x, axes, epsilon=1e-3):
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+
+
+@pytest.mark.parametrize(
+    ("layer", "reference"),
+    [
+        ("BatchNormalization", lambda x: _normalized(x, (0, 1))),
+        ("LayerNormalization", lambda x: _normalized(x, 2)),
+        ("GroupNormalization", lambda x: _normalized(x, 1)),
+        ("RMSNormalization", lambda x: x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)),
+    ],
+)
+def test_layers_of_float64_have_its_digits(layer, reference):
+    """Keras computes these in the dtype that its rules say, which are JAX's, without 64 bits."""
+    x = np.random.default_rng(0).normal(size=(4, 6, 5))
+    given = {"groups": 5} if layer == "GroupNormalization" else {}
+    found = getattr(keras.layers, layer)(dtype="float64", **given)(tf.constant(x), training=True)
+    np.testing.assert_allclose(found, reference(x), rtol=1e-12, atol=1e-12)
+
+
+def test_losses_of_float64_have_its_digits():
+    logits = np.random.default_rng(0).normal(size=(8, 5))
+    labels = np.arange(8) % 5
+    chances = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    expected = -np.log(chances[np.arange(8), labels])
+    ops = keras.ops
+    for given, from_logits in ((logits, True), (chances, False)):
+        for found in (
+            ops.sparse_categorical_crossentropy(labels, tf.constant(given), from_logits),
+            ops.categorical_crossentropy(np.eye(5)[labels], tf.constant(given), from_logits),
+        ):
+            assert found.dtype is tf.float64
+            np.testing.assert_allclose(found, expected, rtol=1e-12)

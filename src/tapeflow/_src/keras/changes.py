@@ -67,6 +67,11 @@ def _names(module: Any) -> None:
     module.backend = backend
 
 
+def _dtypes(module: Any) -> None:
+    """Layers and losses compute float64 in float64, as on TensorFlow; JAX, whose rules these are, has 32 bits."""
+    module.BIT64_TO_BIT32_DTYPE["float64"] = "float64"
+
+
 def _data_layers(module: Any) -> None:
     """Layers that may be called in datasets compare names of backends: those that Keras itself uses."""
     module.keras = _SeenFromInside(module.keras)
@@ -327,6 +332,7 @@ def _onnx(module: Any) -> None:
 
 
 _CHANGES: dict[str, Callable[[Any], None]] = {
+    "keras.src.backend.common.dtypes": _dtypes,
     "keras.src.callbacks.backup_and_restore": _backups,
     "keras.src.distribution.distribution_lib": _distributions,
     "keras.src.export.onnx": _onnx,

@@ -81,6 +81,7 @@ _WITH_TENSORFLOW = (
 """Modules for which TensorFlow's shapes, dtypes, datasets and ops are tapeflow's."""
 
 _CHANGED = (
+    "keras.src.backend.common.dtypes",
     "keras.src.callbacks.backup_and_restore",
     "keras.src.distribution.distribution_lib",
     "keras.src.export.onnx",
