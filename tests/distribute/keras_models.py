@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import keras
@@ -13,23 +15,37 @@ ROWS = 16
 KINDS = ("mlp", "cnn", "lstm", "transformer")
 
 
-def build(kind, alike=False) -> Any:
+def build(kind, alike=False, optimizer=None) -> Any:
     """A model, compiled, with the same weights each time.
 
     Args:
       kind: which.
       alike: whether it computes the same if the rows of a batch are divided: with no dropout, and no statistics of the
         batch.
+      optimizer: by default momentum for the CNN, and Adam for the others.
     """
     keras.utils.set_random_seed(0)
     inputs, outputs = _MODELS[kind](alike)
     model = keras.Model(inputs, layers.Dense(3, name="last")(outputs))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    # Adam divides a gradient by its size, so that it makes steps of rounding where that is all there is (in float64, or
-    # with a larger epsilon, it does not). ReLUs and maxima turn these into differences.
-    sgd = keras.optimizers.SGD(0.05, momentum=0.9)
-    model.compile(sgd if kind == "cnn" else "adam", loss, metrics=["accuracy"])
+    if optimizer is None:
+        # The path by momentum has no window of a max pooling in which rounding decides what is the largest value.
+        optimizer = keras.optimizers.SGD(0.05, momentum=0.9) if kind == "cnn" else "adam"
+    model.compile(optimizer, loss, metrics=["accuracy"])
     return model
+
+
+@contextlib.contextmanager
+def in_float64() -> Iterator[None]:
+    """Within this context models compute in float64, with their losses."""
+    before = keras.config.dtype_policy(), keras.config.floatx()
+    keras.config.set_dtype_policy("float64")
+    keras.config.set_floatx("float64")
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before[0])
+        keras.config.set_floatx(before[1])
 
 
 def _mlp(alike):

@@ -58,6 +58,14 @@ def models(count, number, kinds):
     return found
 
 
+def exactly(count, number):
+    """The losses of the CNN with Adam in float64."""
+    keras.distribution.set_distribution(parallel("data"))
+    with keras_models.in_float64():
+        model = keras_models.build("cnn", optimizer="adam")
+        return keras_models.losses(model, *keras_models.data("cnn"), number, count)
+
+
 def datasets(count, number, how):
     """`fit`, `evaluate` and `predict` on 61 rows, of which the processes have equal or unequal parts."""
     distribution = parallel("data")

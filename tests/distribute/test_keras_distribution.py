@@ -67,6 +67,22 @@ def test_fifty_steps_in_two_processes(alone):
             assert devices == 4 and len(parts) == 2
 
 
+@pytest.mark.distribute
+def test_what_differs_with_adam_is_rounding(distribution):
+    """In float32 it decides which of two values is the larger one in a max pooling. In float64 nothing differs."""
+    found = []
+    for count in (1, 4):
+        distribution(count)
+        with keras_models.in_float64():
+            model = keras_models.build("cnn", optimizer="adam")
+            found.append(keras_models.losses(model, *keras_models.data("cnn")))
+            assert {w.dtype for w in model.trainable_weights} == {"float64"}
+    found += [json.loads(line) for line in processes.run(WORKER, 2, "exactly")]
+    alone, *others = found
+    for losses in others:
+        np.testing.assert_allclose(losses, alone, rtol=1e-11)
+
+
 @pytest.fixture(scope="module")
 def sixty_one_rows():
     """What one device makes of them."""
