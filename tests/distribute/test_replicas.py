@@ -222,6 +222,17 @@ def test_a_sum_of_integers_that_cannot_be_divided_is_kept(tmp_path):
     assert rows.numpy().tolist() == expected
 
 
+def test_one_replica_without_copies_may_return_anything():
+    for strategy in (tf.distribute.get_strategy(), tf.distribute.OneDeviceStrategy("CPU:0")):
+        assert strategy.reduce("SUM", strategy.run(lambda: None), axis=None) is None
+        assert strategy.reduce("MEAN", {"loss": 0.5, "what": "a"}, axis=None) == {
+            "loss": 0.5,
+            "what": "a",
+        }
+        rows = strategy.run(lambda: tf.constant([1.0, 2.0]))
+        assert float(strategy.reduce("SUM", rows, axis=0)) == 3.0
+
+
 def test_a_position_in_distributed_data_is_saved(tmp_path):
     data = STRATEGY.experimental_distribute_dataset(tf.data.Dataset.range(9).batch(3))
     it = iter(data)

@@ -10,8 +10,10 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.scopes import Scope, setting
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.distribute.extended import StrategyExtended
+from tapeflow._src.distribute.reduce_op import ReduceOp
 from tapeflow._src.distribute.replica import DefaultReplicaContext
 from tapeflow._src.distribute.strategy import ONLY_ACROSS, Strategy
+from tapeflow._src.distribute.values import local
 
 
 class _NoScope(Scope):
@@ -41,6 +43,10 @@ class _Default(Strategy):
         if context.replica is not None:
             raise RuntimeError(ONLY_ACROSS)
         return setting(context, strategy=context.strategy)
+
+    def _reduced(self, op: ReduceOp, value: Any) -> Any:
+        # Of any kind, None as well: a step need not return anything.
+        return value if local(value) is None else super()._reduced(op, value)
 
     def new_variable(self, *args: Any, **kwargs: Any) -> Variable:
         """A plain variable."""

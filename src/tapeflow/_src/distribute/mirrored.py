@@ -10,7 +10,9 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.placement.devices import devices as known_devices
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.distribute.extended import StrategyExtended
+from tapeflow._src.distribute.reduce_op import ReduceOp
 from tapeflow._src.distribute.strategy import Strategy
+from tapeflow._src.distribute.values import local
 
 
 def full_name(device: Any) -> str:
@@ -75,6 +77,10 @@ class OneDeviceStrategy(Strategy):
     def __init__(self, device: str) -> None:
         super().__init__(StrategyExtended([full_name(device)]))
         self.extended.strategy = self
+
+    def _reduced(self, op: ReduceOp, value: Any) -> Any:
+        # Of any kind, None as well: a step need not return anything.
+        return value if local(value) is None else super()._reduced(op, value)
 
     def new_variable(self, *args: Any, **kwargs: Any) -> Variable:
         """A plain variable: there is but one copy."""

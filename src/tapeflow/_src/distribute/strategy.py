@@ -174,8 +174,11 @@ class Strategy:
         op = as_reduce_op(reduce_op)
         with self._across():
             if axis is None:
-                return nest.map_structure(lambda x: self._extended.reduced_across(op, x), value)
+                return nest.map_structure(lambda x: self._reduced(op, x), value)
             return nest.map_structure(lambda x: self._reduced_along(op, x, axis), value)
+
+    def _reduced(self, op: ReduceOp, value: Any) -> Any:
+        return self._extended.reduced_across(op, value)
 
     def _reduced_along(self, op: ReduceOp, value: Any, axis: Any) -> Tensor:
         parts = local(value)
