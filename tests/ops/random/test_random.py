@@ -8,7 +8,7 @@ import scipy.stats
 
 import tapeflow as tf
 from tapeflow._src.ops.random import numbers
-from tapeflow._src.primitives.random import numbers as primitives, philox
+from tapeflow._src.primitives.random import numbers as primitives, philox, shuffling
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +58,94 @@ def test_every_so_many_blocks(counter):
     assert philox.halves(found[some].reshape(-1)).reshape(-1, 4).tolist() == list(
         map(list, expected)
     )
+
+
+@pytest.mark.parametrize("upper_first", [False, True])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [3],
+        range(2, 40),
+        range(7, 7 + 256 * 9000, 256),
+        [0, 1, 2, 3, 4, 6],
+        [9, 8, 7, 6, 5, 4, 3],
+        [0, 2**40, 2**41, 3 * 2**40, 2**42, 5 * 2**40],
+        [0, 2, 1, 3, 5, 4] * 3000,
+        [2**64 - 3, 2**64 - 2, 2**64 - 1, 0, 1, 2],
+    ],
+)
+@pytest.mark.parametrize("counter", [5, 2**64 - 300, 2**128 - 2])
+def test_blocks_with_numbers_are_as_one_by_one(numbers, upper_first, counter):
+    key = 0x0123456789ABCDEF
+    found = philox.blocks_at(
+        philox.array_of(counter, key), np.array(numbers, np.uint64), upper_first
+    )
+    assert found.shape == (len(numbers), 2)
+    for i in {*range(0, len(numbers), 997), len(numbers) - 1}:
+        w0, w1, w2, w3 = philox.block(key, (counter + numbers[i]) % 2**128)
+        if upper_first:
+            w0, w1, w2, w3 = w1, w0, w3, w2
+        assert found[i].tolist() == [w0 | w1 << 32, w2 | w3 << 32]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 128, 129, 130, 1000, 20000])
+def test_rows_are_exchanged_one_after_the_other(n):
+    rng = np.random.default_rng(n)
+    nearly_last = np.minimum(np.arange(n) + rng.integers(0, 3, n), n - 1)
+    many = [
+        rng.integers(np.arange(n), n),  # from its own place on
+        np.arange(n),  # each with itself
+        np.full(n, n - 1),  # all with the last one
+        nearly_last,  # long chains
+        np.maximum(np.arange(n), rng.integers(0, n, n) // 50 * 50),  # often the same
+    ]
+    for places in many:
+        places = np.maximum(np.minimum(places, n - 1), np.arange(n)).astype(np.uint32)
+        order = list(range(n))
+        for i, place in enumerate(places.tolist()):
+            order[i], order[place] = order[place], order[i]
+        assert shuffling.exchanged(places).tolist() == order
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda n: numbers.stateless_uniform([n], (3, 4), -5, 100, dtype=tf.int32),
+        lambda n: numbers.stateless_uniform([n], (3, 4), 0, 64, dtype=tf.int64),
+        lambda n: tf.random.stateless_gamma([n], (3, 4), 2.0),
+        lambda n: tf.random.stateless_gamma([n], (3, 4), np.float64(0.3)),
+        lambda n: tf.random.stateless_gamma([n], (3, 4), 1.0),
+        lambda n: tf.random.stateless_poisson([n], (3, 4), 3.0),
+        lambda n: tf.random.stateless_poisson([n], (3, 4), 300.0),
+        lambda n: tf.random.stateless_binomial([n], (3, 4), 20.0, 0.3),
+        lambda n: tf.random.stateless_binomial([n], (3, 4), 2000.0, 0.3),
+    ],
+)
+def test_a_draw_in_parts_and_on_threads_is_that_of_a_small_one(draw):
+    large = draw(3 * 2**16 + 5).numpy()
+    assert (large[:1000] == draw(1000).numpy()).all()
+    assert (large[: 2**16 + 3] == draw(2**16 + 3).numpy()).all()
+
+
+def test_parameters_that_are_tensors_keep_their_gradients():
+    zero, one = tf.Variable(0.0), tf.Variable(1.0)
+    g = tf.random.Generator.from_seed(1)
+    draws = [
+        lambda: tf.random.normal([5], zero, one, seed=1),
+        lambda: tf.random.truncated_normal([5], zero, one, seed=1),
+        lambda: tf.random.stateless_normal([5], (1, 2), zero, one),
+        lambda: tf.random.uniform([5], zero, one, seed=1),
+        lambda: g.normal([5], zero, one),
+        lambda: g.truncated_normal([5], zero, one),
+    ]
+    for draw in draws:
+        with tf.GradientTape() as tape:
+            y = draw()
+        assert all(gradient is not None for gradient in tape.gradient(y, [zero, one]))
+    tf.random.set_seed(4)
+    plain = tf.random.normal([5])
+    tf.random.set_seed(4)
+    assert (plain.numpy() == tf.random.normal([5], zero, one).numpy()).all()
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

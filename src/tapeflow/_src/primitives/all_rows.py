@@ -27,7 +27,14 @@ from tapeflow._src.primitives.nn import (
     pooling,
     softmax,
 )
-from tapeflow._src.primitives.random import bounded, distributions, index_shuffle, numbers, streams
+from tapeflow._src.primitives.random import (
+    bounded,
+    distributions,
+    index_shuffle,
+    numbers,
+    shuffling,
+    streams,
+)
 from tapeflow._src.primitives.reduction import ordering, reducing, running
 from tapeflow._src.primitives.signal import fourier
 from tapeflow._src.primitives.special import bessel, gamma, incomplete, integrals

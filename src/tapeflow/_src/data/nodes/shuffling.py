@@ -9,8 +9,8 @@ import numpy as np
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.data.runtime.node import UNKNOWN, Alike, Node, Randomness, Run, integer
 from tapeflow._src.data.runtime.rows import ENDLESS, Row, Rows, Table
-from tapeflow._src.primitives.random.numbers import permutation
 from tapeflow._src.primitives.random.philox import WordStream
+from tapeflow._src.primitives.random.shuffling import permutation
 
 _BLOCK = 4096  # how many random numbers are drawn at a time
 

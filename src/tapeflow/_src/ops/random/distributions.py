@@ -23,6 +23,7 @@ from tapeflow._src.primitives.random import (
     distributions,
     index_shuffle as permutations,
     numbers,
+    shuffling,
 )
 from tapeflow._src.primitives.random.streams import PER_NUMBER, next_state, stateless
 
@@ -236,7 +237,7 @@ def stateless_shuffle(
       alg: accepted for compatibility.
       name: accepted for compatibility.
     """
-    return numbers.shuffle(stateless(seed), value)
+    return shuffling.shuffle(stateless(seed), value)
 
 
 @export("random.experimental.index_shuffle")

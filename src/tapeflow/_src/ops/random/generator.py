@@ -21,7 +21,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import integer, ints
-from tapeflow._src.ops.random.numbers import uniform_from
+from tapeflow._src.ops.random.numbers import scale_and_shift, scaled, uniform_from
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.random import distributions, numbers
 from tapeflow._src.primitives.random.streams import (
@@ -252,9 +252,9 @@ class Generator(Tracked):
     ) -> Tensor:
         """Normal random numbers. Gradients flow to `mean` and `stddev`."""
         dtype, dims = as_dtype(dtype), ints("Generator.normal", "shape", shape)
-        mean, stddev = convert_to_tensor(mean, dtype), convert_to_tensor(stddev, dtype)
-        with beside(mean, stddev, shape):
-            return numbers.normal(self._draw(dims), shape=dims, dtype=dtype) * stddev + mean
+        moved = scale_and_shift(stddev, mean, dtype)
+        with beside(*moved, shape):
+            return scaled(numbers.normal(self._draw(dims), shape=dims, dtype=dtype), *moved)
 
     def truncated_normal(
         self,
@@ -266,10 +266,10 @@ class Generator(Tracked):
     ) -> Tensor:
         """Normal random numbers within two standard deviations."""
         dtype, dims = as_dtype(dtype), ints("Generator.truncated_normal", "shape", shape)
-        mean, stddev = convert_to_tensor(mean, dtype), convert_to_tensor(stddev, dtype)
-        with beside(mean, stddev, shape):
+        moved = scale_and_shift(stddev, mean, dtype)
+        with beside(*moved, shape):
             noise = numbers.truncated_normal(self._draw(dims), shape=dims, dtype=dtype)
-            return noise * stddev + mean
+            return scaled(noise, *moved)
 
     def uniform(
         self,

@@ -21,7 +21,7 @@ from tapeflow._src.core.placement.remote import beside, device_of, is_known, mad
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.primitives.indexing import picking
-from tapeflow._src.primitives.random import numbers
+from tapeflow._src.primitives.random import numbers, shuffling
 from tapeflow._src.primitives.random.streams import PER_NUMBER, next_state, stateless, streams
 
 _UNIFORM = (
@@ -87,10 +87,10 @@ def normal(
       name: accepted for compatibility.
     """
     dtype = as_dtype(dtype)
-    mean, stddev = _like(mean, dtype), _like(stddev, dtype)
+    moved = scale_and_shift(stddev, mean, dtype)
     state, dims = stream_of("normal", shape, dtype, seed), _shape(shape)
-    with made_beside(dims, dtype, mean, stddev, shape):
-        return _scaled(numbers.normal(state(), shape=dims, dtype=dtype), stddev, mean)
+    with made_beside(dims, dtype, *moved, shape):
+        return scaled(numbers.normal(state(), shape=dims, dtype=dtype), *moved)
 
 
 @export("random.truncated_normal")
@@ -116,10 +116,10 @@ def truncated_normal(
       name: accepted for compatibility.
     """
     dtype = as_dtype(dtype)
-    mean, stddev = _like(mean, dtype), _like(stddev, dtype)
+    moved = scale_and_shift(stddev, mean, dtype)
     state, dims = stream_of("truncated_normal", shape, dtype, seed), _shape(shape)
-    with made_beside(dims, dtype, mean, stddev, shape):
-        return _scaled(numbers.truncated_normal(state(), shape=dims, dtype=dtype), stddev, mean)
+    with made_beside(dims, dtype, *moved, shape):
+        return scaled(numbers.truncated_normal(state(), shape=dims, dtype=dtype), *moved)
 
 
 @export("random.uniform")
@@ -167,7 +167,9 @@ def uniform_from(state: Any, shape: Any, minval: Any, maxval: Any, dtype: DType)
                 numbers.check_bounds(low._array, high._array, dims)
             return numbers.uniform_integers(state(), low, high, shape=dims, dtype=dtype)
         unit = numbers.uniform(state(), shape=dims, dtype=dtype)
-        return between(unit, low, high)
+        return (
+            unit if are_numbers((minval, maxval), (0, None), (0, 1)) else between(unit, low, high)
+        )
 
 
 def between(unit: Tensor, low: Tensor, high: Tensor) -> Tensor:
@@ -175,7 +177,7 @@ def between(unit: Tensor, low: Tensor, high: Tensor) -> Tensor:
 
     As in TensorFlow, rounding may give `high` itself where `low` is not 0.
     """
-    return _scaled(unit, high - low, low)
+    return scaled(unit, high - low, low)
 
 
 @export("random.shuffle")
@@ -195,9 +197,9 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     # A word for each row but the last, and four words in each block.
     state = next_state(f"shuffle {value.dtype.name}", op_seed(seed), ((rows + 2) // 4,))
     if device_of(value) is None or not rows:
-        return numbers.shuffle(state, value)
+        return shuffling.shuffle(state, value)
     with on_this_computer():  # the rows themselves stay where they are
-        order = numbers.shuffle(state, Tensor(np.arange(rows)))
+        order = shuffling.shuffle(state, Tensor(np.arange(rows)))
     return picking.gather(value, order, axis=0, batch_dims=0)
 
 
@@ -265,10 +267,10 @@ def stateless_normal(
       alg: accepted for compatibility.
     """
     dtype = as_dtype(dtype)
-    mean, stddev = _like(mean, dtype), _like(stddev, dtype)
-    with made_beside(_shape(shape), dtype, mean, stddev, shape):
+    moved = scale_and_shift(stddev, mean, dtype)
+    with made_beside(_shape(shape), dtype, *moved, shape):
         noise = numbers.normal(stateless(seed), shape=_shape(shape), dtype=dtype)
-        return _scaled(noise, stddev, mean)
+        return scaled(noise, *moved)
 
 
 @export("random.stateless_truncated_normal")
@@ -287,10 +289,10 @@ def stateless_truncated_normal(
     TensorShape([2])
     """
     dtype = as_dtype(dtype)
-    mean, stddev = _like(mean, dtype), _like(stddev, dtype)
-    with made_beside(_shape(shape), dtype, mean, stddev, shape):
+    moved = scale_and_shift(stddev, mean, dtype)
+    with made_beside(_shape(shape), dtype, *moved, shape):
         noise = numbers.truncated_normal(stateless(seed), shape=_shape(shape), dtype=dtype)
-        return _scaled(noise, stddev, mean)
+        return scaled(noise, *moved)
 
 
 @export("random.stateless_uniform")
@@ -373,8 +375,22 @@ def _like(value: Any, dtype: DType) -> Any:
     return convert_to_tensor(value, dtype)
 
 
-def _scaled(noise: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
-    return noise * scale + shift
+def are_numbers(values: tuple[Any, ...], *expected: tuple[Any, ...]) -> bool:
+    """Whether values are Python's own, which no gradient flows to, and those that are expected."""
+    return all(type(v) in _NUMBERS for v in values) and values in expected
+
+
+_NUMBERS = int, float, type(None)
+
+
+def scale_and_shift(scale: Any, shift: Any, dtype: DType) -> tuple[Tensor, ...]:
+    """Both as tensors; or nothing where they would change nothing."""
+    return () if are_numbers((scale, shift), (1, 0)) else (_like(scale, dtype), _like(shift, dtype))
+
+
+def scaled(noise: Tensor, scale: Tensor | None = None, shift: Any = None) -> Tensor:
+    """What `scale_and_shift` gave, applied."""
+    return noise if scale is None else noise * scale + shift
 
 
 def _shape(shape: Any) -> tuple[int, ...]:

@@ -114,7 +114,9 @@ def _in_one_stream(state: Any, low: Any, high: Any, samples: int) -> np.ndarray:
         while done < samples:
             steps = min(8 + (samples - done) // 2, CHUNK)
             numbers = np.arange(position, position + steps * blocks, dtype=np.uint64)
-            z, accepted = propose(blocks_at(state, numbers), low[i : i + 1], high[i : i + 1])
+            z, accepted = propose(
+                blocks_at(state, numbers, low.dtype == np.float64), low[i : i + 1], high[i : i + 1]
+            )
             found = np.flatnonzero(accepted)[: samples - done]
             out[i, done : done + found.size] = z.reshape(-1)[found]
             done += found.size
@@ -136,7 +138,9 @@ def _one_by_one(state: Any, low: Any, high: Any, samples: int) -> np.ndarray:
         while at.size:
             first = begin[at] + round_ * blocks
             numbers = (first[:, None] + np.arange(blocks)).astype(np.uint64).reshape(-1)
-            z, accepted = propose(blocks_at(state, numbers), a[at, None], b[at, None])
+            z, accepted = propose(
+                blocks_at(state, numbers, low.dtype == np.float64), a[at, None], b[at, None]
+            )
             some = accepted.any(1)
             out[at[some]] = z[some, accepted[some].argmax(1)]
             at = at[~some]

@@ -27,9 +27,16 @@ from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.broadcasting import sum_to
-from tapeflow._src.primitives.random.normals import normals64, unit64
 from tapeflow._src.primitives.random.numbers import Shape
-from tapeflow._src.primitives.random.philox import blocks_at
+from tapeflow._src.primitives.random.rejection import (
+    ALL,
+    Own,
+    by_pairs,
+    chosen,
+    in_parts,
+    pair,
+    until_accepted,
+)
 from tapeflow._src.primitives.random.streams import PER_NUMBER
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.special import gamma as special
@@ -38,90 +45,12 @@ from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
 
-class _Own:
-    """The blocks that each of `n` numbers has of its own, and how many of them it has used.
-
-    A *buffer* holds what is left of the numbers of a block. There are two, uniform and normal, because what a block
-    is used for depends on which is empty first.
-    """
-
-    def __init__(self, state: Any, places: np.ndarray) -> None:
-        self._state = state
-        self._next = places * np.uint64(PER_NUMBER)
-        self._buffers = {unit64: _Buffer(places.size), normals64: _Buffer(places.size)}
-
-    def uniform(self, at: np.ndarray) -> np.ndarray:
-        """The next uniform number of those with these indices."""
-        return self._taken(unit64, at)
-
-    def normal(self, at: np.ndarray) -> np.ndarray:
-        """The next normal number of those with these indices."""
-        return self._taken(normals64, at)
-
-    def _taken(self, make: Callable[..., np.ndarray], at: np.ndarray) -> np.ndarray:
-        buffer = self._buffers[make]
-        empty = at[buffer.left[at] == 0]
-        if empty.size:
-            blocks = blocks_at(self._state, self._next[empty])
-            self._next[empty] += np.uint64(1)
-            buffer.numbers[empty] = make(blocks.reshape(-1)).reshape(-1, 2)
-            buffer.left[empty] = 2
-        buffer.left[at] -= 1
-        return buffer.numbers[at, buffer.left[at]]
-
-
-class _Buffer:
-    def __init__(self, n: int) -> None:
-        self.numbers = np.empty((n, 2))
-        self.left = np.zeros(n, np.intp)
-
-
-def _until_accepted(n: int, attempt: Callable[..., tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Draws `n` numbers, until `attempt` accepts: it gets the indices of those that are missing."""
-    out, accepted = attempt(np.arange(n))
-    at = np.flatnonzero(~accepted)
-    while at.size:
-        value, accepted = attempt(at)
-        out[at[accepted]] = value[accepted]
-        at = at[~accepted]
-    return out
-
-
-def _by_pairs(
-    state: Any, first: np.ndarray, attempt: Callable[..., tuple[np.ndarray, np.ndarray]]
-) -> np.ndarray:
-    """The same, where an attempt takes the two uniform numbers of a block, from a first one on."""
-    number = -1
-
-    def with_pair(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        nonlocal number
-        number += 1
-        return attempt(at, *_pair(state, first[at] + np.uint64(number)))
-
-    return _until_accepted(first.size, with_pair)
-
-
-def _pair(state: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The uniform numbers of blocks, in the order in which they are used."""
-    units = unit64(blocks_at(state, numbers).reshape(-1)).reshape(-1, 2)
-    return units[:, 1], units[:, 0]
-
-
 def places_of(shape: Shape, *parameters: Any) -> np.ndarray:
     """The number that each element of a draw has, where samples of the first parameter come first."""
     common = functools.reduce(np.broadcast_shapes, [p.shape for p in parameters])
     batches = math.prod(common)
     numbers = np.arange(math.prod(shape) if batches else 0, dtype=np.uint64)
     return numbers.reshape(batches, -1).T.reshape(-1) if batches > 1 else numbers
-
-
-_PART = 16384  # numbers that are drawn at a time: what they need stays in the cache
-
-
-def _in_parts(n: int, draw: Callable[[slice], None]) -> None:
-    """Draws `n` numbers part by part."""
-    for start in range(0, n, _PART):
-        draw(slice(start, min(start + _PART, n)))
 
 
 def spread_to(x: Any, shape: Shape) -> np.ndarray:
@@ -170,51 +99,54 @@ def _gamma_kernel(state: Any, alpha: Any, *, shape: Shape) -> Any:
     refuse("iubcO", alpha)
     check_shape("random_gamma", shape, alpha)
     alphas = spread_to(alpha, shape)
-    places = places_of(shape, alpha)
-    out = np.where(np.isposinf(alphas), np.inf, np.where(alphas == 0, 0.0, np.nan))
+    places, out = places_of(shape, alpha), np.empty(alphas.size)
+    # Never 0, whose logarithm and derivative do not exist.
+    tiny = float(ml_dtypes.finfo(alpha.dtype).smallest_normal)
 
     def part(where: slice) -> None:
         a, mine, drawn = alphas[where], places[where], out[where]
-        for which, draw in ((a == 1, _exponential), ((a > 0) & (a != 1) & (a < np.inf), _gamma)):
-            at = np.flatnonzero(which)
-            if at.size:
-                drawn[at] = draw(_Own(state, mine[at]), a[at])
+        usual, simple = (a > 0) & (a < np.inf), a == 1
+        if not usual.all():
+            drawn[...] = np.where(np.isposinf(a), np.inf, np.where(a == 0, 0.0, np.nan))
+        for which, draw in ((simple, _exponential), (usual & ~simple, _gamma)):
+            if which.any():
+                at = chosen(which)
+                drawn[at] = draw(Own(state, mine[at]), a[at])
+        np.maximum(drawn, tiny, out=drawn)
 
-    _in_parts(out.size, part)
-    # Never 0, whose logarithm and derivative do not exist.
-    tiny = float(ml_dtypes.finfo(alpha.dtype).smallest_normal)
-    out = np.maximum(out, tiny).reshape(shape)
+    in_parts(out.size, part)
+    out = out.reshape(shape)
     if alpha.dtype.itemsize < 4:
         out = out.astype(np.float32)  # TensorFlow rounds twice
     return out.astype(alpha.dtype)
 
 
-def _exponential(own: _Own, a: np.ndarray) -> np.ndarray:
-    return -np.log1p(-own.uniform(np.arange(a.size)))
+def _exponential(own: Own, a: np.ndarray) -> np.ndarray:
+    return -np.log1p(-own.uniform(ALL, np.ones(a.size, np.bool_)))
 
 
-def _gamma(own: _Own, a: np.ndarray) -> np.ndarray:
+def _gamma(own: Own, a: np.ndarray) -> np.ndarray:
     d = a + np.where(a < 1, 2 / 3, -1 / 3)
     c = 1 / 3 / np.sqrt(d)
 
-    def attempt(at: np.ndarray) -> tuple[Any, Any]:
+    def attempt(at: Any) -> tuple[np.ndarray, np.ndarray]:
         x = own.normal(at)
         v = 1 + c[at] * x
-        accepted = v > 0
-        some = np.flatnonzero(accepted)
-        v, z = v[some] ** 3, x[some] * x[some]
-        u = own.uniform(at[some])
-        log = np.log(np.maximum(u, 1e-300))
-        good = (u < 1 - 0.0331 * z * z) | (log < 0.5 * z + d[at[some]] * (1 - v + np.log(v)))
-        accepted[some] = good
-        out = np.zeros(at.size)
-        out[some] = d[at[some]] * v
-        small = np.flatnonzero(accepted & (a[at] < 1))
-        if small.size:
-            out[small] *= own.uniform(at[small]) ** (1 / a[at[small]])
-        return out, accepted
+        possible = v > 0
+        u = own.uniform(at, possible)
+        z, v = x * x, v * v * v
+        accepted = possible & (u < 1 - 0.0331 * z * z)  # surely
+        maybe = np.flatnonzero(possible & ~accepted)
+        w, half = v[maybe], 0.5 * z[maybe]
+        log = np.log(np.maximum(u[maybe], 1e-300))
+        accepted[maybe] = log < half + d[at][maybe] * (1 - w + np.log(w))
+        v *= d[at]
+        small = accepted & (a[at] < 1)
+        if small.any():
+            v[small] *= (own.uniform(at, small) ** (1 / a[at]))[small]
+        return v, accepted
 
-    return _until_accepted(a.size, attempt)
+    return until_accepted(a.size, attempt)
 
 
 def _gamma_gradient(g: Tensor, alpha: Tensor, y: Tensor) -> Tensor:
@@ -240,18 +172,31 @@ gamma = primitive(
 FEW = 10.0
 
 
-def _counted(state: Any, first: np.ndarray, wait: Callable[..., np.ndarray]) -> np.ndarray:
-    """How many waiting times there is room for: `wait` gets uniform numbers, and says where there was none any more."""
-    out = np.zeros(first.size)
-    at, number = np.arange(first.size), 0
+def _counted(
+    state: Any, first: np.ndarray, wait: Callable[..., tuple[Any, Any]], waited: Any, *limits: Any
+) -> np.ndarray:
+    """How many waiting times there is room for.
+
+    Args:
+      state: what is drawn from.
+      first: the first block of each number.
+      wait: gets how long it has been waited, uniform numbers, and the limits; gives how long it has then been, and for
+        which there is no room any more, which stays so.
+      waited: how long at the beginning.
+      *limits: of each number.
+    """
+    at, count = np.arange(first.size), 2
+    out = np.empty(first.size)
     while at.size:
-        one, two = _pair(state, first[at] + np.uint64(number))
-        left = ~wait(at, one)
-        at = at[left]
-        out[at] += 1
-        at = at[~wait(at, two[left])]
-        out[at] += 1
-        number += 1
+        one, two = pair(state, first)
+        waited, over = wait(waited, one, *limits)
+        waited, then = wait(waited, two, *limits)
+        out[at] = (count - over.view(np.int8)) - then.view(np.int8)
+        left = np.flatnonzero(~then)
+        first = first.take(left) + np.uint64(1)
+        at, waited = at.take(left), waited.take(left)
+        limits = tuple(x.take(left) for x in limits)
+        count += 2
     return out
 
 
@@ -259,31 +204,28 @@ def _poisson_kernel(state: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
     refuse("bcO", lam)
     check_shape("random_poisson", shape, lam)
     means = spread_to(lam, shape)
-    places = places_of(shape, lam)
-    out = np.where(np.isnan(means) | np.isposinf(means), means, 0.0)
+    places, out = places_of(shape, lam), np.empty(means.size)
 
     def part(where: slice) -> None:
         mean, mine, drawn = means[where], places[where], out[where]
-        for which, draw in (
-            ((mean > 0) & (mean < FEW), _few_events),
-            ((mean >= FEW) & (mean < np.inf), _many_events),
-        ):
-            at = np.flatnonzero(which)
-            if at.size:
+        few, many = (mean > 0) & (mean < FEW), (mean >= FEW) & (mean < np.inf)
+        if not (few | many).all():
+            drawn[...] = np.where(np.isnan(mean) | np.isposinf(mean), mean, 0.0)
+        for which, draw in ((few, _few_events), (many, _many_events)):
+            if which.any():
+                at = chosen(which)
                 drawn[at] = draw(state, mine[at] * np.uint64(PER_NUMBER), mean[at])
 
-    _in_parts(out.size, part)
+    in_parts(out.size, part)
     return out.reshape(shape).astype(dtype.np_dtype)
 
 
 def _few_events(state: Any, first: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    product, least = np.ones(mean.size), np.exp(-mean)
+    def wait(product: np.ndarray, u: np.ndarray, least: np.ndarray) -> tuple[Any, Any]:
+        product = product * u
+        return product, product <= least
 
-    def wait(at: np.ndarray, u: np.ndarray) -> np.ndarray:
-        product[at] *= u
-        return product[at] <= least[at]
-
-    return _counted(state, first, wait)
+    return _counted(state, first, wait, np.ones(mean.size), np.exp(-mean))
 
 
 def _many_events(state: Any, first: np.ndarray, m: np.ndarray) -> np.ndarray:
@@ -292,18 +234,34 @@ def _many_events(state: Any, first: np.ndarray, m: np.ndarray) -> np.ndarray:
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
     enough = 0.9277 - 3.6224 / (b - 2)
 
-    def attempt(at: np.ndarray, u: Any, v: Any) -> tuple[Any, Any]:
+    def attempt(at: Any, u: Any, v: Any) -> tuple[Any, Any]:
         u = u - 0.5
         us = 0.5 - np.abs(u)
         k = np.floor((2 * a[at] / us + b[at]) * u + m[at] + 0.43)
         accepted = (us >= 0.07) & (v <= enough[at])  # surely
         maybe = np.flatnonzero(~accepted & (k >= 0) & ~((us < 0.013) & (v > us)))
-        at, us, some = at[maybe], us[maybe], k[maybe]
-        left = np.log(v[maybe] * inverse_alpha[at] / (a[at] / (us * us) + b[at]))
-        accepted[maybe] = left <= some * np.log(m[at]) - m[at] - special._lgamma(some + 1)
+        us, some, mean = us[maybe], k[maybe], m[at][maybe]
+        left = np.log(
+            v[maybe] * inverse_alpha[at][maybe] / (a[at][maybe] / (us * us) + b[at][maybe])
+        )
+        accepted[maybe] = left <= some * np.log(mean) - mean - _log_factorial(some)
         return k, accepted
 
-    return _by_pairs(state, first, attempt)
+    return by_pairs(state, first, attempt)
+
+
+def _log_factorial(k: np.ndarray) -> np.ndarray:
+    if k.size and k.max() < _TABLED:
+        return _log_factorials().take(k.astype(np.intp))
+    return special._lgamma(k + 1)
+
+
+_TABLED = 1024  # logarithms of factorials that are computed but once
+
+
+@functools.cache
+def _log_factorials() -> np.ndarray:
+    return special._lgamma(np.arange(1.0, _TABLED + 1))
 
 
 poisson = primitive(
@@ -334,25 +292,23 @@ def _binomial_kernel(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype
             (few, _few_successes, FEW_SPACING),
             (many, _many_successes, PER_NUMBER),
         ):
-            at = np.flatnonzero(which)
-            if at.size:
+            if which.any():
+                at = chosen(which)
                 size = n[where][at]
                 first = places[where][at] * np.uint64(spacing)
                 found = draw(state, first, size, q[where][at])
                 out[where][at] = np.where(flipped[where][at], size - found, found)
 
-    _in_parts(out.size, part)
+    in_parts(out.size, part)
     return out.reshape(shape).astype(dtype.np_dtype)
 
 
 def _few_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.ndarray:
-    tried, scale = np.zeros(n.size), np.log1p(-q)
+    def wait(tried: np.ndarray, u: np.ndarray, scale: np.ndarray, n: np.ndarray) -> tuple[Any, Any]:
+        tried = tried + np.ceil(np.log(u) / scale)
+        return tried, tried > n
 
-    def wait(at: np.ndarray, u: np.ndarray) -> np.ndarray:
-        tried[at] += np.ceil(np.log(u) / scale[at])
-        return tried[at] > n[at]
-
-    return _counted(state, first, wait)
+    return _counted(state, first, wait, np.zeros(n.size), np.log1p(-q), n)
 
 
 def _many_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -364,14 +320,14 @@ def _many_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.
     mode = np.floor((n + 1) * q)
     odds = q / (1 - q)
 
-    def attempt(at: np.ndarray, u: Any, v: Any) -> tuple[Any, Any]:
+    def attempt(at: Any, u: Any, v: Any) -> tuple[Any, Any]:
         u = u - 0.5
         us = 0.5 - np.abs(u)
         k = np.floor((2 * a[at] / us + b[at]) * u + (n[at] * q[at] + 0.5))
         accepted = (us >= 0.07) & (v <= enough[at])  # surely
         maybe = np.flatnonzero(~accepted & (k >= 0) & (k <= n[at]))
-        at, us, some = at[maybe], us[maybe], k[maybe]
-        size, m, r = n[at], mode[at], odds[at]
+        us, some = us[maybe], k[maybe]
+        size, m, r = n[at][maybe], mode[at][maybe], odds[at][maybe]
         right = (
             (m + 0.5) * np.log((m + 1) / (r * (size - m + 1)))
             + (size + 1) * np.log((size - m + 1) / (size - some + 1))
@@ -381,11 +337,11 @@ def _many_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.
             - _stirling(some)
             - _stirling(size - some)
         )
-        left = np.log(v[maybe] * alpha[at] / (a[at] / (us * us) + b[at]))
+        left = np.log(v[maybe] * alpha[at][maybe] / (a[at][maybe] / (us * us) + b[at][maybe]))
         accepted[maybe] = left <= right
         return k, accepted
 
-    return _by_pairs(state, first, attempt)
+    return by_pairs(state, first, attempt)
 
 
 # What Stirling's formula leaves of log k!, for the first numbers.

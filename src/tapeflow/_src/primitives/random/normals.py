@@ -170,10 +170,10 @@ def _directions(v: np.ndarray, doubles: Any, floats: Any, integers: Any, out: np
 
 
 def unit64(pairs: np.ndarray) -> np.ndarray:
-    """Numbers in [0, 1) of 52 bits, in the place of pairs: the lower 20 of the first word, and then the second word."""
-    upper = pairs << np.uint64(32)
-    pairs >>= np.uint64(32)
-    pairs |= upper
+    """Numbers in [0, 1) of 52 bits, in the place of pairs: the lower 20 of the first word, and then the second word.
+
+    The first word of a pair is its upper half.
+    """
     pairs &= np.uint64(2**52 - 1)
     pairs |= np.uint64(1023 << 52)
     ones = pairs.view(np.float64)
@@ -181,11 +181,14 @@ def unit64(pairs: np.ndarray) -> np.ndarray:
     return ones
 
 
-def normals64(pairs: Any) -> np.ndarray:
-    """Double-precision normals in the place of pairs of words, as many, which is an even number."""
-    units = unit64(pairs).reshape(-1, 2)
-    radius = np.sqrt(-2 * np.log(np.maximum(units[:, 0], SMALLEST)))
+def normals64(pairs: np.ndarray) -> np.ndarray:
+    """Double-precision normals in the place of pairs of words, two in a row."""
+    units = unit64(pairs)
+    radius = np.maximum(units[:, 0], SMALLEST)
+    np.log(radius, radius)
+    np.multiply(radius, -2, radius)
+    np.sqrt(radius, radius)
     angle = units[:, 1] * math.tau
     np.multiply(np.sin(angle), radius, units[:, 0])
-    np.multiply(np.cos(angle), radius, units[:, 1])
-    return units.reshape(-1)
+    np.multiply(np.cos(angle, angle), radius, units[:, 1])
+    return units

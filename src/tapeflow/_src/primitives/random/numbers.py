@@ -1,4 +1,4 @@
-"""Random numbers that are a function of a state: uniform, normal, integers, shuffled rows, classes.
+"""Random numbers that are a function of a state: uniform, normal, integers, classes.
 
 Bits come from `philox`, states from `streams`. The way from bits to numbers is TensorFlow's, so that the same seed
 gives the same numbers; another engine can repeat it from what is said here.
@@ -38,9 +38,8 @@ Shape = tuple[int, ...]
 
 # From blocks to numbers: a block of four words gives as many numbers as it has words, or half as many in double
 # precision. These take the blocks of a chunk, rows of two pairs of words, and write the numbers of one row after
-# the other.
+# the other. For double precision the first word of a pair is its upper half.
 
-_LOW = np.uint64(2**32 - 1)
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 FRACTION = {np.dtype(np.float16): 10, np.dtype(ml_dtypes.bfloat16): 7, _F32: 23, _F64: 52}
 """The bits after the point of a uniform number: the lowest of its word."""
@@ -48,7 +47,7 @@ FRACTION = {np.dtype(np.float16): 10, np.dtype(ml_dtypes.bfloat16): 7, _F32: 23,
 
 def _uniform(blocks: np.ndarray, out: np.ndarray) -> None:
     if out.dtype == _F64:
-        _put(unit64(blocks.reshape(-1)), out)
+        _put(unit64(blocks), out.reshape(blocks.shape))
         return
     words = halves(blocks.reshape(-1))
     if out.dtype == _F32:
@@ -61,7 +60,7 @@ def _uniform(blocks: np.ndarray, out: np.ndarray) -> None:
 
 def _normal(blocks: np.ndarray, out: np.ndarray) -> None:
     if out.dtype == _F64:
-        _put(normals64(blocks.reshape(-1)), out)
+        _put(normals64(blocks), out.reshape(blocks.shape))
     elif out.dtype == _F32:
         normals32(halves(blocks.reshape(-1)), out)
     else:  # lower precision is rounded at the end
@@ -96,6 +95,7 @@ def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> n
     per_block = 2 if dtype.itemsize == 8 else 4
     out = np.empty((-(-n // per_block), per_block), dtype)
     counter, key = parts_of(state)
+    upper_first = dtype == _F64
     # Where numbers are as large as the words that they are made of, these are written in their places.
     places = out.view(np.uint64) if dtype.itemsize >= 4 else None
 
@@ -105,7 +105,7 @@ def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> n
             blocks = (
                 np.empty((stop - start, 2), np.uint64) if places is None else places[start:stop]
             )
-            fill(blocks, counter + start, key)
+            fill(blocks, counter + start, key, 1, upper_first)
             write(blocks, out[start:stop].reshape(-1))
 
     side_by_side(draw, len(out), n)
@@ -128,7 +128,7 @@ def _truncated(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
         for start in range(begin, end, CHUNK):
             part = out[start : min(start + CHUNK, end)]
             blocks = part.view(np.uint64)
-            fill(blocks, counter + start * own, key, own)
+            fill(blocks, counter + start * own, key, own, wide == _F64)
             _normal(blocks, part.reshape(-1))
             others = (blocks[:, 0] | blocks[:, 1]) & _TWO_OR_MORE[wide]
             lacking.append(np.flatnonzero(others) + start)
@@ -150,7 +150,7 @@ def _refilled(state: Any, first: Any, found: np.ndarray) -> np.ndarray:
     width, rows, number = found.shape[1], np.arange(len(found)), 0
     while rows.size:
         number += 1
-        blocks = blocks_at(state, first[rows] + np.uint64(number))
+        blocks = blocks_at(state, first[rows] + np.uint64(number), found.dtype == _F64)
         more, count = _fitting(normals_of(blocks, found.dtype))
         begin = have[rows]
         end = np.minimum(begin + count, width)  # what is beyond is not needed any more
@@ -181,10 +181,22 @@ def _fitting(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _integers(state: Any, n: int, low: int, high: int, dtype: np.dtype) -> np.ndarray:
     """The sum of low and word mod (high - low). Small numbers are a little more likely."""
-    words = whole_words(state, n, dtype)
-    size = words.dtype.type(high - low)
-    words -= words // size * size
-    words += words.dtype.type(low % 2 ** (8 * words.itemsize))
+    wide = np.dtype(np.uint64 if dtype.itemsize == 8 else np.uint32)
+    size, first = wide.type(high - low), wide.type(low % 2 ** (8 * wide.itemsize))
+
+    def write(blocks: np.ndarray, out: np.ndarray) -> None:
+        words = blocks.reshape(-1)
+        if wide.itemsize == 4:
+            words = halves(words)
+        if size & (size - 1):
+            np.subtract(words, words // size * size, words)
+        else:
+            np.bitwise_and(words, size - 1, words)
+        if first:
+            np.add(words, first, words)
+        _put(words, out)
+
+    words = _drawn(write, state, n, wide)
     return words.view(f"i{words.itemsize}").astype(dtype, copy=False)
 
 
@@ -285,55 +297,6 @@ keep = primitive(
 )
 
 
-def permutation(words: np.ndarray) -> np.ndarray:
-    """The numbers below that of the words in random order: each place takes one of what is left, the first first."""
-    left = np.arange(words.size, 0, -1, dtype=np.uint32)
-    return exchanged(np.arange(words.size) + words % left)
-
-
-_FEW = 128  # rows that are exchanged sooner than sorted
-
-
-def exchanged(places: np.ndarray) -> np.ndarray:
-    """The numbers below that of the places, after each was exchanged with that at its place, which is not before it."""
-    n = places.size
-    if n <= _FEW:
-        order = list(range(n))
-        for i, place in enumerate(places.tolist()):
-            order[i], order[place] = order[place], order[i]
-        return np.array(order, np.int64)
-    # All at once. What a place holds was put there by the exchange before with the same place, if there was one: it is
-    # what was then at the place of that exchange. So exchanges are sorted by their places, and followed back.
-    numbers = np.arange(n)
-    keys = np.sort(places.astype(np.uint64) << np.uint64(32) | numbers.astype(np.uint64))
-    place, exchange = (keys >> np.uint64(32)).astype(np.int64), (keys & _LOW).astype(np.int64)
-    again = place[1:] == place[:-1]
-    before = np.full(n, -1)  # the exchange before with the same place
-    before[exchange[1:][again]] = exchange[:-1][again]
-    final = np.full(n, -1)  # the last one with a place
-    last = np.append(~again, True)
-    final[place[last]] = exchange[last]
-    held = np.where(
-        places == numbers, before, final
-    )  # who put there what is taken from place i by exchange i
-    root = np.where(held < 0, numbers, held)
-    while not np.array_equal(further := root[root], root):
-        root = further
-    return np.where(before < 0, places, root[before])
-
-
-def _shuffle_kernel(state: Any, x: Any) -> Any:
-    if x.ndim == 0 or len(x) < 2:
-        return x
-    # The last one has no choice.
-    words = np.append(words32(state, len(x) - 1), np.uint32(0))
-    return x[permutation(words)]
-
-
-# TensorFlow has no gradient for it either.
-shuffle = primitive("random_shuffle", "state x", _shuffle_kernel, result=lambda state, x: x)
-
-
 _COMPARED = 2**16  # sums that are compared with draws all at once, rather than searched row by row
 
 
@@ -348,7 +311,7 @@ def categorical_kernel(state: Any, logits: Any, *, num_samples: int, dtype: DTyp
     np.exp(weights, weights)
     sums = np.cumsum(weights, axis=1, out=weights)
     rows, classes = sums.shape
-    found = unit64(words64(state, rows * num_samples)).reshape(rows, num_samples)
+    found = unit64(words64(state, rows * num_samples, True)).reshape(rows, num_samples)
     found *= sums[:, -1:]
     out = np.empty((rows, num_samples), dtype.np_dtype)
     if classes * num_samples > _COMPARED:

@@ -62,14 +62,20 @@ def parts_of(state: Any) -> tuple[int, int]:
     return low | high << 64, key
 
 
-# Many blocks, by NumPy. A word is in a 64-bit lane: where it will be multiplied (`left`: words 0 and 2) in the
-# lower half, where it will be added to the upper half of a product (`right`: words 1 and 3) in the upper one. So
-# shifts are all that is needed to take the halves of a product apart, and each step writes where it reads: a chunk
-# needs four rows of lanes.
+# Many blocks, by NumPy: what counts is how many passes over the words there are, and most write where they read. Two
+# words are in a 64-bit lane: in the upper half one that will be multiplied (words 0 and 2), and in the lower half the
+# one that will meet the upper half of the other one's product (1 and 3). There are two rows of lanes, of words 0 and 1
+# and of words 2 and 3, and as many for the products.
+#
+# Only every second round combines its lanes with keys: its own in the upper halves, and those of the next round in the
+# lower halves, which carry them to where they belong.
 
 _FACTORS = [np.array(m, np.uint64) for m in MULTIPLIERS]
 _UP = np.array(32, np.uint64)
 _LOW = np.array(_HALF - 1, np.uint64)
+_LINE = 64  # bytes: rows that begin with a line of the cache are gone through quicker
+
+Keys = tuple[np.ndarray, np.ndarray]
 
 
 def _lane(value: int) -> np.ndarray:
@@ -80,13 +86,19 @@ class _Scratch(threading.local):
     """Room for the lanes of a chunk, for each thread."""
 
     def __init__(self) -> None:
-        self.lanes = np.empty((4, CHUNK), np.uint64)
+        room = np.empty(4 * CHUNK + _LINE // 8, np.uint64)
+        self.lanes = room[-room.ctypes.data % _LINE // 8 :]
+
+    def rows(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Words and products of so many blocks."""
+        lanes = self.lanes[: 4 * n].reshape(2, 2, n)
+        return lanes[0], lanes[1]
 
 
 _scratch = _Scratch()
 
 
-@functools.cache
+@functools.lru_cache(8)
 def _products(step: int) -> np.ndarray:
     """Those of the numbers of blocks in a chunk, which every chunk begins with."""
     return np.arange(CHUNK, dtype=np.uint64) * _lane(step * MULTIPLIERS[0])
@@ -99,33 +111,55 @@ def _keys(key: int) -> list[tuple[int, int]]:
     ]
 
 
-def _mixed(rows: Sequence[Any], keys: Sequence[tuple[int, int]]) -> Sequence[Any]:
-    """The rounds with these keys, in place: the rows of words 0 and 2, and of words 1 and 3, before and after."""
-    left0, left1, right0, right1 = rows
-    for key0, key1 in keys:
-        np.multiply(left0, _FACTORS[0], left0)
-        np.multiply(left1, _FACTORS[1], left1)
-        np.bitwise_xor(right0, left1, right0)
-        np.bitwise_xor(right0, _lane(key0 << 32), right0)
-        np.right_shift(right0, _UP, right0)
-        np.bitwise_xor(right1, left0, right1)
-        np.bitwise_xor(right1, _lane(key1 << 32), right1)
-        np.right_shift(right1, _UP, right1)
-        np.left_shift(left0, _UP, left0)
-        np.left_shift(left1, _UP, left1)
-        left0, left1, right0, right1 = right0, right1, left1, left0
-    return left0, left1, right0, right1
+def _taken_by(first: int, keys: Sequence[tuple[int, int]]) -> list[Keys | None]:
+    """What each round from an even one on combines its lanes with."""
+    taken: list[Keys | None] = []
+    for (k0, k1), (l0, l1) in zip(keys[first::2], keys[first + 1 :: 2], strict=True):
+        taken += [(_lane(k0 << 32 | l0), _lane(k1 << 32 | l1)), None]
+    return taken
 
 
-def _write(out: np.ndarray, rows: Sequence[Any]) -> None:
-    """The words of blocks in their order, two in each element of `out`, the first in its lower half."""
-    np.bitwise_or(rows[0], rows[2], out[:, 0])
-    np.bitwise_or(rows[1], rows[3], out[:, 1])
+def _mixed(words: np.ndarray, products: np.ndarray, taken: Sequence[Keys | None]) -> None:
+    """Some rounds."""
+    flat, room = words.reshape(-1), products.reshape(-1)
+    for keys in taken:
+        np.right_shift(flat, _UP, room)
+        np.left_shift(flat, _UP, flat)
+        _combined(words, products, keys)
 
 
-def fill(out: np.ndarray, counter: int, key: int, step: int = 1) -> None:
-    """Writes blocks, one in each row of `out` as two 64-bit words, from a counter on: every one, or some."""
-    done, keys = 0, None
+def _combined(words: np.ndarray, products: np.ndarray, keys: Keys | None) -> None:
+    """What is left of a round, with what is multiplied where its product will be, and the other words shifted up."""
+    for i, product, other in ((0, products[1], words[0]), (1, products[0], words[1])):
+        np.multiply(product, _FACTORS[1 - i], product)
+        np.bitwise_xor(other, product, other)
+        if keys is not None:
+            np.bitwise_xor(other, keys[i], other)
+
+
+def _write(out: np.ndarray, words: np.ndarray, upper_first: bool) -> None:
+    """The words of blocks in their order."""
+    if upper_first:
+        for i in (0, 1):
+            out[:, i] = words[i]
+        return
+    to, halves = out.view(np.uint32), words.view(np.uint32)
+    for i in (0, 1):  # whichever half comes first in memory
+        to[:, 2 * i] = halves[i, 1::2]
+        to[:, 2 * i + 1] = halves[i, ::2]
+
+
+def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bool = False) -> None:
+    """Writes blocks, one in each row of `out`, from a counter on.
+
+    Args:
+      out: has two 64-bit elements in a row, for two words each.
+      counter: that of the first block.
+      key: of all blocks.
+      step: what is between the counters of two blocks that follow each other.
+      upper_first: whether the first word of a pair is the upper half of its element, and not the lower one.
+    """
+    done, keys, taken = 0, None, []
     while done < len(out):
         start = (counter + done * step) % 2**128
         # Only the lowest word of the counter differs within a chunk.
@@ -135,51 +169,52 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1) -> None:
         if n <= _FEW:
             for i in range(n):
                 w0, w1, w2, w3 = block(key, start + i * step)
+                if upper_first:
+                    w0, w1, w2, w3 = w1, w0, w3, w2
                 part[i] = w0 | w1 << 32, w2 | w3 << 32
             continue
-        keys = _keys(key) if keys is None else keys
-        rows = _first_rounds(_scratch.lanes[:, :n], start, step, keys)
-        _write(part, _mixed(rows, keys[3:]))
+        if keys is None:
+            keys = _keys(key)
+            taken = [None, *_taken_by(4, keys)]
+        words, products = _scratch.rows(n)
+        _first_rounds(words, products, start, step, keys)
+        _mixed(words, products, taken)
+        _write(part, words, upper_first)
 
 
 def _first_rounds(
-    lanes: np.ndarray, start: int, step: int, keys: Sequence[tuple[int, int]]
-) -> Sequence[Any]:
+    words: np.ndarray, products: np.ndarray, start: int, step: int, keys: Sequence[tuple[int, int]]
+) -> None:
     """The first three rounds of blocks that follow each other: some words are still the same for all of them."""
     c0, c1, c2, c3 = (start >> 32 * i & 0xFFFFFFFF for i in range(4))
-    (k0, k1), (l0, l1), (m0, m1) = keys[:3]
-    w2, w1, w0, spare = lanes
-    same = (
-        c2 * MULTIPLIERS[1]
-    )  # after a round, word 0 comes of its upper half, and word 1 is the lower one
-    other = (same >> 32 ^ c1 ^ k0) * MULTIPLIERS[0]  # after two rounds, word 3 is its lower half
-    np.add(_products(step)[: w2.size], _lane(c0 * MULTIPLIERS[0]), w2)
-    np.right_shift(w2, _UP, w1)
-    np.bitwise_xor(w1, _lane(c3 ^ k1), w1)
-    np.multiply(w1, _FACTORS[1], w1)
-    np.right_shift(w1, _UP, w0)
-    np.bitwise_xor(w0, _lane(same % _HALF ^ l0), w0)
-    np.left_shift(w1, _UP, w1)
-    np.bitwise_xor(w2, _lane(other >> 32 ^ l1), w2)
-    np.bitwise_and(w2, _LOW, w2)
+    (k0, k1), (l0, l1), (m0, m1), (n0, n1) = keys[:4]
+    # After a round, word 0 comes of the upper half of `same`, and word 1 is its lower half. After two, `other` has
+    # that part in words 2 and 3.
+    same = c2 * MULTIPLIERS[1]
+    other = (same >> 32 ^ c1 ^ k0) * MULTIPLIERS[0]
+    left, right = words
+    np.add(_products(step)[: right.size], _lane(c0 * MULTIPLIERS[0] % WORD), right)
+    np.right_shift(right, _UP, left)
+    np.bitwise_xor(left, _lane(c3 ^ k1), left)
+    np.multiply(left, _FACTORS[1], left)
+    np.bitwise_xor(left, _lane((same % _HALF ^ l0) << 32), left)
+    np.right_shift(left, _UP, products[0])
+    np.left_shift(left, _UP, left)
+    np.bitwise_and(right, _LOW, right)
+    np.bitwise_xor(right, _lane(other >> 32 ^ l1), products[1])
     # The third, as `_mixed` has it, but for word 3.
-    np.multiply(w0, _FACTORS[0], w0)
-    np.multiply(w2, _FACTORS[1], w2)
-    np.bitwise_xor(w1, w2, w1)
-    np.bitwise_xor(w1, _lane(m0 << 32), w1)
-    np.right_shift(w1, _UP, w1)
-    np.right_shift(w0, _UP, spare)
-    np.bitwise_xor(spare, _lane(other % _HALF ^ m1), spare)
-    np.left_shift(w0, _UP, w0)
-    np.left_shift(w2, _UP, w2)
-    return w1, spare, w2, w0
+    np.multiply(products[0], _FACTORS[0], right)
+    np.bitwise_xor(right, _lane((other % _HALF ^ m1) << 32 | n1), right)
+    np.multiply(products[1], _FACTORS[1], products[1])
+    np.bitwise_xor(left, products[1], left)
+    np.bitwise_xor(left, _lane(m0 << 32 | n0), left)
 
 
-def words64(state: Any, n: int) -> np.ndarray:
-    """The first `n` pairs of words of a draw, the first word of each in the lower half."""
+def words64(state: Any, n: int, upper_first: bool = False) -> np.ndarray:
+    """The first `n` pairs of words of a draw."""
     out = np.empty(((n + 1) // 2, 2), np.uint64)
     counter, key = parts_of(state)
-    side_by_side(lambda i, j: fill(out[i:j], counter + i, key), len(out), 2 * n)
+    side_by_side(lambda i, j: fill(out[i:j], counter + i, key, 1, upper_first), len(out), 2 * n)
     return out.reshape(-1)[:n]
 
 
@@ -193,23 +228,42 @@ def halves(pairs: np.ndarray) -> np.ndarray:
     return pairs.astype("<u8", copy=False).view("<u4").astype(np.uint32, copy=False)
 
 
-def blocks_at(state: Any, numbers: np.ndarray) -> np.ndarray:
-    """The blocks of a draw with these numbers, one in each row as two pairs of words."""
+def blocks_at(state: Any, numbers: np.ndarray, upper_first: bool = False) -> np.ndarray:
+    """The blocks of a draw with these numbers, one in each row as two pairs of words, as `fill` writes them.
+
+    Where the first word of a pair is its upper half, all first pairs are together in memory, and all second ones.
+    """
     low, high, key = state.tolist()
-    keys = _keys(key)
-    out = np.empty((numbers.size, 2), np.uint64)
+    out = (
+        np.empty((2, numbers.size), np.uint64).T
+        if upper_first
+        else np.empty((numbers.size, 2), np.uint64)
+    )
+    if step := _step_of(numbers):
+        fill(out, (low | high << 64) + int(numbers[0]), key, step, upper_first)
+        return out
+    first, *taken = _taken_by(0, _keys(key))
     for begin in range(0, numbers.size, CHUNK):
         part = numbers[begin : begin + CHUNK]
-        left0, left1, right0, right1 = _scratch.lanes[:, : part.size]
-        np.add(part, _lane(low), left0)
+        words, products = _scratch.rows(part.size)
+        np.add(part, _lane(low), words[0])
         # The upper half counts on where the lower one has begun again.
-        np.add(np.less(left0, part), _lane(high), left1, dtype=np.uint64)
-        for left, right in ((left0, right0), (left1, right1)):
-            np.bitwise_and(left, _lane(WORD - _HALF), right)
-            np.bitwise_and(left, _LOW, left)
-        rows = _mixed((left0, left1, right0, right1), keys)
-        _write(out[begin : begin + CHUNK], rows)
+        np.add(np.less(words[0], part), _lane(high), words[1], dtype=np.uint64)
+        np.bitwise_and(words, _LOW, products)
+        np.bitwise_xor(words, products, words)
+        _combined(words, products, first)
+        _mixed(words, products, taken)
+        _write(out[begin : begin + CHUNK], words, upper_first)
     return out
+
+
+def _step_of(numbers: np.ndarray) -> int:
+    """What is between numbers that follow each other, if it is always the same, positive and not large; else 0."""
+    if numbers.size <= _FEW or not numbers[0] < numbers[1] <= numbers[-1]:
+        return 0
+    steps = numbers[1:] - numbers[:-1]
+    step = int(steps[0])
+    return step if step < 2**16 and (steps == steps[0]).all() else 0
 
 
 class WordStream:

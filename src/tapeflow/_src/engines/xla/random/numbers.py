@@ -32,6 +32,7 @@ Shape = tuple[int, ...]
 
 _LOW = np.uint64(2**32 - 1)
 _HALF = np.uint64(32)
+_AT_ONCE = 5  # rounds of a step: each step reads and writes all words
 
 
 def _product(a: Any, b: int) -> tuple[Any, Any]:
@@ -45,14 +46,17 @@ def _mixed(low: Any, high: Any, key: Any) -> tuple[Any, ...]:
 
     def step(_: Any, block: tuple[Any, ...]) -> tuple[Any, ...]:
         c0, c1, c2, c3, k0, k1 = block
-        high0, low0 = _product(c0, MULTIPLIERS[0])
-        high1, low1 = _product(c2, MULTIPLIERS[1])
-        new = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
-        return (*new, k0 + np.uint32(WEYL[0]), k1 + np.uint32(WEYL[1]))
+        for _ in range(_AT_ONCE):
+            high0, low0 = _product(c0, MULTIPLIERS[0])
+            high1, low1 = _product(c2, MULTIPLIERS[1])
+            c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
+            k0, k1 = k0 + np.uint32(WEYL[0]), k1 + np.uint32(WEYL[1])
+        return c0, c1, c2, c3, k0, k1
 
     halves = [half for word in (low, high, key) for half in (word & _LOW, word >> _HALF)]
-    # A loop, though it is short: written out, XLA would compute early steps again for each use of their results.
-    return jax.lax.fori_loop(0, 10, step, tuple(half.astype(jnp.uint32) for half in halves))[:4]
+    # A loop, though it is short: all written out, XLA would compute early steps again for each use of their results.
+    words = tuple(half.astype(jnp.uint32) for half in halves)
+    return jax.lax.fori_loop(0, 10 // _AT_ONCE, step, words)[:4]
 
 
 def blocks_at(state: Any, numbers: Any) -> tuple[Any, ...]:
