@@ -22,6 +22,8 @@ from tapeflow._src.engines.xla.kernels.regions import (  # noqa: E402
     regions_among,
 )
 from tapeflow._src.graph.passes import optimized  # noqa: E402
+from tapeflow._src.graph.repeats.loops import Loop  # noqa: E402
+from tapeflow._src.graph.repeats.rolling import Rolling  # noqa: E402
 
 RNG = np.random.default_rng(0)
 
@@ -211,6 +213,9 @@ def loss_of_products(dtype: Any, also: bool = False) -> Callable[..., Any]:
     return function
 
 
+MIXED = tf.constant(normal(32, 32))
+
+
 def losses_of(function: Callable[..., Any], *arguments: Any) -> list[classes.Loss]:
     graph = graph_of(function, *arguments)
     with able.for_all_sizes():
@@ -238,6 +243,38 @@ def test_a_gradient_that_is_asked_for_in_float32_is_given_in_float32() -> None:
     function = loss_of_products(tf.bfloat16, also=True)
     assert [loss.dtype for loss in losses_of(function, x, w, labels)] == [np.float32, np.float32]
     agree(function, x, w, labels, tolerance=2e-2)
+
+
+def test_logits_that_were_rounded_stay_rounded() -> None:
+    def function(x: Any, w: Any, labels: Any) -> Any:
+        logits = tf.cast(tf.cast(x @ w, tf.bfloat16), tf.float32)
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+
+    arguments = tf.constant(normal(6, 8)), tf.constant(normal(8, 100)), tf.constant([0] * 6)
+    assert not losses_of(function, *arguments)
+    agree(function, *arguments)
+
+
+def test_a_loss_beside_a_loop() -> None:
+    """A graph of so many equal parts that they become a loop."""
+
+    def function(x: Any, labels: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            h = x
+            for _ in range(130):
+                h = tf.tanh(1.1 * h - tf.reduce_mean(h, -1, keepdims=True))
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, tf.identity(h) @ MIXED)
+        return losses, tape.gradient(losses, x)
+
+    x, labels = tf.constant(normal(16, 32)), tf.constant([3] * 16)
+    graph = graph_of(function, x, labels)
+    rolled = Rolling(graph.nodes, graph.outputs).items
+    assert any(type(item) is Loop for item in rolled)
+    with able.for_all_sizes():
+        found = classes.with_losses(regions_among(rolled, graph.outputs, ()), graph.outputs)
+    assert sum(isinstance(item, classes.Loss) for item in found) == 2
+    agree(function, x, labels, tolerance=1e-3)
 
 
 def test_logits_to_which_something_is_added_are_not_written_for_a_kernel() -> None:

@@ -19,6 +19,7 @@ from tapeflow._src.engines.xla.kernels.able import is_interpreted, is_worth_it, 
 from tapeflow._src.engines.xla.nn import softmax
 from tapeflow._src.engines.xla.remembered import remembered
 from tapeflow._src.graph.graph import Node, Value
+from tapeflow._src.graph.repeats.loops import Loop
 from tapeflow._src.graph.sizes import needs
 
 # Of the sizes that were tried on an H200, those that took the least time.
@@ -57,15 +58,18 @@ def with_losses(items: Sequence[Any], wanted: Iterable[Value]) -> Sequence[Any]:
     made = {v: item for item in items if type(item) is Node for v in item.outputs}
     users: dict[Value, list[Any]] = {}
     for item in items:
-        for v in item.inputs if type(item) is not Node else needs(item):
+        for v in _taken(item):
             users.setdefault(v, []).append(item)
     kept = set(wanted)
 
     def loss(node: Node) -> Node | Loss:
         value = logits = node.inputs[_LOGITS[node.primitive.name]]
-        while (maker := made.get(logits)) is not None and maker.primitive.name == "cast":
+        while (maker := made.get(logits)) is not None and _only_widens(maker):
             logits = maker.inputs[0]
-        if (maker is not None and maker.primitive.elementwise) or not _suits(logits):
+        added = maker is not None and (
+            maker.primitive.elementwise or maker.primitive.name == "cast"
+        )
+        if added or not _suits(logits):
             return node
         (out,) = node.outputs
         dtypes = {
@@ -81,6 +85,21 @@ def with_losses(items: Sequence[Any], wanted: Iterable[Value]) -> Sequence[Any]:
         loss(item) if type(item) is Node and item.primitive.name in _LOGITS else item
         for item in items
     ]
+
+
+def _taken(item: Any) -> Iterable[Value]:
+    """What an item takes: a node, a region, or a loop with the nodes of all its turns."""
+    if type(item) is Loop:
+        return [v for node in item.nodes for v in needs(node)]
+    return needs(item) if type(item) is Node else item.inputs
+
+
+def _only_widens(node: Node) -> bool:
+    """Whether a node casts floats to others, and rounds none."""
+    if node.primitive.name != "cast":
+        return False
+    given, made = node.inputs[0].dtype, node.outputs[0].dtype
+    return given.is_floating and given.size < made.size
 
 
 def _suits(logits: Value) -> bool:
