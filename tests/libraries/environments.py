@@ -86,8 +86,8 @@ def sources_of(name: str, library: Library) -> Path:
 
 
 def apart(library: Library) -> bool:
-    """Whether tests lie in folders named as the library's modules, and are taken out of them."""
-    return "--import-mode=importlib" in library.options
+    """Whether tests are taken out of their folders: these are named as the library's modules, or words are replaced."""
+    return bool(library.edits) or "--import-mode=importlib" in library.options
 
 
 def _apart(sources: Path, folder: Path, library: Library) -> Path:
