@@ -253,14 +253,15 @@ class GraphFunction:
             plain = _WITH_VALUES.issuperset(map(type, inputs))
         if context.tracer is not None or (not plain and _are_symbolic(inputs)):
             return self._inlined(forward, inputs, held)
-        watchers = _watchers()
-        if watchers:
-            for watcher in watchers:
+        watchers: Sequence[Any] = ()
+        if context.dispatch[1]:
+            for watcher in _watchers():
                 watcher.met(self, forward.graph, inputs, held)
             watchers = _watchers()  # they may be others now
-            for watcher in watchers:
-                if watcher.look is not None:  # it wants to see every value
-                    return self._inlined(forward, inputs, held, watcher.look)
+            for recorder in context.dispatch[1]:
+                look = getattr(recorder, "look", None)
+                if look is not None:  # somebody wants to see every value
+                    return self._inlined(forward, inputs, held, look)
         results = forward.run(inputs, step, plain, len(self.arguments), len(held))
         for watcher in watchers:
             watcher.ran()
