@@ -35,6 +35,15 @@ def test_the_op_and_the_line_are_named(checking):
     assert "input 0: tf.Tensor([ 1. -1.  0.], shape=(3,), dtype=float32)" in text
 
 
+def test_functions_that_were_traced_before_are_searched(checking):
+    step = tf.function(lambda x: tf.math.log(x) * 0.0)  # in the function
+    tf.debugging.disable_check_numerics()
+    step(tf.constant([1.0, -1.0]))
+    tf.debugging.enable_check_numerics()
+    text = _message(lambda: step(tf.constant([1.0, -1.0])))
+    assert "log made 1 NaN" in text and "# in the function" in text
+
+
 def test_the_first_one_is_named(checking):
     x = tf.constant(0.0)
     assert "divide made 1 NaN" in _message(lambda: (x / x) * 2.0 + 1.0)
