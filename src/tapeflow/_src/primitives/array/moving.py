@@ -17,6 +17,7 @@ from tapeflow._src.core.sizes.extremes import agreed, bounds, surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.broadcasting import sum_to
+from tapeflow._src.primitives.choosing import chosen
 from tapeflow._src.primitives.rules import (
     ANY,
     BOOL,
@@ -229,7 +230,7 @@ def _masked(g: Tensor, condition: Tensor, shape: Shape, keep: bool) -> Tensor:
 def _select_kernel(condition: Any, a: Any, b: Any) -> Any:
     if condition.dtype != np.bool_ or a.dtype != b.dtype:
         raise TypeError("dtypes do not fit")  # np.where would find a common one
-    return np.where(condition, a, b)
+    return chosen(condition, a, b)
 
 
 select = primitive(

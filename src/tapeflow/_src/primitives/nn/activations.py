@@ -11,6 +11,7 @@ from tapeflow._src.core.sizes.extremes import larger, surely_less
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
+from tapeflow._src.primitives.choosing import chosen
 from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.builders import binary as of_two, unary as elementwise
 from tapeflow._src.primitives.nn.softmax import narrow, wide
@@ -40,13 +41,13 @@ SELU_FLOOR = SELU_SCALE * 1.6732632423543772  # minus the limit of selu at minus
 
 @spread
 def _elu_kernel(x: Any) -> Any:
-    return np.where(x > 0, x, np.expm1(np.minimum(x, x.dtype.type(0))))
+    return chosen(x > 0, x, np.expm1(np.minimum(x, x.dtype.type(0))))
 
 
 @spread
 def _selu_kernel(x: Any) -> Any:
     negative = np.expm1(np.minimum(x, x.dtype.type(0))) * x.dtype.type(SELU_FLOOR)
-    return np.where(x > 0, x * x.dtype.type(SELU_SCALE), negative)
+    return chosen(x > 0, x * x.dtype.type(SELU_SCALE), negative)
 
 
 @spread
@@ -145,7 +146,14 @@ def _leaky_relu_result(x: ArraySpec, *, alpha: float) -> ArraySpec:
 
 def _leaky_relu_kernel(x: Any, *, alpha: float) -> Any:
     wide(x)  # refuses what is not a float
-    return np.where(x > 0, x, x * x.dtype.type(alpha))
+    return _leaky(x, np.asarray(alpha, x.dtype))
+
+
+@spread
+def _leaky(x: Any, alpha: Any) -> Any:
+    scaled = x * alpha
+    # The larger of the two, if infinity times alpha is no NaN.
+    return np.maximum(x, scaled) if 0 < alpha <= 1 else chosen(x > 0, x, scaled)
 
 
 def _leaky_relu_gradient(g: Tensor, y: Tensor, alpha: float) -> Tensor:
