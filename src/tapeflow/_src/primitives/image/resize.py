@@ -8,6 +8,7 @@ transposed map, so one primitive serves every order.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.primitives.linalg.shared_products import product
 from tapeflow._src.primitives.reduction.reducing import refuse
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, invalid
+from tapeflow._src.primitives.sharing import MEMORY, in_parts, side_by_side
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -134,6 +136,31 @@ def taps_of(method: str, source: int, target: int, antialias: bool, adjoint: boo
     return Taps(columns, np.take_along_axis(dense, columns, 1))
 
 
+class Span(NamedTuple):
+    """Neighbouring results whose weights lie in the same columns of the matrix."""
+
+    results: slice
+    sources: slice
+
+
+@functools.lru_cache(maxsize=64)
+def spans_of(method: str, source: int, target: int, antialias: bool, adjoint: bool) -> list[Span]:
+    """The matrix as blocks, outside of which it is 0."""
+    dense = matrix(method, source, target, antialias)
+    some = (dense.T if adjoint else dense) != 0
+    first = some.argmax(1)
+    last = np.where(some.any(1), some.shape[1] - some[:, ::-1].argmax(1), first)
+    starts = [0, *(1 + np.flatnonzero((np.diff(first) != 0) | (np.diff(last) != 0))).tolist()]
+    return [
+        Span(slice(i, j), slice(int(first[i]), int(last[i])))
+        for i, j in itertools.pairwise([*starts, len(some)])
+    ]
+
+
+_LONG = 256  # elements of which a call to BLAS is worth it
+_BLOCK = 2**14  # elements that stay in the cache, with their weights and terms
+
+
 def _kernel(x: Any, *, axis: int, size: int, method: str, antialias: bool, adjoint: bool) -> Any:
     refuse(x, "iubcO")
     have = x.shape[axis]
@@ -143,18 +170,55 @@ def _kernel(x: Any, *, axis: int, size: int, method: str, antialias: bool, adjoi
     work = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     check_room("resize", (*x.shape[:axis], size, *x.shape[axis + 1 :]), work.dtype)
     taps = taps_of(method, source, target, antialias, adjoint)
-    if taps is None:
+    flat = work.reshape(math.prod(x.shape[:axis]), have, math.prod(x.shape[axis + 1 :]))
+    if taps is not None and flat.shape[2] < _LONG:
+        out = _gathered(flat, taps)
+    else:
         dense = matrix(method, source, target, antialias)
         dense = (dense.T if adjoint else dense).astype(work.dtype)
-        rows = math.prod(x.shape[:axis])
-        flat = product(dense, work.reshape(rows, have, math.prod(x.shape[axis + 1 :])))
-        out = flat.reshape(*x.shape[:axis], size, *x.shape[axis + 1 :])
-    else:
-        wide = (-1, *[1] * (x.ndim - 1 - axis))
-        out = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), work.dtype)
-        for column, weight in zip(taps.columns.T, taps.weights.T, strict=True):
-            out += np.take(work, column, axis) * weight.astype(work.dtype).reshape(wide)
-    return out.astype(x.dtype, copy=False)
+        if taps is None:
+            out = product(dense, flat)
+        else:
+            out = _by_spans(flat, dense, spans_of(method, source, target, antialias, adjoint))
+    return out.reshape(*x.shape[:axis], size, *x.shape[axis + 1 :]).astype(x.dtype, copy=False)
+
+
+def _gathered(x: Any, taps: Taps) -> Any:
+    """The sum of a few gathered and weighted arrays, in blocks that stay in the cache."""
+    rows, _, length = x.shape
+    size = len(taps.columns)
+    out = np.empty((rows, size, length), x.dtype)
+    # As long as what is multiplied: a short inner loop takes longer.
+    weights = [np.repeat(w.astype(x.dtype), length).reshape(size, length) for w in taps.weights.T]
+    (first, weight), *others = zip(taps.columns.T, weights, strict=True)
+    block = max(1, _BLOCK // max(1, size * length))
+
+    def part(i: int, j: int) -> None:
+        room = np.empty((min(block, j - i), size, length), x.dtype)
+        for start in range(i, j, block):
+            stop = min(start + block, j)
+            to, term = out[start:stop], room[: stop - start]
+            np.take(x[start:stop], first, 1, out=to, mode="clip")  # else `out` is a copy
+            np.multiply(to, weight, out=to)
+            for columns, factors in others:
+                np.take(x[start:stop], columns, 1, out=term, mode="clip")
+                np.multiply(term, factors, out=term)
+                np.add(to, term, out=to)
+
+    side_by_side(part, rows, out.size)
+    return out
+
+
+def _by_spans(x: Any, dense: Any, spans: list[Span]) -> Any:
+    """Small products, of long rows with the weights of results that have the same sources."""
+    out = np.empty((x.shape[0], len(dense), x.shape[2]), x.dtype)
+
+    def part(i: int, j: int) -> None:
+        for to, source in spans[i:j]:
+            np.matmul(dense[to, source], x[:, source], out=out[:, to])
+
+    in_parts(part, len(spans), out.size * MEMORY)
+    return out
 
 
 def _result(
