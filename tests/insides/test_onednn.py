@@ -23,11 +23,13 @@ def always(monkeypatch):
     """Everything is worth it; what is known from before is forgotten, before and after."""
     convolutions.convolution.cache_clear()
     pooling.max_pool.cache_clear()
+    pooling.mean_pool.cache_clear()
     monkeypatch.setattr(convolutions, "WORTH_IT", 1)
     monkeypatch.setattr(pooling, "WORTH_IT", 1)
     yield
     convolutions.convolution.cache_clear()
     pooling.max_pool.cache_clear()
+    pooling.mean_pool.cache_clear()
 
 
 @pytest.fixture(params=["all threads", "one thread"])
@@ -104,6 +106,37 @@ def test_gradients_of_pooling_are_what_numpy_computes(name, odd, threads, monkey
     assert pooling.max_pool.cache_info().currsize == 1
     monkeypatch.setattr(pools, "onednn_max_pool", lambda *shapes, **where: None)
     np.testing.assert_array_equal(found, pools._max_spread_kernel(g, x, y, **where))
+
+
+@pytest.mark.parametrize("odd", [None, np.nan, -np.inf, np.inf])
+@pytest.mark.parametrize("name", POOLED)
+def test_means_and_their_gradients_are_what_numpy_computes(name, odd, threads, monkeypatch):
+    shape, window, strides, dilations, padding = POOLED[name]
+    where = {"window": window, "strides": strides, "dilations": dilations, "padding": padding}
+    x = values(*shape)
+    if odd is not None:
+        x[:, :3, :3] = odd
+    y = pools._sum_pool_kernel(x, mean=True, **where)
+    g = values(*y.shape)
+    spread = pools._sum_spread_kernel(g, shape=x.shape, mean=True, **where)
+    known = [pooling.mean_pool(shape, y.shape, **where, alone=alone) for alone in (False, True)]
+    assert any(known) == (
+        set(dilations) == {1} and all(max(p) < k for p, k in zip(padding, window, strict=True))
+    )
+    monkeypatch.setattr(pools, "mean_pool", lambda *shapes, **where: None)
+    np.testing.assert_allclose(y, pools._sum_pool_kernel(x, mean=True, **where), 1e-6)
+    expected = pools._sum_spread_kernel(g, shape=x.shape, mean=True, **where)
+    np.testing.assert_allclose(spread, expected, 1e-6, 1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+def test_means_of_other_dtypes_gaps_and_nothing(dtype):
+    x = values(4, 9, 8, 3)
+    expected = tf.nn.avg_pool2d(x, 3, 2, "SAME").numpy()
+    np.testing.assert_allclose(tf.nn.avg_pool2d(x.astype(dtype), 3, 2, "SAME"), expected, 1e-3)
+    turned = tf.transpose(tf.constant(np.ascontiguousarray(x.transpose(0, 2, 1, 3))), [0, 2, 1, 3])
+    np.testing.assert_allclose(tf.nn.avg_pool2d(turned, 3, 2, "SAME"), expected, 1e-6)
+    assert tf.nn.avg_pool2d(x[:0], 3, 2, "SAME").shape == (0, 5, 4, 3)
 
 
 def test_arrays_in_another_order():

@@ -17,7 +17,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.insides.onednn.pooling import max_pool as onednn_max_pool
+from tapeflow._src.insides.onednn.pooling import MeanPool, max_pool as onednn_max_pool, mean_pool
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.nn.windows import Pairs, Sizes, narrowed, output_space, taps
 from tapeflow._src.primitives.rules import FLOAT, REAL, check_dtype, invalid
@@ -316,8 +316,23 @@ def _wide(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
+def _mean_pool(x: Sizes, y: Sizes, given: Any, **where: Any) -> tuple[MeanPool | None, Any]:
+    """oneDNN's pooling if it is for this array, and how to call it."""
+    if given.dtype != np.float32 or not given.flags.c_contiguous:
+        return None, None
+    alone = contention.crowded()
+    return mean_pool(x, y, **where, alone=alone), _at_once if alone else contention.compared
+
+
 def _sum_pool_kernel(x: Any, *, mean: bool, **where: Any) -> Any:
     space = output_space("avg_pool", x.shape[1:-1], **where)
+    if mean:
+        shape = (x.shape[0], *space, x.shape[-1])
+        pool, run = _mean_pool(x.shape, shape, x, **where)
+        if pool is not None:
+            out = np.empty(shape, x.dtype)
+            run(pool.pool, x, out)
+            return out
     cells = list(_cells(x.shape[1:-1], space, **where))
     source = _wide(x)
     out = np.zeros((x.shape[0], *space, x.shape[-1]), source.dtype)
@@ -333,6 +348,12 @@ def _sum_spread_kernel(g: Any, *, shape: Sizes, mean: bool, **where: Any) -> Any
     space = output_space("avg_pool", shape[1:-1], **where)
     if g.shape != (shape[0], *space, shape[-1]):
         raise ValueError("shapes do not fit")
+    if mean:
+        pool, run = _mean_pool(tuple(shape), g.shape, g, **where)
+        if pool is not None:
+            out = np.empty(shape, g.dtype)
+            run(pool.spread, g, out)
+            return out
     cells = list(_cells(shape[1:-1], space, **where))
     source = _wide(g)
     if mean:
