@@ -112,6 +112,10 @@ def _kept(values: Any, mask: Any) -> Any:
     return values.view(bits) & np.negative(mask.view(np.int8)).astype(bits)
 
 
+_BLOCK = 2**15  # elements that stay in the cache, with their sums
+_SHORT = 16  # channels
+
+
 def _at_once(compute: Callable[..., Any], *args: Any) -> Any:
     return compute(*args)
 
@@ -316,6 +320,33 @@ def _wide(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
+def _sums_of_cells(x: Any, cells: list[Any], out: Any) -> None:
+    """Adds up what each cell takes to where it belongs, some examples at a time, which stay in the cache."""
+    block = max(1, _BLOCK // max(1, math.prod(x.shape[1:])))
+    short = x.shape[-1] < _SHORT and block > 1
+
+    def part(i: int, j: int) -> None:
+        for start in range(i, j, block):
+            stop = min(start + block, j)
+            some, to = x[start:stop], out[start:stop]
+            if short:
+                # Examples become channels, one after the other in memory: a loop over few elements takes long.
+                sums = np.zeros((1, *to.shape[1:], stop - start), to.dtype)
+                _add_cells(np.ascontiguousarray(np.moveaxis(some, 0, -1))[None], cells, sums)
+                to[...] = np.moveaxis(sums[0], -1, 0)
+            else:
+                to[...] = 0
+                _add_cells(some, cells, to)
+
+    side_by_side(part, len(x), out.size)
+
+
+def _add_cells(x: Any, cells: list[Any], out: Any) -> None:
+    for seen, belong in cells:
+        to = out[belong]
+        np.add(to, x[seen], out=to)
+
+
 def _mean_pool(x: Sizes, y: Sizes, given: Any, **where: Any) -> tuple[MeanPool | None, Any]:
     """oneDNN's pooling if it is for this array, and how to call it."""
     if given.dtype != np.float32 or not given.flags.c_contiguous:
@@ -335,10 +366,8 @@ def _sum_pool_kernel(x: Any, *, mean: bool, **where: Any) -> Any:
             return out
     cells = list(_cells(x.shape[1:-1], space, **where))
     source = _wide(x)
-    out = np.zeros((x.shape[0], *space, x.shape[-1]), source.dtype)
-    for _, seen, belong in cells:
-        to = out[belong]
-        np.add(to, source[seen], out=to)
+    out = np.empty((x.shape[0], *space, x.shape[-1]), source.dtype)
+    _sums_of_cells(source, [(seen, belong) for _, seen, belong in cells], out)
     if mean:
         out /= _counts(space, cells, out.dtype)
     return out.astype(x.dtype, copy=False)
@@ -358,10 +387,8 @@ def _sum_spread_kernel(g: Any, *, shape: Sizes, mean: bool, **where: Any) -> Any
     source = _wide(g)
     if mean:
         source = source / _counts(space, cells, source.dtype)
-    out = np.zeros(shape, source.dtype)
-    for _, seen, belong in cells:
-        to = out[seen]
-        np.add(to, source[belong], out=to)
+    out = np.empty(shape, source.dtype)
+    _sums_of_cells(source, [(belong, seen) for _, seen, belong in cells], out)
     return out.astype(g.dtype, copy=False)
 
 
