@@ -153,3 +153,11 @@ def test_one_hot_takes_its_dtype_from_the_values() -> None:
     assert tf.one_hot([0], 2).dtype is tf.float32
     assert tf.one_hot([0], 2, on_value=5).dtype is tf.int32
     assert tf.one_hot([0], 2, on_value=5, dtype=tf.float64).dtype is tf.float64
+
+
+def test_of_no_examples_nothing_is_gathered():
+    x = tf.Variable(np.zeros((0, 4, 3), np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.gather(x, np.zeros((0, 2), np.int64), batch_dims=1, axis=1)
+    assert y.shape == (0, 2, 3)
+    assert tf.convert_to_tensor(tape.gradient(y, x)).shape == (0, 4, 3)

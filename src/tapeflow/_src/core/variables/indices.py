@@ -5,6 +5,7 @@ Gathering and scattering are built on this, and so are the updates of variables.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,8 @@ def flat_rows(indices: Any, size: int, batch_dims: int) -> Any:
         return indices.reshape(-1)
     count = int(np.prod(indices.shape[:batch_dims]))
     offsets = np.arange(count) * size
-    return (indices.reshape(count, -1) + offsets[:, None]).reshape(-1)
+    each = math.prod(indices.shape[batch_dims:])  # of no examples, -1 would not tell
+    return (indices.reshape(count, each) + offsets[:, None]).reshape(-1)
 
 
 def places(op: str, indices: Any, shape: Shape, batch_dims: int = 0) -> tuple[Any, Shape]:
