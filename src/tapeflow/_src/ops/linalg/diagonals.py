@@ -239,10 +239,11 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
             f"at most the number of columns ({columns}); got {lower} and {upper}"
         )
     with beside(x):
+        zero = patterns.zeros((), x.dtype)
         if upper >= 0:
-            x = moving.select(patterns.triangle(rows, columns, upper), x, moving.zeros_like(x))
+            x = moving.select(patterns.triangle(rows, columns, upper), x, zero)
         if lower >= 0:
-            x = moving.select(patterns.triangle(rows, columns, -lower - 1), moving.zeros_like(x), x)
+            x = moving.select(patterns.triangle(rows, columns, -lower - 1), zero, x)
     return x
 
 

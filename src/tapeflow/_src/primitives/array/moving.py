@@ -222,7 +222,7 @@ def _select_result(condition: ArraySpec, a: ArraySpec, b: ArraySpec) -> ArraySpe
 
 
 def _masked(g: Tensor, condition: Tensor, shape: Shape, keep: bool) -> Tensor:
-    zero = zeros_like(g)
+    zero = Tensor(blank((), g._array.dtype))
     g = select(condition, g, zero) if keep else select(condition, zero, g)
     return sum_to(g, shape)
 
