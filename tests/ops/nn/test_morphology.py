@@ -94,3 +94,40 @@ def test_filters_may_differ_between_examples() -> None:
 def test_mistakes(arguments: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         tf.nn.dilation2d(*arguments)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int64"])
+@pytest.mark.parametrize("window", [(3, 3), (12, 11)])  # of which the numbers do not fit in a byte
+def test_the_first_of_the_largest_sums_wins_in_each_dtype(dtype: str, window: Any) -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.integers(-3, 4, (3, 14, 13, 5)), rng.integers(-3, 4, (*window, 5))
+    ones = [1, 1, 1, 1]
+    given = tf.cast(tf.constant(x), dtype), tf.cast(tf.constant(w), dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(given[1])
+        y = tf.nn.dilation2d(*given, ones, "VALID", "NHWC", ones)
+    seen = np.lib.stride_tricks.sliding_window_view(x, window, (1, 2))
+    sums = (seen + np.moveaxis(w, 2, 0)[:, :, :]).reshape(*seen.shape[:4], -1)
+    np.testing.assert_array_equal(tf.cast(y, tf.int64), sums.max(-1))
+    if given[0].dtype.is_floating:
+        expected = [
+            np.bincount(sums.argmax(-1)[..., c].ravel(), minlength=w.size // 5) for c in range(5)
+        ]
+        found = tape.gradient(y, given[1])
+        if dtype in ("float32", "float64"):
+            np.testing.assert_array_equal(found, np.stack(expected, -1).reshape(w.shape))
+
+
+def test_no_images_parts_of_a_larger_tensor_and_nan() -> None:
+    ones = [1, 1, 1, 1]
+    x = np.random.default_rng(0).normal(size=(6, 7, 8, 3)).astype(np.float32)
+    x[0, 2, 2], x[2, 3, 3] = np.nan, np.inf
+    w = np.zeros((2, 3, 3), np.float32)
+
+    def dilated(x: Any) -> Any:
+        return tf.nn.dilation2d(x, w, ones, "SAME", "NHWC", ones).numpy()
+
+    whole = dilated(x)
+    assert not np.isnan(whole).any()
+    np.testing.assert_array_equal(dilated(x[::2]), whole[::2])
+    np.testing.assert_array_equal(dilated(x[:0]), whole[:0])

@@ -14,6 +14,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.primitives.nn.windows import Pairs, Sizes, output_space, taps
 from tapeflow._src.primitives.reduction.reducing import refuse
 from tapeflow._src.primitives.rules import REAL, check_dtype, check_same_dtype, invalid
+from tapeflow._src.primitives.sharing import side_by_side
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -27,15 +28,32 @@ def _kernel(x: Any, w: Any, *, strides: Sizes, dilations: Sizes, padding: Pairs)
     window = w.shape[:-1]
     space = output_space(OP, x.shape[1:-1], window, strides, dilations, padding)
     shape = (x.shape[0], *space, x.shape[-1])
-    cells = np.full(shape, -1, np.int32)
-    best = np.full(shape, lowest_of(x.dtype), x.dtype)
-    places = taps(x.shape[1:-1], window, strides, dilations, padding, space)
-    for number, (cell, seen, belong) in enumerate(places):
-        values = x[seen] + w[cell]
-        wins = values > best[belong]  # of equal ones, the first; never NaN or minus infinity
-        best[belong] = np.where(wins, values, best[belong])
-        cells[belong] = np.where(wins, np.int32(number), cells[belong])
+    cells = np.empty(shape, np.int32)
+    places = list(taps(x.shape[1:-1], window, strides, dilations, padding, space))
+
+    def part(i: int, j: int) -> None:
+        for k in range(i, j):
+            _compete(x[k : k + 1], w, places, cells[k : k + 1])
+
+    side_by_side(part, len(x), len(places) * cells.size)
     return cells
+
+
+def _compete(x: Any, w: Any, places: list[Any], cells: Any) -> None:
+    """Fills `cells` with where the largest sums were found, for some images."""
+    best = np.full(cells.shape, lowest_of(x.dtype), x.dtype)
+    # One more than the number, so that the last one to win is the maximum: bytes, if they are enough.
+    last = np.zeros(cells.shape, np.int8 if len(places) < 128 else np.int32)
+    for number, (cell, seen, belong) in enumerate(places, 1):
+        some = x[seen]
+        # The weights of a row of pixels: a loop over the channels of one takes long.
+        weights = np.ascontiguousarray(np.broadcast_to(w[cell], some.shape[2:]))
+        values, to = some + weights, best[belong]
+        wins = values > to  # of equal ones, the first; never NaN or minus infinity
+        np.fmax(to, values, out=to)
+        to = last[belong]
+        np.maximum(to, wins.astype(last.dtype) * last.dtype.type(number), out=to)
+    np.subtract(last, 1, out=cells, dtype=np.int32)
 
 
 def lowest_of(dtype: np.dtype) -> Any:
