@@ -348,7 +348,7 @@ def _add_cells(x: Any, cells: list[Any], out: Any) -> None:
 
 
 def _mean_pool(x: Sizes, y: Sizes, given: Any, **where: Any) -> tuple[MeanPool | None, Any]:
-    """oneDNN's pooling if it is for this array, and how to call it."""
+    """The pooling of oneDNN if it is for this array, and how to call it."""
     if given.dtype != np.float32 or not given.flags.c_contiguous:
         return None, None
     alone = contention.crowded()
