@@ -7,7 +7,6 @@ vectors that belong to equal values get no gradient from each other.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.linalg import products
+from tapeflow._src.primitives.linalg.elimination import lu_kernel
 from tapeflow._src.primitives.linalg.matrices import (
     adjoint,
     as_dtype_of,
@@ -38,7 +38,7 @@ from tapeflow._src.primitives.linalg.matrices import (
     square_to_square,
     upper,
 )
-from tapeflow._src.primitives.linalg.solvers import solve, substitute, triangular_solve
+from tapeflow._src.primitives.linalg.solvers import solve, triangular_solve
 from tapeflow._src.primitives.reduction import ordering
 from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.primitives.specs import ArraySpec
@@ -135,38 +135,6 @@ qr = primitive("qr", "x", _qr_kernel, result=_qr_result, gradients={"x": _qr_gra
 
 # LU: the rows of x in the order p are the product of a lower and an upper triangle, both kept in one matrix.
 
-_PANEL = 32
-
-
-@lapack
-def _lu_kernel(x: Any, *, dtype: DType) -> tuple[Any, Any]:
-    """Works on panels of columns, so that most of the work is matrix products, and on a whole batch at once."""
-    m, n = x.shape[-2:]
-    lu = np.array(x.reshape(math.prod(x.shape[:-2]), m, n))
-    count = np.arange(len(lu))
-    order = np.tile(np.arange(m), (len(lu), 1))
-    for start in range(0, min(m, n), _PANEL):
-        stop = min(start + _PANEL, m, n)
-        for k in range(start, stop):
-            pivot = k + np.abs(lu[:, k:, k]).argmax(1)
-            for rows in (lu, order):
-                rows[count, k], rows[count, pivot] = rows[count, pivot], rows[count, k]
-            diagonal = lu[:, k, k]
-            if not diagonal.all():
-                raise invalid(
-                    "lu: Input is not invertible: a pivot is zero "
-                    f"(shape {list(x.shape)}, column {k})"
-                )
-            lu[:, k + 1 :, k] /= diagonal[:, None]
-            lu[:, k + 1 :, k + 1 : stop] -= lu[:, k + 1 :, k, None] * lu[:, k, None, k + 1 : stop]
-        if stop < n:
-            corner = np.tril(lu[:, start:stop, start:stop], -1) + np.eye(
-                stop - start, dtype=lu.dtype
-            )
-            lu[:, start:stop, stop:] = substitute(corner, lu[:, start:stop, stop:], True)
-            lu[:, stop:, stop:] -= lu[:, stop:, start:stop] @ lu[:, start:stop, stop:]
-    return lu.reshape(x.shape), order.reshape(x.shape[:-1]).astype(dtype.np_dtype)
-
 
 def _lu_result(x: ArraySpec, *, dtype: DType) -> tuple[ArraySpec, ArraySpec]:
     check_matrix("lu", "input", x)
@@ -211,7 +179,7 @@ def _parts(x: Tensor, at: int, axis: int) -> tuple[Tensor, Tensor]:
     )
 
 
-lu = primitive("lu", "x", _lu_kernel, result=_lu_result, gradients={"x": _lu_gradient}, outputs=2)
+lu = primitive("lu", "x", lu_kernel, result=_lu_result, gradients={"x": _lu_gradient}, outputs=2)
 
 # Singular values: x = u diag(s) v^H.
 

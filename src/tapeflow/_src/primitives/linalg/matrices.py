@@ -12,10 +12,13 @@ import numpy as np
 from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
+from tapeflow._src.insides.blas_threads import one_blas_thread
 from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.linalg import products
+from tapeflow._src.primitives.linalg.quickest import awake
 from tapeflow._src.primitives.rules import check_same_dtype, invalid
+from tapeflow._src.primitives.sharing import is_light
 from tapeflow._src.primitives.specs import ArraySpec
 
 Shape = tuple[int, ...]
@@ -80,7 +83,10 @@ def square_to_square(op: str) -> Callable[..., ArraySpec]:
 
 
 def lapack(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Keeps NumPy from making float64 of what TensorFlow refuses: the shape rule tells it then."""
+    """Keeps NumPy from making float64 of what TensorFlow refuses: the shape rule tells it then.
+
+    What is soon done is done by one thread, where BLAS's would meet oneDNN's: both spin, and wait for each other.
+    """
 
     @wraps(kernel)
     def checked(*arrays: Any, **attrs: Any) -> Any:
@@ -88,6 +94,9 @@ def lapack(kernel: Callable[..., Any]) -> Callable[..., Any]:
         for x in arrays:
             if x.dtype != dtype or x.ndim < 2 or dtype.name not in LAPACK_DTYPES:
                 raise ValueError("operands do not fit")
+        if awake() and is_light(sum([x.size for x in arrays]) * arrays[0].shape[-1] // 3):
+            with one_blas_thread():
+                return kernel(*arrays, **attrs)
         return kernel(*arrays, **attrs)
 
     return checked

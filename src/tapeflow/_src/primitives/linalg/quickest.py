@@ -34,6 +34,11 @@ def library_of(a: Any, b: Any) -> Products | None:
     return products() if a.dtype is FLOAT32 and b.dtype is FLOAT32 else None
 
 
+def awake() -> bool:
+    """Whether oneDNN's threads have been used, and may be waiting for more."""
+    return products.cache_info().currsize > 0 and (found := products()) is not None and found.awake
+
+
 def suits(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> bool:
     """Whether oneDNN can multiply two matrices of float32 where they lie, and is the quicker one."""
     (rows, terms), (fitting, columns) = a.shape, b.shape

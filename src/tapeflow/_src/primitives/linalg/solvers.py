@@ -17,6 +17,7 @@ from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.elementwise import unary
 from tapeflow._src.primitives.elementwise.builders import conj
 from tapeflow._src.primitives.indexing import picking
+from tapeflow._src.primitives.linalg.elimination import substitute, tridiagonal_kernel
 from tapeflow._src.primitives.linalg.matrices import (
     Shape,
     adjoint,
@@ -37,36 +38,6 @@ from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
 # Triangular systems.
-
-_BLOCK = 32  # below this many rows, substitution row by row is quicker than halving again
-
-
-def substitute(a: Any, b: Any, lower: bool) -> Any:
-    """Solves `a x = b` for a triangular `a`, of which the other triangle is never read.
-
-    NumPy has no triangular solver. Halving the system makes nearly all of the work matrix products.
-    """
-    n = a.shape[-1]
-    shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    x = np.array(np.broadcast_to(b, shape + b.shape[-2:]))
-    _substitute_in_place(a, x, lower, 0, n)
-    return x
-
-
-def _substitute_in_place(a: Any, x: Any, lower: bool, start: int, stop: int) -> None:
-    if stop - start > _BLOCK:
-        middle = (start + stop) // 2
-        halves = [slice(start, middle), slice(middle, stop)]
-        first, then = halves if lower else halves[::-1]
-        _substitute_in_place(a, x, lower, first.start, first.stop)
-        x[..., then, :] -= a[..., then, first] @ x[..., first, :]
-        _substitute_in_place(a, x, lower, then.start, then.stop)
-        return
-    for i in range(start, stop) if lower else range(stop - 1, start - 1, -1):
-        known = slice(start, i) if lower else slice(i + 1, stop)
-        if known.start < known.stop:
-            x[..., i, :] -= (a[..., i, None, known] @ x[..., known, :])[..., 0, :]
-        x[..., i, :] /= a[..., i, i, None]
 
 
 @lapack
@@ -272,46 +243,6 @@ log_determinant = primitive(
 # and the one below (its first is not used).
 
 
-@lapack
-def _tridiagonal_kernel(diagonals: Any, rhs: Any, *, pivoting: bool) -> Any:
-    n = diagonals.shape[-1]
-    if diagonals.shape[-2] != 3 or diagonals.shape[:-2] != rhs.shape[:-2] or n != rhs.shape[-2]:
-        raise ValueError("operands do not fit")
-    # The batch goes last, so that each step of the recursion works on whole rows of memory.
-    above, main, below = (
-        np.array(np.moveaxis(d, -1, 0))[..., None] for d in np.moveaxis(diagonals, -2, 0)
-    )
-    x = np.array(np.moveaxis(rhs, -2, 0))
-    second = np.zeros_like(above)  # what pivoting fills in, two above the diagonal
-    for i in range(n - 1):
-        if pivoting:
-            swap = np.abs(below[i + 1]) > np.abs(main[i])
-            one = main[i], above[i], second[i], x[i]
-            # The last row has nothing to the right of its diagonal.
-            right = above[i + 1] if i + 2 < n else np.zeros_like(above[i + 1])
-            other = below[i + 1], main[i + 1], right, x[i + 1]
-            upper = [np.where(swap, b, a) for a, b in zip(one, other, strict=True)]
-            under = [np.where(swap, a, b) for a, b in zip(one, other, strict=True)]
-            main[i], above[i], second[i], x[i] = upper
-            below[i + 1], main[i + 1], right, x[i + 1] = under
-            factor = below[i + 1] / main[i]
-            if i + 2 < n:
-                above[i + 1] = right - factor * second[i]
-        else:
-            factor = below[i + 1] / main[i]
-        main[i + 1] -= factor * above[i]
-        x[i + 1] -= factor * x[i]
-    for i in range(n - 1, -1, -1):
-        if i + 1 < n:
-            x[i] -= above[i] * x[i + 1]
-        if i + 2 < n:
-            x[i] -= second[i] * x[i + 2]
-        x[i] /= main[i]
-    singular = np.logical_not(np.all(main[..., 0], axis=0))
-    x[:, singular] = np.nan
-    return np.moveaxis(x, 0, -2)
-
-
 def tridiagonal_result(diagonals: ArraySpec, rhs: ArraySpec, *, pivoting: bool = True) -> ArraySpec:
     """The shape rule of solvers that take three diagonals."""
     op = "tridiagonal_solve"
@@ -372,7 +303,7 @@ def tridiagonal_part(db: Tensor, y: Tensor) -> Tensor:
 tridiagonal_solve = primitive(
     "tridiagonal_solve",
     "diagonals rhs",
-    _tridiagonal_kernel,
+    tridiagonal_kernel,
     result=tridiagonal_result,
     gradients={"diagonals rhs": _tridiagonal_gradients},
 )
