@@ -372,6 +372,43 @@ def test_top_k():
         activations.top_k(1.0)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32", "uint8"])
+@pytest.mark.parametrize("values", ["distinct", "many ties", "all equal", "some NaN", "infinities"])
+def test_top_k_of_long_rows_is_that_of_sorted_ones(dtype, values):
+    rng = np.random.default_rng(4)
+    x = rng.permutation(6 * 5 * 64).reshape(6, 5, 64).astype(np.float64)
+    if values == "many ties":
+        x = x % 7 - 3
+    elif values == "all equal":
+        x[:] = np.where(rng.random(x.shape) < 0.5, -0.0, 0.0)
+    elif values == "some NaN" and dtype.startswith("float"):
+        x = x % 5
+        x[rng.random(x.shape) < 0.05] = np.nan
+        x[0], x[1, 0, 3] = np.nan, np.nan
+    elif values == "infinities" and dtype[0] not in "iu":
+        x[rng.random(x.shape) < 0.1] = np.inf
+        x[0] = -np.inf
+    x = tf.cast(x, dtype).numpy()
+    for part in (x, x[:, ::2, ::-1], x.transpose(2, 0, 1)[:, :, :4], x[:0], x[0, 0]):
+        for k in (0, 1, 2, 7, 8, 9):
+            if k > part.shape[-1]:
+                continue
+            # NaN before all others; of equal ones, the first.
+            wide = part.astype(np.float64)
+            keys = (-np.where(np.isnan(wide), 0, wide), ~np.isnan(wide))
+            order = np.lexsort(keys, axis=-1)[..., :k]
+            found = activations.top_k(part, k)
+            assert found.indices.dtype is tf.int32
+            np.testing.assert_array_equal(found.indices, order)
+            np.testing.assert_array_equal(found.values, np.take_along_axis(part, order, -1))
+
+
+def test_top_k_of_many_rows():
+    x = np.random.default_rng(5).integers(0, 400, (600, 1024)).astype(np.float32)
+    found = activations.top_k(x, 20, index_type=tf.int64)
+    np.testing.assert_array_equal(found.indices, np.argsort(-x, -1, kind="stable")[:, :20])
+
+
 def test_in_top_k():
     rows = [[1.0, 2.0, 3.0]] * 3 + [[np.nan, 1.0, 2.0], [1.0, 1.0, 1.0]]
     found = activations.in_top_k([0, 1, 5, 1, 2], np.array(rows, np.float32), 2)
