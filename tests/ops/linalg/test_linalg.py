@@ -356,3 +356,33 @@ def test_the_pseudo_inverse_of_what_is_not_finite():
     np.testing.assert_allclose(found[1], np.linalg.inv(matrices[1]), rtol=1e-5)
     large = tf.constant([[1e30, 1.01, 1.72], [0.5, 2.11, -1.0], [np.inf, -2.16, 2.35]])
     assert np.isnan(tf.linalg.pinv(large)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64])
+@pytest.mark.parametrize("largest", [3, 100, None], ids=["small", "middle", "all"])
+def test_products_of_integers_are_exact_and_wrap_around(dtype, largest):
+    rng, ends = np.random.default_rng(6), np.iinfo(dtype)
+    low, high = (ends.min, ends.max) if largest is None else (max(ends.min, -largest), largest)
+    for a_shape, b_shape in (
+        ((64, 64), (64, 64)),
+        ((3, 50, 70), (70, 40)),
+        ((2, 1, 60, 60), (3, 60, 60)),
+        ((400, 0), (0, 500)),
+        ((0, 400), (400, 500)),
+        ((0, 40, 40), (0, 40, 40)),
+    ):
+        a = rng.integers(low, high, a_shape, dtype, endpoint=True)
+        b = rng.integers(low, high, b_shape, dtype, endpoint=True)
+        found = tf.matmul(a, b).numpy()
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, np.matmul(a, b))
+        turned = np.ascontiguousarray(b.swapaxes(-1, -2))
+        np.testing.assert_array_equal(tf.matmul(a, turned, transpose_b=True), found)
+
+
+def test_the_smallest_integer_has_no_opposite():
+    x = np.full((64, 64), np.iinfo(np.int32).min, np.int32)
+    np.testing.assert_array_equal(tf.matmul(x, np.eye(64, dtype=np.int32)), x)
+    np.testing.assert_array_equal(tf.matmul(x, np.ones((64, 64), np.int32)), np.zeros((64, 64)))
+    large = np.full((64, 64), 2**26 + 1, np.int64)
+    np.testing.assert_array_equal(tf.matmul(large, large), large @ large)

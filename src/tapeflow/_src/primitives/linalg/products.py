@@ -66,7 +66,32 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         # NumPy multiplies half precision without BLAS and adds up in half precision.
         return product(a.astype(np.float32), b.astype(np.float32)).astype(dtype)
+    if dtype.kind in "iu" and (wide := _exact_float(a, b)) is not None:
+        found = product(a.astype(wide), b.astype(wide))
+        # By way of int64, which wraps around.
+        return found.astype(np.int64).astype(dtype)
     return np.matmul(a, b)
+
+
+def _exact_float(a: Any, b: Any) -> Any:
+    """A floating dtype in which BLAS gets each sum of this product of integers exactly; None if there is none.
+
+    Nor for small products: NumPy's own is quick enough.
+    """
+    terms = a.shape[-1]
+    if a.size * b.shape[-1] < _INTEGERS_ALONE or not b.size:
+        return None
+    most = terms * _largest(a) * _largest(b)
+    return np.float32 if most <= 2**24 else np.float64 if most <= 2**53 else None
+
+
+_INTEGERS_ALONE = (
+    2**16
+)  # multiplications of integers that take no longer than looking at them and converting them
+
+
+def _largest(x: Any) -> int:
+    return max(int(x.max()), -int(x.min()))
 
 
 def _matmul_result(
