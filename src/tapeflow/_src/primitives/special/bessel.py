@@ -19,7 +19,9 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary, unary as elementary
 from tapeflow._src.primitives.elementwise.builders import unary
 from tapeflow._src.primitives.rules import FLOAT
-from tapeflow._src.primitives.special.gamma import by_region, in_double
+from tapeflow._src.primitives.special import single
+from tapeflow._src.primitives.special.gamma import by_precision, by_region, in_double
+from tapeflow._src.primitives.spread import spread
 
 Kernel = Callable[[np.ndarray], np.ndarray]
 
@@ -238,8 +240,14 @@ def _over(y: Any, x: Any, sign: int, scaled: bool = False) -> Any:
     return moving.select(near, series, y / moving.select(near, one, x))
 
 
-def _function(name: str, kernel: Kernel, derivative: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return unary(name, in_double(kernel), accepts=FLOAT, derivative=derivative)
+def _function(
+    name: str,
+    kernel: Kernel,
+    derivative: Callable[[Any], Any],
+    of_float32: Kernel | None = None,
+) -> Callable[[Any], Any]:
+    whole = by_precision(of_float32, kernel) if of_float32 else in_double(kernel)
+    return unary(name, spread(whole), accepts=FLOAT, derivative=derivative)
 
 
 _i0e, _i1e = _modified_scaled(0), _modified_scaled(1)
@@ -250,12 +258,16 @@ bessel_i1 = _function(
     "bessel_i1", _unscaled(_i1e), lambda x: bessel_i0(x) - _over(bessel_i1(x), x, 1)
 )
 bessel_i0e = _function(
-    "bessel_i0e", _i0e, lambda x: bessel_i1e(x) - elementary.sign(x) * bessel_i0e(x)
+    "bessel_i0e",
+    _i0e,
+    lambda x: bessel_i1e(x) - elementary.sign(x) * bessel_i0e(x),
+    single.bessel_i0e,
 )
 bessel_i1e = _function(
     "bessel_i1e",
     _i1e,
     lambda x: bessel_i0e(x) - elementary.sign(x) * bessel_i1e(x) - _over(bessel_i1e(x), x, 1, True),
+    single.bessel_i1e,
 )
 bessel_k0 = _function("bessel_k0", _damped(_k0e), lambda x: -bessel_k1(x))
 bessel_k1 = _function("bessel_k1", _damped(_k1e), lambda x: -bessel_k0(x) - bessel_k1(x) / x)

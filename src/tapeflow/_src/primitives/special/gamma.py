@@ -16,13 +16,18 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.elementwise import unary as elementary
 from tapeflow._src.primitives.elementwise.builders import unary
 from tapeflow._src.primitives.rules import FLOAT, same
+from tapeflow._src.primitives.special import single
+from tapeflow._src.primitives.special.single import BERNOULLI, polynomial, ratio
 from tapeflow._src.primitives.spread import spread
 from tapeflow._src.primitives.table import primitive
 
 _TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 
 
-def in_double(kernel: Callable[[np.ndarray], np.ndarray]) -> Callable[[Any], Any]:
+Kernel = Callable[[np.ndarray], np.ndarray]
+
+
+def in_double(kernel: Kernel) -> Callable[[Any], Any]:
     """Runs a kernel on an array of doubles; an integer dtype is refused by the shape rule."""
 
     def run(x: Any) -> Any:
@@ -45,17 +50,23 @@ def by_region(x: np.ndarray, regions: list[tuple[np.ndarray, Callable[..., Any]]
     return out
 
 
-def _ratio(z: np.ndarray, top: tuple[float, ...], bottom: tuple[float, ...]) -> np.ndarray:
-    return _polynomial(z, top) / _polynomial(z, bottom)
+def by_precision(single: Kernel, double: Kernel) -> Callable[[Any], Any]:
+    """A kernel of its own for what float32 holds, and one for doubles."""
+
+    def run(x: Any) -> Any:
+        if x.dtype == np.float64 or x.dtype.kind in "iubcO":
+            return in_double(double)(x)
+        with np.errstate(all="ignore"):
+            flat = np.asarray(x, np.float32).reshape(-1)
+            return single(flat).reshape(x.shape).astype(x.dtype)
+
+    return run
 
 
-def _polynomial(z: np.ndarray, coefficients: tuple[float, ...]) -> np.ndarray:
-    """Horner's rule, highest power first."""
-    total = z * z.dtype.type(coefficients[0])
-    for c in coefficients[1:-1]:
-        total += z.dtype.type(c)
-        total *= z
-    return total + z.dtype.type(coefficients[-1])
+def _rounded(short: Kernel, kernel: Kernel) -> Callable[[Any], Any]:
+    """In doubles, by a shorter formula where the result is rounded to fewer digits."""
+    short, kernel = in_double(short), in_double(kernel)
+    return lambda x: (kernel if x.dtype == np.float64 else short)(x)
 
 
 # The error function, by W. J. Cody's rational approximations (Math. Comp. 23, 1969, pp. 631-637):
@@ -124,7 +135,7 @@ _NEAR_END, _MIDDLE_END = 0.46875, 4.0
 
 
 def _erf_near(x: np.ndarray) -> np.ndarray:
-    return x * _ratio(x * x, *_NEAR)
+    return x * ratio(x * x, *_NEAR)
 
 
 def _gaussian(y: np.ndarray) -> np.ndarray:
@@ -134,13 +145,13 @@ def _gaussian(y: np.ndarray) -> np.ndarray:
 
 
 def _erfc_middle(y: np.ndarray) -> np.ndarray:
-    return _gaussian(y) * _ratio(y, *_MIDDLE)
+    return _gaussian(y) * ratio(y, *_MIDDLE)
 
 
 def _erfc_far(y: np.ndarray) -> np.ndarray:
     y = np.minimum(y, 30.0)  # 0 long before, and infinity would be divided by itself
     z = 1 / (y * y)
-    return _gaussian(y) * (_TWO_OVER_ROOT_PI / 2 - z * _ratio(z, *_FAR)) / y
+    return _gaussian(y) * (_TWO_OVER_ROOT_PI / 2 - z * ratio(z, *_FAR)) / y
 
 
 def _erf(x: np.ndarray) -> np.ndarray:
@@ -185,7 +196,7 @@ def _erf_kernel(x: Any) -> Any:
     if x.dtype == np.float64 or x.dtype.kind in "iubcO":
         return in_double(_erf)(x)
     y = np.clip(x.astype(np.float32), -_SINGLE_END, _SINGLE_END)
-    return np.clip(y * _ratio(y * y, *_SINGLE), np.float32(-1), np.float32(1)).astype(x.dtype)
+    return np.clip(y * ratio(y * y, *_SINGLE), np.float32(-1), np.float32(1)).astype(x.dtype)
 
 
 def _erfc(x: np.ndarray) -> np.ndarray:
@@ -232,13 +243,13 @@ erf = unary(
 )
 erfc = unary(
     "erfc",
-    spread(in_double(_erfc)),
+    spread(_rounded(single.erfc, _erfc)),
     accepts=FLOAT,
     derivative=lambda x: elementary.exp(-(x * x)) * -_TWO_OVER_ROOT_PI,
 )
 erfinv = unary(
     "erfinv",
-    spread(in_double(_erfinv)),
+    spread(by_precision(single.erfinv, _erfinv)),
     accepts=FLOAT,
     derivative=lambda y: elementary.exp(y * y) / _TWO_OVER_ROOT_PI,
 )
@@ -247,9 +258,6 @@ erfinv = unary(
 # gamma(x) to get there.
 
 _FAR_OUT = 16.0
-# B(2k) for k = 1, 2, ...
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
-
 
 # zeta(k) - 1 for k = 2, 3, ...
 _ZETA = (
@@ -291,7 +299,7 @@ _ZETA = (
 def _lgamma_near_two(z: np.ndarray) -> np.ndarray:
     """log(gamma(2 + z)) for |z| <= 1/2, by its power series: all digits right near the zero."""
     series = tuple((-1) ** k * c / k for k, c in enumerate(_ZETA, 2))
-    return z * (1 - np.euler_gamma) + z * z * _polynomial(z, series[::-1])
+    return z * (1 - np.euler_gamma) + z * z * polynomial(z, series[::-1])
 
 
 def _lgamma_right(x: np.ndarray) -> np.ndarray:
@@ -304,7 +312,7 @@ def _lgamma_right(x: np.ndarray) -> np.ndarray:
         product = np.where(low, product * x, product)
         x = np.where(low, x + 1, x)
     series = np.zeros_like(x)
-    for k, b in enumerate(_BERNOULLI, 1):
+    for k, b in enumerate(BERNOULLI, 1):
         series += b / (2 * k * (2 * k - 1)) * x ** (1 - 2 * k)
     return (x - 0.5) * np.log(x) - x + 0.5 * math.log(2 * math.pi) + series - np.log(product)
 
@@ -342,7 +350,7 @@ def _polygamma(x: np.ndarray, n: int) -> np.ndarray:
         series = np.log(x) - 0.5 / x
     else:
         series = -sign * (math.factorial(n - 1) / x**n + factorial / (2 * x ** (n + 1)))
-    for k, b in enumerate(_BERNOULLI, 1):
+    for k, b in enumerate(BERNOULLI, 1):
         rising = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
         series -= sign * b * rising * x ** (-2.0 * k - n)
     return np.where(poles, np.nan if n % 2 == 0 else np.inf, series - steps)
@@ -360,13 +368,31 @@ def _digamma(x: np.ndarray) -> np.ndarray:
     return np.where((x <= 0) & (x == np.floor(x)), np.nan, out)
 
 
+def _short_lgamma(x: np.ndarray) -> np.ndarray:
+    """The same to the digits of a float32."""
+    out = by_region(x, [(x > 0, single.lgamma_of_positive), (x <= 0, _lgamma)])
+    return np.where(np.isinf(x), np.inf, out)
+
+
+def _short_digamma(x: np.ndarray) -> np.ndarray:
+    return by_region(x, [(x > 0, single.digamma_of_positive), (x <= 0, _digamma)])
+
+
 def _polygamma_kernel(x: Any, *, n: int) -> Any:
     return in_double(lambda x: _polygamma(x, n))(x)
 
 
-lgamma = unary("lgamma", spread(in_double(_lgamma)), accepts=FLOAT, derivative=lambda x: digamma(x))
+lgamma = unary(
+    "lgamma",
+    spread(_rounded(_short_lgamma, _lgamma)),
+    accepts=FLOAT,
+    derivative=lambda x: digamma(x),
+)
 digamma = unary(
-    "digamma", spread(in_double(_digamma)), accepts=FLOAT, derivative=lambda x: polygamma(x, n=1)
+    "digamma",
+    spread(_rounded(_short_digamma, _digamma)),
+    accepts=FLOAT,
+    derivative=lambda x: polygamma(x, n=1),
 )
 
 

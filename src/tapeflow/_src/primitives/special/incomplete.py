@@ -22,6 +22,7 @@ from tapeflow._src.primitives.elementwise import binary as arithmetic, unary as 
 from tapeflow._src.primitives.rules import FLOAT, broadcast_or_raise, check_dtype, check_same_dtype
 from tapeflow._src.primitives.special import gamma
 from tapeflow._src.primitives.special.integrals import in_doubles
+from tapeflow._src.primitives.special.single import BERNOULLI
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -70,7 +71,7 @@ def _settled(change: Jet, total: Jet) -> bool:
 def _stirling(a: np.ndarray) -> np.ndarray:
     """What the series of lgamma adds to Stirling's formula, for large a."""
     total = np.zeros_like(a)
-    for k, b in enumerate(gamma._BERNOULLI, 1):
+    for k, b in enumerate(BERNOULLI, 1):
         total = total + b / (2 * k * (2 * k - 1)) * a ** (1.0 - 2 * k)
     return total
 

@@ -16,10 +16,12 @@ from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import binary as arithmetic, unary as elementary
 from tapeflow._src.primitives.elementwise.builders import binary, unary
 from tapeflow._src.primitives.rules import FLOAT
-from tapeflow._src.primitives.special import gamma
-from tapeflow._src.primitives.special.gamma import by_region, in_double
+from tapeflow._src.primitives.special import gamma, single
+from tapeflow._src.primitives.special.gamma import by_precision, by_region, in_double
+from tapeflow._src.primitives.special.single import BERNOULLI
+from tapeflow._src.primitives.spread import spread
 
-_BERNOULLI = (*gamma._BERNOULLI, -174611 / 330, 854513 / 138, -236364091 / 2730)
+_BERNOULLI = (*BERNOULLI, -174611 / 330, 854513 / 138, -236364091 / 2730)
 _ROOT_PI = math.sqrt(math.pi)
 
 
@@ -247,7 +249,7 @@ def erfcinv_kernel(x: np.ndarray) -> np.ndarray:
 
 erfcinv = unary(
     "erfcinv",
-    in_double(erfcinv_kernel),
+    spread(by_precision(single.erfcinv, erfcinv_kernel)),
     accepts=FLOAT,
     derivative=lambda y: elementary.exp(y * y) * (-_ROOT_PI / 2),
 )

@@ -134,7 +134,7 @@ def polygamma(x: Any, n: int) -> Any:
         lambda state: jnp.any(state[0] < far_out), step, (x, jnp.zeros_like(x))
     )
     series = -sign * (math.factorial(n - 1) * x ** (-1.0 * n) + factorial / 2 * x ** (-n - 1.0))
-    for k, b in enumerate(kernels._BERNOULLI, 1):
+    for k, b in enumerate(kernels.BERNOULLI, 1):
         rising = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
         series = series - sign * b * rising * x ** (-2.0 * k - n)
     return jnp.where(poles, jnp.nan if n % 2 == 0 else jnp.inf, series - steps)

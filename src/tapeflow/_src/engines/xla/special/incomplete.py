@@ -59,7 +59,7 @@ def _until_settled(step: Callable[..., tuple[Any, Any]], state: Any) -> Any:
 def _stirling(a: Any) -> Any:
     """What the series of lgamma adds to Stirling's formula, for large a."""
     total = jnp.zeros_like(a)
-    for k, b in enumerate(special_kernels._BERNOULLI, 1):
+    for k, b in enumerate(special_kernels.BERNOULLI, 1):
         total = total + b / (2 * k * (2 * k - 1)) * a ** (1.0 - 2 * k)
     return total
 
