@@ -259,8 +259,7 @@ class GraphFunction:
                 watcher.met(self, forward.graph, inputs, held)
             watchers = _watchers()  # they may be others now
             for recorder in context.dispatch[1]:
-                look = getattr(recorder, "look", None)
-                if look is not None:  # somebody wants to see every value
+                if look := getattr(recorder, "look", None):  # somebody wants to see every value
                     return self._inlined(forward, inputs, held, look)
         results = forward.run(inputs, step, plain, len(self.arguments), len(held))
         for watcher in watchers:
