@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.export import export
 from tapeflow._src.core.module import Module
+from tapeflow._src.core.system.files import newer
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.saved_model.assets import Asset, is_inside
@@ -70,11 +71,11 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     """
     folder = os.fspath(export_dir)
     path = os.path.join(folder, FILE)
-    if not os.path.isfile(path):
-        if os.path.isfile(os.path.join(folder, SAVED_MODEL_FILENAME_PB)):
-            from tapeflow._src.saved_model import tensorflow_models
+    if newer(path, os.path.join(folder, SAVED_MODEL_FILENAME_PB)) != path:
+        from tapeflow._src.saved_model import tensorflow_models
 
-            return tensorflow_models.load(folder, tags)
+        return tensorflow_models.load(folder, tags)
+    if not os.path.isfile(path):
         raise OSError(f"SavedModel file does not exist at: {path}, nor {SAVED_MODEL_FILENAME_PB}.")
     if tags is not None and SERVING not in ([tags] if isinstance(tags, str) else tags):
         raise ValueError(

@@ -19,7 +19,7 @@ from tapeflow._src.function.unknown_ranks import RankFreeFunction
 from tapeflow._src.saved_model import assets
 from tapeflow._src.saved_model.encoding import Arrays
 from tapeflow._src.saved_model.functions import Functions
-from tapeflow._src.saved_model.options import FILE
+from tapeflow._src.saved_model.options import FILE, SAVED_MODEL_FILENAME_PB
 from tapeflow._src.saved_model.restored import RestoredFunction
 from tapeflow._src.train import tensor_file
 from tapeflow._src.train.formats import SAFETENSORS, TENSORFLOW
@@ -111,6 +111,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     path = os.path.join(os.fspath(export_dir), FILE)
     remove_leftovers(path)
     tensor_file.write(path, {**tensors, **arrays.named}, {"saved_model": json.dumps(description)})
+    # TensorFlow would go on reading the model that was here before.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(os.fspath(export_dir), SAVED_MODEL_FILENAME_PB))
 
 
 def _save_for_tensorflow(obj: Any, folder: str, signatures: Any) -> None:

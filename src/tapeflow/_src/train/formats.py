@@ -1,7 +1,7 @@
 """The formats of checkpoints: tapeflow's own, one safetensors file, and TensorFlow's, an index and data files.
 
-Both are read. Where there are two of one name, tapeflow's counts: TensorFlow's is removed by nobody but its owner, and
-is older than what was written over it.
+Both are read. Whoever writes one replaces that of the same name in the other format. TensorFlow does not know ours, and
+leaves it: so where there are two, the newer one counts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from tapeflow._src.core.errors import DataLossError, NotFoundError, UnimplementedError, shown
-from tapeflow._src.core.system.files import translating_os_errors
+from tapeflow._src.core.system.files import newer, translating_os_errors
 from tapeflow._src.tensorflow_files import bundle, bundle_writing
 from tapeflow._src.tensorflow_files.bundle import Bundle
 from tapeflow._src.train import parts
@@ -36,9 +36,9 @@ def checked(where: str, name: Any) -> str:
 
 def opened(prefix: str) -> File:
     """The file of a checkpoint, every byte of which was checked. NotFoundError if there is none."""
-    if os.path.isfile(prefix + SUFFIX) or not bundle.exists(prefix):
-        return parts.opened(prefix + SUFFIX)
-    return verified(prefix, Bundle(prefix))
+    if newer(prefix + SUFFIX, prefix + bundle.SUFFIX).endswith(bundle.SUFFIX):
+        return verified(prefix, Bundle(prefix))
+    return parts.opened(prefix + SUFFIX)
 
 
 def flaw(prefix: str) -> str | None:
@@ -48,6 +48,12 @@ def flaw(prefix: str) -> str | None:
     except (NotFoundError, DataLossError, UnimplementedError) as error:
         return error.message
     return None
+
+
+def replace_tensorflows(prefix: str) -> None:
+    """Removes what has this name in TensorFlow's format, once ours is there: TensorFlow would go on reading it."""
+    if bundle.exists(prefix):
+        bundle_writing.remove(prefix)
 
 
 def exists(prefix: str) -> bool:

@@ -120,12 +120,15 @@ def write(
     if not shared:
         remove_leftovers(_family(prefix))
         tensor_file.write(prefix + SUFFIX, tensors, {"objects": graph})
+        formats.replace_tensorflows(prefix)
         return None
     together = Together(prefix, in_parts)
     if together.writes:
         remove_leftovers(_family(prefix))
     texts = {"objects": graph, **together.write_parts()}
     together.commit(lambda: tensor_file.write(prefix + SUFFIX, tensors, texts))
+    if together.writes:
+        formats.replace_tensorflows(prefix)
     return together
 
 

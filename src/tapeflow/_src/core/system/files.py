@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, NoReturn
 
 from tapeflow._src.core import errors
+from tapeflow._src.core.log import get_logger
 
 try:
     import fcntl
@@ -291,6 +292,17 @@ def removed(path: str) -> None:
     else:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
+
+
+def newer(path: str, other: str) -> str:
+    """Which of two files was written last: the first one, if there is no other. It is said if there are both."""
+    try:
+        found, others = os.stat(path).st_mtime_ns, os.stat(other).st_mtime_ns
+    except OSError:
+        return path if os.path.exists(path) or not os.path.exists(other) else other
+    newest, older = (path, other) if found >= others else (other, path)
+    get_logger().warning("%s is read, and not %s, which is older", newest, older)
+    return newest
 
 
 def remove_leftovers(prefix: str) -> None:
