@@ -26,6 +26,10 @@ def _vector(*values: float) -> dict[str, Any]:
     return {"tensor": "float32", "shape": [len(values)], "values": list(values)}
 
 
+def _int(value: int) -> dict[str, Any]:
+    return {"numpy scalar": "int32", "shape": [], "values": value}
+
+
 def _number(value: Any) -> dict[str, Any]:
     return {"tensor": "float32", "shape": [], "values": value}
 
@@ -308,5 +312,19 @@ ACCEPTED: dict[str, Accepted] = {
     "distributed_variables/passed_to_a_function": Accepted(
         {"result": {"list": [_number(4.0), _number(2.0)]}},
         "TensorFlow runs the second call with the trace, and the copies, of the first variable",
+    ),
+    "distributed_variables/assign_sum_of_ints": Accepted(
+        {
+            "result": {
+                "list": [
+                    {"list": [_int(5), _int(4)]},
+                    _int(9),
+                    {"tensor": "int32", "shape": [], "values": 10},
+                    {"tensor": "int32", "shape": [], "values": 9},
+                    {"list": [_int(3), _int(2)]},
+                ]
+            }
+        },
+        "TensorFlow's replicas get the quotient: of what cannot be divided, the rest is lost",
     ),
 }
