@@ -10,7 +10,7 @@ from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.placement.remote import RemoteTensor, fresh, moved_beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import steps
-from tapeflow._src.core.variables.ownership import is_passing
+from tapeflow._src.core.variables.ownership import IF_PASSING, references_in_passing
 
 if TYPE_CHECKING:
     from tapeflow._src.core.variables.variable import Variable
@@ -29,7 +29,7 @@ def combine(variable: Variable, op: str, ufunc: Any, delta: Any) -> None:
         _combine_at_length(variable, op, ufunc, operand, delta)
         return
     if array.nbytes >= _WORTH_REUSING and variable._value.__class__ is Tensor:
-        passing = is_passing(operand, array)
+        passing = references_in_passing(operand, array) <= IF_PASSING
         steps.combine(variable, ufunc, array, passing)
         return
     while True:

@@ -51,13 +51,14 @@ def _calibrated() -> int:
 IF_ALONE = _calibrated()
 
 
-def is_passing(tensor: Tensor, array: np.ndarray) -> bool:
-    """Whether nobody has a tensor but who was given it, and who they gave it to and asks: `w.assign_sub(rate * g)`.
+def references_in_passing(tensor: Tensor, array: np.ndarray) -> int:
+    """How many references Python counts to an operand and its memory, for who was handed it by who was given it.
 
-    Both must have it as `_given` and `_asking` have it. Where Python counts as many references for a tensor that the
-    caller goes on to hold (3.14 lends the names of a function instead of counting them), the answer is no.
+    No more than `IF_PASSING`, and nobody else has it: `w.assign_sub(rate * g)`. Both must have it as `_given` and
+    `_asking` have it. Where Python counts as many for a tensor that the caller goes on to hold (3.14 lends the names of
+    a function instead of counting them), `IF_PASSING` is 0.
     """
-    return getrefcount(tensor) + getrefcount(array) <= IF_PASSING
+    return getrefcount(tensor) + getrefcount(array)
 
 
 def _given(tensor: Tensor) -> int:
@@ -67,11 +68,7 @@ def _given(tensor: Tensor) -> int:
 def _asking(tensor: Tensor) -> int:
     operand = tensor
     array = operand._array
-    return _counted(operand, array)
-
-
-def _counted(tensor: Tensor, array: np.ndarray) -> int:
-    return getrefcount(tensor) + getrefcount(array)
+    return references_in_passing(operand, array)
 
 
 def _calibrated_in_passing() -> int:

@@ -14,9 +14,8 @@ import jax
 from tapeflow._src.engines.xla.sharding import is_on_mesh
 from tapeflow._src.insides.fallback import slower
 
-_WORTH_IT = (
-    2**20
-)  # elements of an array: below, XLA's own kernels take no longer than it takes to start them
+# Elements of an array: below, XLA's own kernels take no longer than it takes to start them.
+_WORTH_IT = 2**20
 
 
 class _Chosen(threading.local):
