@@ -18,6 +18,7 @@ from jax import lax
 from tapeflow._src.core.sizes.dims import same_size
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.engines.xla.checks import all_of, doubtful, is_noting, note, noting
+from tapeflow._src.engines.xla.hoisting.while_loops import Hoisted
 from tapeflow._src.graph.graph import Graph, Node, subgraphs
 from tapeflow._src.graph.sizes import atoms_in
 
@@ -137,13 +138,13 @@ def lower_while(
 ) -> tuple[Any, ...]:
     """A loop on jax arrays."""
     first, n = plan.first, plan.carried
-    run = lower(body)
     scanned = arrays[first + n : first + n + plan.scanned]
-    fixed = [arrays[p] for p in plan.body]
-    widths = [2 if rows else 1 for rows, _ in plan.sums]
-    stacked = len(plan.stacked)
+    turns = scanned[0].shape[0] if scanned else None if condition is None else plan.trips
+    hoisted = Hoisted(body, plan, scanned, [arrays[p] for p in plan.body], turns)
+    body, fixed, stacked = hoisted.body, hoisted.fixed, hoisted.lists
+    run = lower(body)
     state = tuple(_as(x, dtype) for x, (_, dtype) in zip(arrays[first:], shapes[:n], strict=False))
-    sums = tuple(jnp.zeros_like(jnp.asarray(arrays[like])) for _, like in plan.sums)
+    sums = tuple(jnp.zeros_like(jnp.asarray(arrays[like])) for _, like in hoisted.sums)
     graphs = (body,) if condition is None else (body, condition)
     watched = is_noting() and any(doubtful(graph.nodes, graph.constants) for graph in graphs)
 
@@ -152,26 +153,25 @@ def lower_while(
         with noting(watched) as found:
             results = run(*state, *rows, *fixed)
         at, new = n + stacked, []
-        for total, (by_rows, _), width in zip(totals, plan.sums, widths, strict=True):
+        for total, (by_rows, _) in zip(totals, hoisted.sums, strict=True):
             if by_rows:
                 values = results[at].reshape((-1, *total.shape[1:]))
                 new.append(total.at[results[at + 1].reshape(-1)].add(values))
             else:
                 new.append(total + results[at])
-            at += width
+            at += 2 if by_rows else 1
         following = tuple(_as(x, s.dtype) for x, s in zip(results, state, strict=False))
         fine = [all_of([*fine, *found])] if watched else []
         return (following, tuple(new), *fine), (results[n : n + stacked], results[at:])
 
     start = (state, sums, jnp.array(True)) if watched else (state, sums)
-    turns = plan.trips if condition is not None else None
-    if scanned or turns is not None:
-        length = scanned[0].shape[0] if scanned else turns
+    if turns is not None:
         (state, sums, *fine), (lists, kept) = lax.scan(
-            turn, start, scanned, length=length, reverse=plan.reverse
+            turn, start, tuple(hoisted.scanned), length=turns, reverse=plan.reverse
         )
         _note_all(fine)
-        return (*state, *lists, *sums, jnp.int32(length), *kept)
+        lists, sums, kept = hoisted.finish(lists, sums, kept)
+        return (*state, *lists, *sums, jnp.int32(turns), *kept)
     test = None if condition is None else lower(condition)
     test_fixed = [arrays[p] for p in plan.condition]
     limit = arrays[0] if plan.counted else plan.limit

@@ -14,6 +14,7 @@ import numpy as np
 from jax import lax
 
 from tapeflow._src.engines.xla.checks import all_of, is_noting, note, noting
+from tapeflow._src.engines.xla.hoisting.rolled import Hoisted
 from tapeflow._src.engines.xla.indexing.picking import put_at, taken
 from tapeflow._src.engines.xla.remembered import remembering
 from tapeflow._src.graph.graph import Node, Value
@@ -72,6 +73,8 @@ class Arrays(dict[Value, Any]):
 
 def run_loop(loop: Loop, values: Arrays, run: RunItems) -> None:
     """Adds what a loop makes to the values."""
+    hoisted = Hoisted(loop, values)
+    loop = hoisted.loop
     tables = _Tables()
     stacks = [_Row(each, values, tables) for each in loop.stacked]
     moving = {
@@ -107,6 +110,7 @@ def run_loop(loop: Loop, values: Arrays, run: RunItems) -> None:
     values.update((c.result, x) for c, x in zip(loop.carried, state, strict=True) if c.result)
     for each, array in zip(loop.kept, kept, strict=True):
         values.add_rows(each.outside, array)
+    hoisted.finish()
 
 
 class _Tables:

@@ -1,0 +1,1 @@
+"""Products that a loop need not compute turn by turn."""
