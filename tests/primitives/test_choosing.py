@@ -24,6 +24,8 @@ SHAPES = {
     "all differ": [(90, 1, 1), (70, 1), (1, 9)],
     "one bool": [(), (90, 70), (90, 70)],
     "one bool of more dimensions": [(1, 1, 1), (90, 70), ()],
+    "a number of more dimensions": [(5000,), (5000,), (1, 1)],
+    "a number of more dimensions first": [(5000,), (1, 1, 1), (5000,)],
     "few": [(3, 2), (3, 2), ()],
     "empty": [(0, 5), (0, 5), (5,)],
     "empty beside many": [(0, 1), (1, 9000), ()],
@@ -62,6 +64,23 @@ def test_numbers(number, dtype):
     one = np.array(number, dtype)
     alike(drawn(x.shape, "f", 0) > 0, x, one)
     alike(drawn(x.shape, "f", 0) > 0, one, x)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("dtype", ["b", "f", "D"])
+def test_zeros(shape, dtype):
+    condition, x = drawn(shape[0], "f", 0) > 0, drawn(shape[1], dtype, 1)
+    alike(condition, x, np.zeros_like(drawn(shape[2], dtype, 2)))
+    alike(condition, np.zeros_like(x), drawn(shape[2], dtype, 2))
+
+
+def test_bools_of_other_bytes_than_one():
+    condition = np.arange(9000).astype(np.uint8).view(np.bool_)
+    x, y = drawn((9000,), "f", 0), drawn((9000,), "f", 1)
+    alike(condition, x, y)
+    for zero in (np.float32(0), np.zeros((), "f")):
+        alike(condition, x, zero)
+        alike(condition, zero, x)
 
 
 def test_two_dtypes():

@@ -149,6 +149,20 @@ def test_which_shapes_are_cut(parts):
         parts.clear()
 
 
+@pytest.mark.parametrize("shapes", [SHAPES["one row of many"], SHAPES["flat"]])
+def test_blocks_are_as_large_for_one_row_as_for_a_vector(parts, shapes):
+    calls = []
+
+    @spread
+    def kernel(x, y):
+        calls.append(x.size)
+        return x - y
+
+    x = np.zeros(shapes[0], np.float32)
+    kernel(x, np.zeros(shapes[1], np.float32) if len(shapes) > 1 else x)
+    assert len(calls) < 100
+
+
 @pytest.mark.parametrize(
     "changed",
     [np.transpose, lambda x: x[::2], lambda x: x[:, ::-1], lambda x: x.astype(">f4")],

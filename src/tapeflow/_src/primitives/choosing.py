@@ -29,7 +29,7 @@ def chosen(condition: Any, a: Any, b: Any) -> Any:
     if max(condition.size, a.size, b.size) < _WORTH_IT or condition.size == 1:
         return np.where(condition, a, b)
     shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
-    dtype, mask = a.dtype, condition.view(np.int8)
+    dtype, mask = a.dtype, (condition.view(np.int8) != 0).view(np.int8)  # any byte but 0 is true
     a, b = a.view(bits), b.view(bits)
     if b.size == 1 and not b.any():
         found = _masked(np.negative(mask), a, shape)
@@ -38,7 +38,7 @@ def chosen(condition: Any, a: Any, b: Any) -> Any:
     else:
         found = _masked(np.negative(mask), a ^ b, shape)
         found ^= b
-    return found.view(dtype)
+    return found.view(dtype).reshape(shape)  # a number may have had more dimensions
 
 
 def _masked(mask: Any, x: Any, shape: tuple[int, ...]) -> Any:

@@ -9,6 +9,7 @@ however it is cut.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -133,7 +134,7 @@ def _width(arrays: tuple[Any, ...], shape: tuple[int, ...]) -> int:
         if x.ndim >= len(shape) or x.shape != shape[len(shape) - x.ndim :] or width > 1:
             return 0
         width = x.size
-    return width
+    return 1 if width == math.prod(shape) else width
 
 
 def _cut(parts: list[Any], rows: Any, i: int, j: int) -> list[Any]:
@@ -144,4 +145,4 @@ def _in_rows(x: Any, most: int, width: int) -> Any:
     """A view to cut: as a vector, or as a matrix of rows; what goes with each of them, in one dimension less."""
     if x.size == 1 < most:
         return x.reshape(())
-    return x.reshape(-1) if width == 1 or x.size == width else x.reshape(-1, width)
+    return x.reshape(-1) if width in (1, x.size) else x.reshape(-1, width)
