@@ -117,6 +117,29 @@ def test_factors_of_what_has_none():
     assert np.isnan(tf.linalg.lu(x).lu.numpy()[1, 1])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 16])
+def test_two_equal_rows_make_no_factors(n, dtype):
+    for x in np.random.default_rng(n).normal(size=(5, n, n)).astype(dtype):
+        x[n - 1] = x[0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+            tf.linalg.lu(x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_factors_of_numbers_below_the_normal_ones(dtype):
+    limits = np.finfo(dtype)
+    x = np.array([[1, 2], [4, 1]], dtype)
+    lu, p = tf.linalg.lu(x * limits.smallest_subnormal * 1024)
+    np.testing.assert_array_equal(p, [1, 0])
+    np.testing.assert_array_equal(lu[1, 0], 0.25)
+    x = random(20, 20, dtype=dtype)
+    x[:, 3] *= limits.tiny / 64
+    lu, p = (y.numpy() for y in tf.linalg.lu(x))
+    close((np.tril(lu, -1) + np.eye(20, dtype=dtype)) @ np.triu(lu), x[p])
+    assert np.abs(np.tril(lu, -1)).max() <= 1
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("batch", [(), (0,), (2, 3), (40,)])
 def test_tridiagonal_systems(dtype, batch):

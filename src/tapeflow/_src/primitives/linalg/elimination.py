@@ -109,13 +109,15 @@ def _substitute_in_place(
 # LU factors, both triangles in one matrix.
 
 _PANEL = 32
+_ROUNDING = 256  # last places that elimination may be off, mostly far less
 
 
 def _lu_by_library(x: Any, dtype: DType) -> Any:
     """The same by LAPACK, one matrix after the other.
 
-    None if many small ones are quicker together, if one is singular, or a number not finite. Of complex numbers LAPACK
-    takes the pivot by another measure of size.
+    None if many small ones are quicker together, or a number is not finite. The same if a pivot is no larger than what
+    rounding leaves: whether it is zero depends on the order of the steps, and one below the normal numbers LAPACK takes
+    for zero and says nothing. Of complex numbers LAPACK takes the pivot by another measure of size.
     """
     *batch, m, n = x.shape
     count = math.prod(batch)
@@ -132,7 +134,11 @@ def _lu_by_library(x: Any, dtype: DType) -> Any:
         for k, pivot in enumerate((pivots - 1).tolist()):
             if pivot != k:
                 rows[k], rows[pivot] = rows[pivot], rows[k]
-    if not np.isfinite(columns).all():
+    largest = np.abs(columns).max((1, 2))
+    limits = np.finfo(x.dtype)
+    least = np.maximum(largest * (_ROUNDING * limits.eps), limits.tiny)
+    smallest = np.abs(np.diagonal(columns, axis1=1, axis2=2)).min(1)
+    if not (np.isfinite(largest) & (smallest > least)).all():
         return None
     lu = np.ascontiguousarray(columns.swapaxes(1, 2))
     return lu.reshape(x.shape), order.reshape(x.shape[:-1])
