@@ -8,7 +8,7 @@ import scipy.stats
 
 import tapeflow as tf
 from tapeflow._src.ops.random import numbers
-from tapeflow._src.primitives.random import numbers as primitives, philox, shuffling
+from tapeflow._src.primitives.random import normals, numbers as primitives, philox, shuffling
 
 
 @pytest.fixture(autouse=True)
@@ -449,3 +449,26 @@ def test_large_draws_of_several_threads_are_those_of_one():
     for thread in threads:
         thread.join()
     assert all((found[i] == alone[i]).all() for i in range(3))
+
+
+@pytest.mark.parametrize(("module", "step"), [(philox, "_combined"), (normals, "_directions")])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_draw_in_the_middle_of_a_draw_changes_neither(monkeypatch, module, step, dtype):
+    """As a signal handler makes it."""
+
+    def draws():
+        normal = tf.random.stateless_normal([40_000], (1, 2), dtype=dtype)
+        return [normal.numpy(), tf.random.stateless_gamma([999], (1, 2), 0.3, dtype=dtype).numpy()]
+
+    expected, plain, inside = draws(), getattr(module, step), []
+
+    def interrupted(*args):
+        if not inside:
+            inside.append(None)
+            inside.extend(draws())
+        return plain(*args)
+
+    monkeypatch.setattr(module, step, interrupted)
+    for found in (draws(), inside[1:] or expected):
+        for x, y in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(x, y)

@@ -10,10 +10,11 @@ double precision they are NumPy's own functions, which differ from the C library
 from __future__ import annotations
 
 import math
-import threading
 from typing import Any
 
 import numpy as np
+
+from tapeflow._src.primitives.random.rooms import Rooms
 
 SMALLEST = 1e-7
 """What is used for u where it is less: the logarithm of 0 is infinite."""
@@ -63,28 +64,26 @@ COSINE = (
 _PART = 8192  # pairs of words that are worked on at a time: what they need stays in the cache
 
 
-class _Scratch(threading.local):
-    """Room for what is in between, for each thread."""
-
-    def __init__(self) -> None:
-        self.doubles = np.empty((4, _PART))
-        self.floats = np.empty((3, _PART), np.float32)
-        self.integers = np.empty((3, _PART), np.int32)
+def _room() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Doubles, floats and integers for a part."""
+    floats = np.empty((3, _PART), np.float32)
+    return np.empty((4, _PART)), floats, np.empty((3, _PART), np.int32)
 
 
-_scratch = _Scratch()
+_rooms = Rooms(_room)
 
 
 def normals32(words: np.ndarray, out: np.ndarray) -> None:
     """Writes single-precision normals, as many as there are words, which is an even number. The words are used up."""
     unit32(words)
+    room = _rooms.take()
     for start in range(0, words.size, 2 * _PART):
         part = words[start : start + 2 * _PART].view(np.float32).reshape(-1, 2)
         pairs = out[start : start + 2 * _PART].reshape(-1, 2)
-        n = len(part)
-        rooms = _scratch.doubles[:, :n], _scratch.floats[:, :n], _scratch.integers[:, :n]
-        _radius(part[:, 0], *rooms)
-        _directions(part[:, 1], *rooms, pairs)
+        columns = [x[:, : len(part)] for x in room]
+        _radius(part[:, 0], *columns)
+        _directions(part[:, 1], *columns, pairs)
+    _rooms.give_back(room)
 
 
 def unit32(words: np.ndarray) -> np.ndarray:

@@ -9,12 +9,12 @@ key. Block i of a draw is that at the counter plus i.
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tapeflow._src.primitives.random.rooms import Rooms
 from tapeflow._src.primitives.sharing import side_by_side
 
 WORD = 2**64
@@ -82,20 +82,19 @@ def _lane(value: int) -> np.ndarray:
     return np.array(value, np.uint64)
 
 
-class _Scratch(threading.local):
-    """Room for the lanes of a chunk, for each thread."""
-
-    def __init__(self) -> None:
-        room = np.empty(4 * CHUNK + _LINE // 8, np.uint64)
-        self.lanes = room[-room.ctypes.data % _LINE // 8 :]
-
-    def rows(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Words and products of so many blocks."""
-        lanes = self.lanes[: 4 * n].reshape(2, 2, n)
-        return lanes[0], lanes[1]
+def _room() -> np.ndarray:
+    """Lanes for a chunk."""
+    room = np.empty(4 * CHUNK + _LINE // 8, np.uint64)
+    return room[-room.ctypes.data % _LINE // 8 :]
 
 
-_scratch = _Scratch()
+_rooms = Rooms(_room)
+
+
+def _rows(room: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Words and products of so many blocks."""
+    lanes = room[: 4 * n].reshape(2, 2, n)
+    return lanes[0], lanes[1]
 
 
 @functools.lru_cache(8)
@@ -159,7 +158,7 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
       step: what is between the counters of two blocks that follow each other.
       upper_first: whether the first word of a pair is the upper half of its element, and not the lower one.
     """
-    done, keys, taken = 0, None, []
+    done, keys, taken, room = 0, None, [], None
     while done < len(out):
         start = (counter + done * step) % 2**128
         # Only the lowest word of the counter differs within a chunk.
@@ -173,13 +172,15 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
                     w0, w1, w2, w3 = w1, w0, w3, w2
                 part[i] = w0 | w1 << 32, w2 | w3 << 32
             continue
-        if keys is None:
-            keys = _keys(key)
+        if keys is None or room is None:
+            keys, room = _keys(key), _rooms.take()
             taken = [None, *_taken_by(4, keys)]
-        words, products = _scratch.rows(n)
+        words, products = _rows(room, n)
         _first_rounds(words, products, start, step, keys)
         _mixed(words, products, taken)
         _write(part, words, upper_first)
+    if room is not None:
+        _rooms.give_back(room)
 
 
 def _first_rounds(
@@ -243,9 +244,10 @@ def blocks_at(state: Any, numbers: np.ndarray, upper_first: bool = False) -> np.
         fill(out, (low | high << 64) + int(numbers[0]), key, step, upper_first)
         return out
     first, *taken = _taken_by(0, _keys(key))
+    room = _rooms.take()
     for begin in range(0, numbers.size, CHUNK):
         part = numbers[begin : begin + CHUNK]
-        words, products = _scratch.rows(part.size)
+        words, products = _rows(room, part.size)
         np.add(part, _lane(low), words[0])
         # The upper half counts on where the lower one has begun again.
         np.add(np.less(words[0], part), _lane(high), words[1], dtype=np.uint64)
@@ -254,6 +256,7 @@ def blocks_at(state: Any, numbers: np.ndarray, upper_first: bool = False) -> np.
         _combined(words, products, first)
         _mixed(words, products, taken)
         _write(out[begin : begin + CHUNK], words, upper_first)
+    _rooms.give_back(room)
     return out
 
 
