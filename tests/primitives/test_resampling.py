@@ -49,6 +49,31 @@ def test_what_is_not_finite_reaches_its_neighbours_alone(length, number):
     assert where.tolist() == [[0, i, 1] for i in range(59, 63)]
 
 
+@pytest.mark.parametrize("number", [np.nan, -np.inf])
+@pytest.mark.parametrize("sizes", [(7, 14), (9, 100), (20, 3), (300, 7), (64, 65)])
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_not_finite_is_seen_where_it_has_a_weight(method, sizes, number):
+    for adjoint in (False, True):
+        source, target = sizes[::-1] if adjoint else sizes
+        weights = resize.matrix(method, *sizes, False)
+        weights = weights.T if adjoint else weights
+        for place in (0, source // 2, source - 1):
+            x = drawn(2, source, 3)
+            x[1, place, 2] = number
+            found = resampled(x, target, method, adjoint=adjoint)
+            finite = np.isfinite(found)
+            assert finite[:, :, :2].all() and finite[0].all()
+            first, last = _ends(weights)
+            np.testing.assert_array_equal(finite[1, :, 2], (place < first) | (place > last))
+
+
+def _ends(weights):
+    """The first and the last source that each result sees; none if the last comes first."""
+    some = weights != 0
+    ends = [(np.flatnonzero(row)[[0, -1]] if row.any() else (0, -1)) for row in some]
+    return np.array(ends).T
+
+
 @pytest.mark.parametrize("length", [2, 300])
 def test_parts_of_a_larger_tensor_and_none(length):
     x = drawn(6, 64, length).astype(np.float32)

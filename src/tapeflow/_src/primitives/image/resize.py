@@ -171,14 +171,15 @@ def _kernel(x: Any, *, axis: int, size: int, method: str, antialias: bool, adjoi
     check_room("resize", (*x.shape[:axis], size, *x.shape[axis + 1 :]), work.dtype)
     taps = taps_of(method, source, target, antialias, adjoint)
     flat = work.reshape(math.prod(x.shape[:axis]), have, math.prod(x.shape[axis + 1 :]))
-    if taps is not None and flat.shape[2] < _LONG:
+    finite = np.isfinite(np.add.reduce(flat, axis=None))
+    if finite and taps is not None and flat.shape[2] < _LONG:
         out = _gathered(flat, taps)
     else:
         dense = matrix(method, source, target, antialias)
         dense = (dense.T if adjoint else dense).astype(work.dtype)
-        if taps is None:
+        if finite and taps is None:
             out = product(dense, flat)
-        else:
+        else:  # also what is not finite, which is to be seen where it has a weight, and nowhere else
             out = _by_spans(flat, dense, spans_of(method, source, target, antialias, adjoint))
     return out.reshape(*x.shape[:axis], size, *x.shape[axis + 1 :]).astype(x.dtype, copy=False)
 

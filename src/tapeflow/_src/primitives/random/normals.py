@@ -76,11 +76,12 @@ _rooms = Rooms(_room)
 def normals32(words: np.ndarray, out: np.ndarray) -> None:
     """Writes single-precision normals, as many as there are words, which is an even number. The words are used up."""
     unit32(words)
-    room = _rooms.take()
+    doubles, floats, integers = room = _rooms.take()
     for start in range(0, words.size, 2 * _PART):
         part = words[start : start + 2 * _PART].view(np.float32).reshape(-1, 2)
         pairs = out[start : start + 2 * _PART].reshape(-1, 2)
-        columns = [x[:, : len(part)] for x in room]
+        n = len(part)
+        columns = doubles[:, :n], floats[:, :n], integers[:, :n]
         _radius(part[:, 0], *columns)
         _directions(part[:, 1], *columns, pairs)
     _rooms.give_back(room)
