@@ -415,3 +415,31 @@ def test_in_top_k():
     assert found.numpy().tolist() == [False, True, False, False, True]
     with pytest.raises(tf.errors.InvalidArgumentError, match="in_top_k"):
         activations.in_top_k([0], np.zeros((2, 3), np.float32), 1)
+
+
+@pytest.mark.parametrize("jit_compile", [None, False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["sigmoid", "silu", "gelu", "gelu_tanh"])
+def test_half_precision_overflows_only_where_the_result_does(name, dtype, jit_compile):
+    """exp(11.1) is infinite in float16, and so is twice 40000."""
+
+    def compute(x):
+        f = {
+            "sigmoid": tf.sigmoid,
+            "silu": tf.nn.silu,
+            "gelu": lambda x: tf.nn.gelu(x, approximate=False),
+            "gelu_tanh": lambda x: tf.nn.gelu(x, approximate=True),
+        }[name]
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return y, tape.gradient(y, x)
+
+    x = tf.constant([-16.0, -12.0, -11.1, 4.0, 80.0, 200.0, 40000.0], dtype)
+    x = x[:6] if name == "gelu_tanh" else x
+    run = tf.function(compute, jit_compile=jit_compile) if jit_compile is not None else compute
+    y, g = (t.numpy().astype(np.float64) for t in run(x))
+    expected, slope = (t.numpy() for t in compute(tf.cast(x, tf.float64)))
+    digits = {"rtol": 0.02, "atol": 1e-6} if "gelu" not in name else {"rtol": 0.02, "atol": 0.01}
+    np.testing.assert_allclose(y, expected, **digits)
+    np.testing.assert_allclose(g[3:], slope[3:], atol=0.02)

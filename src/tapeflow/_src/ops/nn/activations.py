@@ -120,7 +120,8 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
     if approximate:
         return activations.gelu_tanh(features)
     # Of primitives and not one of its own: the tape keeps the erf, which takes as long as all the rest.
-    return features * (gamma.erf(features * _ROOT_HALF) + 1.0) * 0.5
+    # Halved first: twice a large number would be infinite.
+    return features * ((gamma.erf(features * _ROOT_HALF) + 1.0) * 0.5)
 
 
 _ROOT_HALF = 0.7071067811865476

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -111,7 +112,20 @@ atanh = unary("atanh", np.arctanh, derivative=lambda x: reciprocal(1 - x * x))
 # Activations.
 
 
-@spread
+def by_single(kernel: Any) -> Any:
+    """A kernel that computes half precision in float32: exponentials and powers overflow where the result does not."""
+
+    @functools.wraps(kernel)
+    def run(*arrays: Any) -> Any:
+        dtype = arrays[0].dtype
+        if dtype.itemsize != 2 or dtype.kind in "iu" or any(x.dtype != dtype for x in arrays):
+            return kernel(*arrays)
+        return kernel(*[x.astype(np.float32) for x in arrays]).astype(dtype)
+
+    return spread(run)
+
+
+@by_single
 def _sigmoid_kernel(x: Any) -> Any:
     """1 / (1 + exp(-x)): where exp overflows to inf, the quotient is the 0 it should be."""
     one = x.dtype.type(1)

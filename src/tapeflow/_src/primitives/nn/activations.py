@@ -51,7 +51,7 @@ def _selu_kernel(x: Any) -> Any:
     return chosen(x > 0, x * x.dtype.type(SELU_SCALE), negative)
 
 
-@spread
+@unary.by_single
 def _silu_kernel(x: Any) -> Any:
     return x / (x.dtype.type(1) + np.exp(-x))
 
@@ -85,13 +85,13 @@ GELU_SCALE = 0.7978845608028654  # sqrt(2 / pi)
 GELU_CUBIC = 0.044715
 
 
-@spread
+@unary.by_single
 def _gelu_tanh_kernel(x: Any) -> Any:
     t = x.dtype.type
     return x * t(0.5) * (t(1) + np.tanh(x * t(GELU_SCALE) * (t(1) + t(GELU_CUBIC) * x * x)))
 
 
-@spread
+@unary.by_single
 def _gelu_tanh_gradient_kernel(g: Any, x: Any) -> Any:
     wide(x)  # refuses what is not a float
     t = x.dtype.type
@@ -105,7 +105,7 @@ def _gelu_tanh_gradient_kernel(g: Any, x: Any) -> Any:
     bend = t(1) - bend
     square *= t(3 * GELU_CUBIC)
     square += t(1)
-    square *= x
+    bend *= x  # 0 before what it is multiplied with may be infinite
     bend *= square
     bend *= t(GELU_SCALE)
     slope += t(1)

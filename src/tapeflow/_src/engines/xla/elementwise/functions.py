@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -21,6 +22,14 @@ ON_HOST.update(
     check_numerics="raises an error where it finds a NaN, and XLA cannot raise",
     check_bounds="raises an error where a value is out of bounds, and XLA cannot raise",
 )
+
+
+def by_single(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function that computes half precision in float32, where exponentials do not overflow so soon."""
+    return lambda x: (
+        function(x) if x.dtype.itemsize > 2 else function(x.astype("f4")).astype(x.dtype)
+    )
+
 
 LOWERINGS.update(
     # Arithmetic.
@@ -35,7 +44,7 @@ LOWERINGS.update(
     atan2=jnp.arctan2,
     atanh=jnp.arctanh,
     # Activations.
-    sigmoid=jax.nn.sigmoid,
+    sigmoid=by_single(jax.nn.sigmoid),
     softplus=lambda x: jnp.maximum(x, 0) + jnp.log1p(jnp.exp(-jnp.abs(x))),
     softsign=lambda x: x / (1 + jnp.abs(x)),
     relu=lambda x: jnp.maximum(x, 0),

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tapeflow._src.core.dtypes import DType
+from tapeflow._src.engines.xla.elementwise.functions import by_single
 from tapeflow._src.engines.xla.lowerings import LOWERINGS, lowering
 from tapeflow._src.primitives.nn.activations import (
     GELU_CUBIC,
@@ -37,6 +38,7 @@ def _selu(x: Any) -> Any:
 
 
 @lowering("silu")
+@by_single
 def _silu(x: Any) -> Any:
     return x / (1 + jnp.exp(-x))
 
