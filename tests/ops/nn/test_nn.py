@@ -443,3 +443,12 @@ def test_half_precision_overflows_only_where_the_result_does(name, dtype, jit_co
     digits = {"rtol": 0.02, "atol": 1e-6} if "gelu" not in name else {"rtol": 0.02, "atol": 0.01}
     np.testing.assert_allclose(y, expected, **digits)
     np.testing.assert_allclose(g[3:], slope[3:], atol=0.02)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_the_largest_beside_nan(dtype, k):
+    x = tf.constant([np.nan, 1, 2, np.nan, 5, 3], dtype)
+    values, places = tf.math.top_k(x, k)
+    np.testing.assert_array_equal(places, [0, 3, 4, 5, 2, 1][:k])
+    np.testing.assert_array_equal(tf.cast(values, tf.float64), [np.nan, np.nan, 5, 3, 2, 1][:k])
