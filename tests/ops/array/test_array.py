@@ -173,3 +173,18 @@ def test_sorting_matches_numpy() -> None:
     for axis in (0, 1, -1):
         np.testing.assert_array_equal(tf.sort(x, axis=axis), np.sort(x, axis))
         np.testing.assert_array_equal(tf.argsort(x, axis=axis), np.argsort(x, axis))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_sorting_beside_nan(dtype) -> None:
+    nan = np.nan
+    x = tf.constant([nan, 1, 2, nan, 5, 3, 1], dtype)
+
+    def equal(found, expected):
+        np.testing.assert_array_equal(tf.cast(found, tf.float64), expected)
+
+    equal(tf.sort(x), [1, 1, 2, 3, 5, nan, nan])
+    equal(tf.sort(x, direction="DESCENDING"), [nan, nan, 5, 3, 2, 1, 1])
+    equal(tf.argsort(x), [1, 6, 2, 5, 4, 0, 3])
+    equal(tf.unique(x).y, [nan, 1, 2, nan, 5, 3])
+    equal(tf.searchsorted(tf.sort(x), tf.constant([5, 2, 4], dtype)), [4, 2, 4])

@@ -16,6 +16,7 @@ from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.builders import binary as of_two, unary as elementwise
 from tapeflow._src.primitives.nn.softmax import narrow, wide
 from tapeflow._src.primitives.reduction import reducing
+from tapeflow._src.primitives.reduction.ordering import sortable
 from tapeflow._src.primitives.rules import (
     BOOL,
     FLOAT,
@@ -260,8 +261,7 @@ dropout = primitive(
 def _top_k_kernel(x: Any, *, k: int, dtype: dtypes.DType) -> Any:
     if not x.ndim or not 0 <= k <= x.shape[-1] or x.dtype.kind in "bcO":
         raise ValueError("k or the dtype does not fit")
-    if x.dtype.isbuiltin != 1 and x.dtype.itemsize == 2:
-        x = x.astype(np.float32)  # bfloat16, of which NumPy does not sort NaN to one end
+    x = sortable(x)
     if 0 < k * _SELECTED <= x.shape[-1] and x.size and _may_select(x.dtype):
         rows = x.reshape(-1, x.shape[-1])
         found = np.empty((len(rows), k), dtype.np_dtype)

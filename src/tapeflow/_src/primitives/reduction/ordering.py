@@ -18,7 +18,16 @@ from tapeflow._src.primitives.table import primitive
 # Sorting. Equal elements keep their order, in both directions.
 
 
+def sortable(x: Any) -> Any:
+    """The same numbers in a dtype that NumPy sorts: of bfloat16 it does not put NaN behind the others."""
+    return x.astype(np.float32) if x.dtype == _BFLOAT16 else x
+
+
+_BFLOAT16 = dtypes.bfloat16.np_dtype
+
+
 def _order(x: Any, axis: int, descending: bool) -> Any:
+    x = sortable(x)
     if not descending:
         return np.argsort(x, axis, kind="stable")
     # Backwards, equal elements would change places: so they are sorted backwards from the back.
@@ -29,7 +38,7 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
 def _sort_kernel(x: Any, *, axis: int, descending: bool) -> Any:
     if x.dtype.kind in "bOc":
         raise TypeError("not ordered")
-    out = np.sort(x, axis)
+    out = np.sort(sortable(x), axis).astype(x.dtype, copy=False)
     return np.flip(out, axis) if descending else out
 
 
@@ -92,8 +101,8 @@ put_along = primitive(
 def _searchsorted_kernel(x: Any, values: Any, *, side: str, dtype: DType) -> Any:
     if x.dtype.kind in "bcO" or x.dtype != values.dtype or x.shape[:-1] != values.shape[:-1]:
         raise ValueError("sequences and values do not fit")
-    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
-    wanted = values.reshape(len(rows), values.shape[-1])
+    rows = sortable(x).reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    wanted = sortable(values).reshape(len(rows), values.shape[-1])
     out = np.empty(wanted.shape, dtype.np_dtype)
     for i in range(len(rows)):
         out[i] = np.searchsorted(rows[i], wanted[i], side)  # pyright: ignore[reportArgumentType, reportCallIssue]
@@ -129,13 +138,17 @@ def _unique_kernel(x: Any, *, dtype: DType) -> tuple[Any, Any, Any]:
     if x.ndim != 1:
         raise ValueError("not a vector")
     values, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        sortable(x), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
     index = dtype.np_dtype
-    return values[order], rank[inverse].astype(index), counts[order].astype(index)
+    return (
+        values[order].astype(x.dtype, copy=False),
+        rank[inverse].astype(index),
+        counts[order].astype(index),
+    )
 
 
 def _unique_result(x: ArraySpec, *, dtype: DType) -> tuple[ArraySpec, ArraySpec, ArraySpec]:
@@ -149,6 +162,7 @@ unique = primitive("unique", "x", _unique_kernel, result=_unique_result, outputs
 
 
 def _distinct_kernel(x: Any) -> tuple[Any, Any, Any]:
+    x = sortable(x)
     if x.ndim == 1:
         order = np.argsort(x, kind="stable")
     elif x.shape[1]:
