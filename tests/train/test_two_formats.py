@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow._src.train import tensor_file
+from tapeflow._src.train import formats, tensor_file
 
 THEIRS = tf.train.CheckpointOptions(format="tensorflow")
 THEIR_MODEL = tf.saved_model.SaveOptions(format="tensorflow")
@@ -100,3 +100,27 @@ def test_of_two_models_the_newer_one_is_loaded(tmp_path, seconds, expected):
     time = os.stat(ours / "saved_model.safetensors").st_mtime_ns + seconds * 10**9
     os.utime(ours / "saved_model.pb", ns=(time, time))
     assert tf.saved_model.load(ours).value().numpy() == expected
+
+
+@pytest.mark.parametrize("seconds", [5, -5])
+def test_the_fingerprint_is_that_of_the_model_that_is_loaded(tmp_path, seconds):
+    tf.saved_model.save(Doubled(1.0), tmp_path)
+    ours = tf.saved_model.experimental.read_fingerprint(str(tmp_path))
+    theirs = tf.saved_model.experimental.Fingerprint(0, 1, 2, 3, 4)
+    (tmp_path / "saved_model.pb").touch()
+    (tmp_path / "fingerprint.pb").write_bytes(bytes.fromhex("1001180220032804"))
+    time = os.stat(tmp_path / "saved_model.safetensors").st_mtime_ns + seconds * 10**9
+    os.utime(tmp_path / "saved_model.pb", ns=(time, time))
+    found = tf.saved_model.experimental.read_fingerprint(str(tmp_path))
+    assert found == (theirs if seconds > 0 else ours)
+
+
+def test_a_name_with_two_formats_is_as_new_as_the_newer_one(tmp_path):
+    for number in (1, 2):
+        checkpoint(1.0).write(tmp_path / f"x-{number}")
+    ours = os.stat(tmp_path / "x-2.safetensors").st_mtime_ns
+    for name, seconds in (("x-1.index", 5), ("x-1.safetensors", -5)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, ns=(0, ours + seconds * 10**9))
+    prefixes = formats.prefixes_in(str(tmp_path))
+    assert [os.path.basename(prefix) for prefix in prefixes] == ["x-2", "x-1"]

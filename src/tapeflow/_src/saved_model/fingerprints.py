@@ -8,9 +8,9 @@ import os
 from typing import Any
 
 from tapeflow._src.core.export import export
-from tapeflow._src.core.system.files import checked_path
+from tapeflow._src.core.system.files import checked_path, newer
 from tapeflow._src.io import wire
-from tapeflow._src.saved_model.options import FILE
+from tapeflow._src.saved_model.options import FILE, SAVED_MODEL_FILENAME_PB
 from tapeflow._src.saved_model.saving import VERSION
 from tapeflow._src.train import tensor_file
 
@@ -131,7 +131,8 @@ def read_fingerprint(export_dir: Any) -> Fingerprint:
     """
     folder = checked_path(export_dir)
     path = os.path.join(folder, FILE)
-    if os.path.isfile(path):
+    is_ours = newer(path, os.path.join(folder, SAVED_MODEL_FILENAME_PB)) == path
+    if is_ours and os.path.isfile(path):
         return _of_file(path)
     path = os.path.join(folder, FINGERPRINT_FILENAME)
     if not os.path.isfile(path):

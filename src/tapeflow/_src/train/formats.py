@@ -68,8 +68,9 @@ def prefixes_in(folder: str) -> list[str]:
         stem, suffix = os.path.splitext(name)
         if suffix in SUFFIXES:
             with contextlib.suppress(FileNotFoundError):
-                path = os.path.join(folder, name)
-                times[os.path.join(folder, stem)] = os.stat(path).st_mtime_ns
+                time = os.stat(os.path.join(folder, name)).st_mtime_ns
+                prefix = os.path.join(folder, stem)
+                times[prefix] = max(time, times.get(prefix, 0))
     return sorted(times, key=lambda prefix: times[prefix])
 
 
