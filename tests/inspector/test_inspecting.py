@@ -1,5 +1,6 @@
 """What `tapeflow.inspect` finds out: ops, links, bytes, gradients, and why there is none."""
 
+import contextlib
 import tracemalloc
 
 import numpy as np
@@ -335,6 +336,21 @@ class TestWhatIsInspected:
             data = tapeflow.inspect(step, *args).data
             times = sum(s.get("kernel", 0) + s.get("before", 0) for s in data["steps"])
             assert times == pytest.approx(data["wall"], abs=2 * len(data["steps"]))
+
+    def test_times_add_up_where_a_function_fails_and_the_step_goes_on(self, network):
+        @tf.function
+        def positive(x):
+            tf.debugging.assert_positive(x)
+            return x * 2.0
+
+        def step():
+            with contextlib.suppress(tf.errors.InvalidArgumentError):
+                positive(tf.constant([-1.0]))
+            return tf.exp(positive(tf.constant([1.0])))
+
+        data = tapeflow.inspect(step).data
+        times = sum(s.get("kernel", 0) + s.get("before", 0) for s in data["steps"])
+        assert times == pytest.approx(data["wall"], abs=2 * len(data["steps"]))
 
     def test_times_of_another_run_are_not_taken(self, network):
         with Observer() as observer:

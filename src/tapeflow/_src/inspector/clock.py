@@ -84,7 +84,7 @@ class Watching:
         """Takes note of a traced function that is about to run."""
 
     def ran(self) -> None:
-        """Takes note that it has ended, if its program has run it."""
+        """Takes note that it has ended or failed, if its program has run it."""
 
 
 class Timed(NamedTuple):

@@ -218,14 +218,22 @@ def take_times(observer: Observer, clock: Clock, wall: int = 0) -> None:
         # Watching takes some microseconds between any two ops. The rest is how fast the processor was in either run.
         cost = min(max(0, clock.elapsed - wall) // max(1, len(clock.ops)), _WATCHING)
         share = wall / (sum(op.kernel + max(0, op.before - cost) for op in clock.ops) or 1)
-    for step, op in zip(apart, ops, strict=True):
-        step.kernel, step.before = int(op.kernel * share), int(max(0, op.before - cost) * share)
-    for numbers, program in zip(observer.calls, programs, strict=True):
-        steps = [observer.steps[number] for number in numbers]
-        whole = sum(step.kernel for step in steps) or 1
-        for i, step in enumerate(steps):
-            step.kernel = int(step.kernel * program.kernel * share) // whole
-            step.before = int(max(0, program.before - cost) * share) if i == 0 else 0
+    singles, calls = iter(apart), iter(observer.calls)
+    last, before = None, 0
+    for op in clock.ops:
+        steps = [next(singles)] if op.name else [observer.steps[number] for number in next(calls)]
+        kernel = int(op.kernel * share)
+        before += int(max(0, op.before - cost) * share)
+        if not steps:  # a function that has no ops, or that failed before it had run any
+            before += kernel
+            continue
+        whole = sum(step.kernel for step in steps)
+        for step in steps:
+            step.kernel = kernel * step.kernel // whole if whole else kernel // len(steps)
+            step.before, before = before, 0
+            last = step
+    if last is not None:
+        last.before += before
 
 
 def gradients_of(observer: Observer, missing: list[SourceExplanation]) -> list[Gradient]:
