@@ -164,6 +164,9 @@ def test_mistakes_are_named():
         _asked("One")
     with pytest.raises(ValueError, match="for ops of 1 inputs"):
         _asked("Identity")
+    tf.RegisterGradient("Wide")(lambda op, grad: [tf.ones([2, 3]), None])
+    with pytest.raises(ValueError, match=r"Incompatible shapes .* 'Mul' .* \(3,\), .* \(2, 3\)"):
+        _asked("Wide")
     for wrong in ({"Mul": 3}, [("Mul", "One")], {1: "One"}):
         with pytest.raises(TypeError, match="strings to strings"):
             tf.Graph().gradient_override_map(wrong)
@@ -181,3 +184,76 @@ def test_an_op_says_what_it_is_connected_to():
         return z
 
     f(X)
+
+
+def test_a_type_that_no_op_has_is_refused_where_tensorflow_would_have_used_it():
+    with pytest.raises(NotImplementedError, match="no ops of the type 'BiasAdd'"):
+        overridden(Relu="Identity", BiasAdd="Identity")
+
+
+def test_types_that_ops_bring_a_gradient_for_cannot_be_registered():
+    with pytest.raises(KeyError, match="Registering two gradient with name 'Relu'"):
+        tf.RegisterGradient("Relu")(lambda op, grad: grad)
+    with pytest.raises(KeyError, match="'MatMul'"):
+        tf.no_gradient("MatMul")
+
+
+@pytest.mark.parametrize("shape", [[2], [2, 3]])
+def test_rows_are_unpacked(shape):
+    @tf.RegisterGradient("NotedUnpack")
+    def noted(op, *grads):
+        return tf.stack(grads) * 3.0
+
+    @tf.function
+    def f(x):
+        with overridden(Unpack="NotedUnpack"):
+            first, _ = tf.unstack(x)
+        assert first.op.type == "Unpack"
+        return tf.gradients(first, x)[0]
+
+    np.testing.assert_array_equal(f(tf.ones(shape)), [np.full(shape[1:], 3.0), np.zeros(shape[1:])])
+
+
+def test_names_are_those_of_arguments_from_the_beginning_on():
+    v = tf.Variable(2.0, name="weight")
+
+    @tf.function
+    def f(x, z, pair):
+        names = [each.name for each in (x, z, *pair)]
+        assert names == ["x:0", "z:0", "pair_0:0", "pair_1:0"]
+        assert x.op != z.op and x.op is x.op and len({x.op, z.op, pair[0].op}) == 3
+        assert x.consumers() == []
+        y = tf.square(z) * v + 1.0
+        assert [each.name for each in (x, z, *pair)] == names
+        assert [op.name for op in z.consumers()] == ["Square"]
+        assert y.op.inputs[0].op.inputs[1].name == "weight:0"
+        tf.while_loop(lambda i, t: i < 2, lambda i, t: (i + 1, named_apart(i, t)), [0, y])
+        return x + y, y.name
+
+    def named_apart(i, t):
+        assert i.name != t.name and i.op != t.op
+        return t * 2.0
+
+    f(tf.constant(1.0), tf.constant(2.0), (tf.constant(3.0), tf.constant(4.0)))
+
+
+def test_all_names_of_a_graph_are_found_while_it_grows():
+    """As many names as there are ops: each is looked up, and nothing is listed again for it."""
+    made = []
+
+    @tf.function
+    def f(x):
+        for _ in range(30):
+            x = tf.sin(x)
+            made.append(x.op)
+        graph = x.graph
+        assert graph.get_operations() == [made[0].inputs[0].op, *made]
+        assert all(
+            mine is theirs for mine, theirs in zip(made, graph.get_operations()[1:], strict=True)
+        )
+        return x
+
+    graph = f.get_concrete_function(tf.TensorSpec([])).graph
+    assert [op.name for op in made] == ["Sin", *(f"Sin_{i}" for i in range(1, 30))]
+    assert [op.name for op in graph.get_operations()[1:-1]] == [op.name for op in made]
+    assert [len(op.outputs[0].consumers()) for op in made[:-1]] == [1] * 29

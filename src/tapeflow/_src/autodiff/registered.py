@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.primitives.types import rows_by_type
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +56,6 @@ def no_gradient(op_type: str) -> None:
 
 
 def _register(op_type: str, f: Any) -> None:
-    if op_type in gradients:
+    if op_type in gradients or op_type in rows_by_type():
         raise KeyError(f"Registering two gradient with name {op_type!r}!")
     gradients[op_type] = f

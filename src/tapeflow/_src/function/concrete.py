@@ -87,12 +87,14 @@ class ConcreteFunction:
         tracer.creation_allowed = creation_allowed
         tracer.enclosing = outside = context.tracer
         tracer.given_variables = bool(self._variable_positions)
+        self.leaf_names = _names(signature, structure)
         doubles = list(leaves) if by_identity else _stand_ins(leaves)
         given = [k.traced(x) if type(k) in SAID else x for k, x in zip(keys, doubles, strict=True)]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
         with span("trace", f"trace {signature.name}"), tracing_lock, around, tracer.whole():
             for i in self._positions:
                 given[i] = argument_symbol(tracer, keys[i], leaves[i])
+                tracer.graph.notes[given[i].value] = keys[i].name or self.leaf_names[i]
             args, kwargs = packed(structure, given)
             before = _parameters(signature, args, kwargs)
             result = function(*args, **kwargs)
@@ -126,7 +128,6 @@ class ConcreteFunction:
 
     def _describe(self, structure: tuple[Any, Any], keys: Sequence[Any]) -> None:
         """Keeps what the arguments were like, without keeping objects alive."""
-        self.leaf_names = _names(self._signature, structure)
         symbols = iter(self._graph_function.arguments)
         described: list[Any] = []
         self.inputs: list[TensorSpec] = []
@@ -134,7 +135,6 @@ class ConcreteFunction:
             if type(key) is TensorKey:
                 symbol = next(symbols)
                 spec = TensorSpec(symbol.shape, symbol.dtype, key.name or name)
-                self.graph.notes[symbol.value] = spec.name or name
                 self.inputs.append(spec)
                 described.append(spec)
             else:

@@ -73,8 +73,6 @@ class GraphFunction:
             *(c.symbol.value for c in tracer.variables.values()),
             *(symbol.value for _, symbol in tracer.captures.values()),
         ]
-        for c in tracer.variables.values():
-            graph.notes[c.symbol.value] = c.variable._name
         graph.outputs = [x.value for x in self.symbols]
         if graph.replicas or workers_of(graph) is not None:
             graph.copies = copies_in(tracer)
@@ -261,9 +259,11 @@ class GraphFunction:
             for recorder in context.dispatch[1]:
                 if look := getattr(recorder, "look", None):  # somebody wants to see every value
                     return self._inlined(forward, inputs, held, look)
-        results = forward.run(inputs, step, plain, len(self.arguments), len(held))
-        for watcher in watchers:
-            watcher.ran()
+        try:
+            results = forward.run(inputs, step, plain, len(self.arguments), len(held))
+        finally:
+            for watcher in watchers:
+                watcher.ran()
         if step is not None:
             for recorder in context.dispatch[1]:
                 for i in self._assigned_at:

@@ -10,7 +10,8 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.names import name_scope
 from tapeflow._src.core.scopes import setting
-from tapeflow._src.graph.operations import GraphTensor, Operation, operations, placeholder
+from tapeflow._src.graph.operations import GraphTensor, Operation, operations, tensor_of
+from tapeflow._src.primitives.types import rows_by_type
 
 if TYPE_CHECKING:
     from tapeflow._src.graph.graph import Graph, Value
@@ -22,6 +23,8 @@ class GraphInterface:
     _finalized = False
     tracer: Any = None
     """What adds nodes to it, if it is made by hand."""
+    listing: Any = None
+    """The operations that somebody has asked for."""
     building_function = True
     """Whether a function is what is built: always so."""
 
@@ -69,13 +72,7 @@ class GraphInterface:
 
     def tensor_of(self: Graph, value: Value) -> GraphTensor:  # pyright: ignore[reportGeneralTypeIssues]
         """The output of an operation that a value is."""
-        listed = operations(self)
-        for each in listed:
-            for made, tensor in zip(each.made, each.outputs, strict=True):
-                if made is value:
-                    return tensor
-        # An argument of a function that is being traced, which nothing has used so far.
-        return placeholder(self, value, len(listed))
+        return tensor_of(self, value)
 
     def gradient_override_map(self: Graph, op_type_map: dict[str, str]) -> setting:  # pyright: ignore[reportGeneralTypeIssues]
         """A scope whose ops have other gradients: those of the functions that `tf.RegisterGradient` has noted.
@@ -101,6 +98,13 @@ class GraphInterface:
             isinstance(each, str) for pair in op_type_map.items() for each in pair
         ):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        absent = [each for each in op_type_map if each not in rows_by_type()]
+        if absent:
+            raise NotImplementedError(
+                f"tapeflow has no ops of the type {absent[0]!r}, so none would have the gradient "
+                f"{op_type_map[absent[0]]!r}. It is made of others: graph.get_operations() gives them. "
+                "tf.custom_gradient gives a gradient to a function."
+            )
         return setting(self, overridden={**self.overridden, **op_type_map})
 
     def as_graph_def(self: Graph, from_version: Any = None, add_shapes: bool = False) -> Any:  # pyright: ignore[reportGeneralTypeIssues]

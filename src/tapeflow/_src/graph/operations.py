@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
+from tapeflow._src.primitives.types import type_named
 
 if TYPE_CHECKING:
     from tapeflow._src.graph.graph import Graph, Node, Value
-
-# What TensorFlow calls primitives whose names are not theirs in other letters.
-_TYPES = {
-    "add": "AddV2",
-    "subtract": "Sub",
-    "multiply": "Mul",
-    "divide": "RealDiv",
-    "negative": "Neg",
-    "power": "Pow",
-    "matmul": "MatMul",
-    "conv": "Conv2D",
-    "select": "SelectV2",
-    "getitem": "StridedSlice",
-    "floor_divide": "FloorDiv",
-    "concat": "ConcatV2",
-    "stack": "Pack",
-    "argmax": "ArgMax",
-    "argmin": "ArgMin",
-    "gather": "GatherV2",
-    "reverse": "ReverseV2",
-    "random_next_state": "RandomState",
-}
 
 
 class GraphTensor:
@@ -115,73 +95,92 @@ class Operation:
 
 def operations(graph: Graph) -> list[Operation]:
     """The operations of a graph: its inputs, constants and nodes."""
-    return _Names().listed(graph)
+    return list(_listing_of(graph, anew=bool(graph.outputs)).operations)
 
 
-def placeholder(graph: Graph, value: Value, number: int) -> GraphTensor:
-    """The output of an operation that stands for an input that no other has met."""
-    attrs = {"dtype": value.dtype, "shape": _shape(value)}
-    return Operation(graph, f"input_{number}", "Placeholder", [], [value], attrs).outputs[0]
+def tensor_of(graph: Graph, value: Value) -> GraphTensor:
+    """The output of an operation that a value is."""
+    for anew in (False, True):
+        found = _listing_of(graph, anew).made.get(value)
+        if found is not None:
+            return found
+    raise ValueError("The tensor is not computed by an operation of the graph.")
 
 
-class _Names:
-    """Gives operations names of their own."""
+def _listing_of(graph: Graph, anew: bool) -> _Listing:
+    known = graph.listing
+    if anew or known is None or not known.goes_on(graph):
+        known = graph.listing = _Listing(graph)
+    known.go_on()
+    return known
 
-    def __init__(self) -> None:
+
+class _Listing:
+    """The operations of a graph by names of their own, which they keep while the graph is traced and grows.
+
+    Attributes:
+      operations: in the order in which they can run.
+      made: what they make.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.operations: list[Operation] = []
+        self.made: dict[Value, GraphTensor] = {}
         self._taken: dict[str, int] = {}
-        self._made: dict[Value, GraphTensor] = {}
-
-    def listed(self, graph: Graph) -> list[Operation]:
-        found = []
         self._graph = graph
-        for value in graph.inputs:
+        self._inputs = graph.inputs
+        self._listed: tuple[int, ...] = (0, 0, 0, 0)  # inputs, constants, nodes and outputs
+        self._last: Node | None = None
+
+    def goes_on(self, graph: Graph) -> bool:
+        """Whether all that is listed is still there, where it was. A trace that is over has its inputs in order."""
+        count = self._listed[2]
+        there = count <= len(graph.nodes) and (not count or graph.nodes[count - 1] is self._last)
+        return there and self._inputs is graph.inputs
+
+    def go_on(self) -> None:
+        """Lists what is new."""
+        graph = self._graph
+        inputs, constants, nodes, outputs = self._listed
+        parts = (graph.inputs, graph.constants, graph.nodes, graph.outputs)
+        self._listed = tuple(map(len, parts))
+        for value in graph.inputs[inputs:]:
             if value in graph.constants:
-                found.append(self._constant(value, graph.notes.get(value, "Const")))
+                self._constant(value, graph.notes.get(value, "Const"))
             else:
                 note = graph.notes.get(value, "input").removesuffix(":0")
-                found.append(self._placeholder(value, note))
-        found += [self._constant(v, "Const") for v in graph.constants if v not in self._made]
-        for node in graph.nodes:
-            for value in node.inputs:
-                if value not in self._made:  # of a graph that is being traced still
-                    found.append(self._placeholder(value, "input"))
+                attrs = {"dtype": value.dtype, "shape": _shape(value)}
+                self._add(note, "Placeholder", [], [value], attrs)
+        for value in itertools.islice(graph.constants, constants, None):
+            if value not in self.made:
+                self._constant(value, "Const")
+        for node in graph.nodes[nodes:]:
             kind = type_of(node)
-            inputs = [self._made[v] for v in node.inputs]
             scope = graph.scopes.get(node)
             name = f"{scope}/{kind}" if scope else kind
-            found.append(self._named(name, kind, inputs, node.outputs, attributes_of(node)))
-        for value in graph.outputs:
-            if value in self._made:
-                same = {"T": value.dtype}
-                found.append(
-                    self._named("Identity", "Identity", [self._made[value]], [value], same)
-                )
-        return found
+            self._add(
+                name, kind, [self.made[v] for v in node.inputs], node.outputs, attributes_of(node)
+            )
+            self._last = node
+        for value in graph.outputs[outputs:]:
+            if value in self.made:
+                self._add("Identity", "Identity", [self.made[value]], [value], {"T": value.dtype})
 
-    def _placeholder(self, value: Value, name: str) -> Operation:
-        attrs = {"dtype": value.dtype, "shape": _shape(value)}
-        return self._named(name, "Placeholder", [], [value], attrs)
-
-    def _constant(self, value: Value, name: str) -> Operation:
+    def _constant(self, value: Value, name: str) -> None:
         attrs = {"dtype": value.dtype, "value": self._graph.constants[value]}
-        return self._named(name.removesuffix(":0"), "Const", [], [value], attrs)
+        self._add(name.removesuffix(":0"), "Const", [], [value], attrs)
 
-    def _named(
-        self,
-        name: str,
-        kind: str,
-        inputs: list[GraphTensor],
-        values: Any,
-        attrs: dict[str, Any],
-    ) -> Operation:
+    def _add(
+        self, name: str, kind: str, inputs: list[GraphTensor], values: Any, attrs: dict[str, Any]
+    ) -> None:
         count = self._taken[name] = self._taken.get(name, -1) + 1
         unique = f"{name}_{count}" if count else name
         operation = Operation(self._graph, unique, kind, inputs, values, attrs)
+        self.operations.append(operation)
         for tensor in {id(x): x for x in inputs}.values():
             tensor.users.append(operation)
         for value, tensor in zip(values, operation.outputs, strict=True):
-            self._made.setdefault(value, tensor)
-        return operation
+            self.made.setdefault(value, tensor)
 
 
 def attributes_of(node: Node) -> dict[str, Any]:
@@ -193,11 +192,6 @@ def attributes_of(node: Node) -> dict[str, Any]:
 def type_of(node: Node) -> str:
     """What TensorFlow would call the operation."""
     return type_named(node.primitive.name)
-
-
-def type_named(name: str) -> str:
-    """What TensorFlow would call the operation of a primitive."""
-    return _TYPES.get(name) or "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 def _shape(value: Value) -> TensorShape:

@@ -225,7 +225,6 @@ class _Import:
         sizes = shape.as_list()
         symbol = context.tracer.argument(sizes, dtype, [_MADE_UP] * len(sizes))
         graph, scope = context.tracer.graph, get_current_name_scope()
-        graph.inputs.append(symbol.value)  # which a function does at its end, and a graph has none
         graph.notes[symbol.value] = f"{scope}/{node.name}" if scope else node.name
         return symbol
 

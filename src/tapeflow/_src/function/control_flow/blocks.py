@@ -15,9 +15,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.graph_function import GraphFunction, symbol_of
 from tapeflow._src.function.outer_sizes import capture_outer_sizes
-from tapeflow._src.function.tracing.symbols import SymbolicTensor
+from tapeflow._src.function.tracing.symbols import SymbolicTensor, new_input
 from tapeflow._src.function.tracing.tracer import Tracer
-from tapeflow._src.graph.graph import Value
 
 
 class Block(Tracer):
@@ -110,7 +109,7 @@ class LoopBlock(Block):
 
     def own(self, shape: tuple[Any, ...], dtype: Any) -> SymbolicTensor:
         """A new symbol, which is to become an input."""
-        symbol = SymbolicTensor(Value(shape, dtype), self)
+        symbol = new_input(self, shape, dtype)
         self._name_sizes(symbol)
         self._watch(symbol)
         return symbol

@@ -8,7 +8,6 @@ does.
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,9 +18,10 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.graph.graph import Graph, Node
-from tapeflow._src.graph.operations import Operation, attributes_of, type_named, type_of
+from tapeflow._src.graph.operations import Operation, attributes_of, type_of
 from tapeflow._src.primitives.array.sizes import vector_of
-from tapeflow._src.primitives.table import TABLE, Primitive
+from tapeflow._src.primitives.table import Primitive
+from tapeflow._src.primitives.types import rows_by_type, type_named
 
 # What is an attribute here and the last input of TensorFlow's op.
 _LAST_INPUTS = {
@@ -111,15 +111,8 @@ def gradient_function(op_type: str) -> Callable[..., Any]:
 
 def row_of(op_type: str) -> Primitive | None:
     """The primitive that TensorFlow calls so, if it has a gradient."""
-    return rows_by_type().get(op_type)
-
-
-@functools.cache
-def rows_by_type() -> dict[str, Primitive]:
-    """The primitives that have a gradient, by what TensorFlow calls them."""
-    importlib.import_module("tapeflow._src.primitives.all_rows")
-    with_gradient = [row for row in TABLE.values() if row.differentiable]
-    return {type_named(row.name): row for row in reversed(with_gradient)}
+    row = rows_by_type().get(op_type)
+    return row if row is not None and row.differentiable else None
 
 
 @functools.cache
@@ -157,7 +150,17 @@ def _checked(op: DifferentiatedOperation, found: Any) -> list[Any]:
             f"Num gradients {len(gradients)} generated for op {op.name!r} ({op.type}) do not match num inputs "
             f"{len(op.inputs)}. A gradient function returns one for each input, None where there is none."
         )
-    return [
-        g if g is None or isinstance(g, IndexedSlices) else convert_to_tensor(g)
-        for g in gradients[: len(op.own)]
-    ]
+    return [_of_shape(x, g, op) for x, g in zip(op.own, gradients, strict=False)]
+
+
+def _of_shape(x: Tensor, gradient: Any, op: DifferentiatedOperation) -> Any:
+    """The gradient by an input, as a tensor."""
+    if gradient is None or isinstance(gradient, IndexedSlices):
+        return gradient
+    g = convert_to_tensor(gradient)
+    if not g.shape.is_compatible_with(x.shape):
+        raise ValueError(
+            f"Incompatible shapes between op input and calculated input gradient: the input {x.name!r} of "
+            f"{op.name!r} ({op.type}) has the shape {x.shape}, and its gradient {g.shape}."
+        )
+    return g

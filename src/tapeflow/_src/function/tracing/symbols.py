@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -14,11 +14,13 @@ from tapeflow._src.core.errors import (
 from tapeflow._src.core.interpreter import AbstractArray
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
+from tapeflow._src.core.sizes.guards import validity
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.tracing.late_ranks import known_length, rank_of
 from tapeflow._src.graph.graph import Graph, Value
 from tapeflow._src.graph.operations import Operation
+from tapeflow._src.primitives.table import Primitive
 
 if TYPE_CHECKING:
     from tapeflow._src.function.tracing.tracer import Tracer
@@ -217,3 +219,21 @@ def elements_of(x: SymbolicTensor, size: int) -> np.ndarray:
         out[position] = Dim.of(Atom(f"v{position}", (x, None, position)))
     x.contents = out.reshape(shape)
     return x.contents
+
+
+def new_input(tracer: Tracer, shape: Any, dtype: Any) -> SymbolicTensor:
+    """A symbol that no node makes. The graph is told at once, so that it has one name from beginning to end."""
+    symbol = SymbolicTensor(Value(shape, dtype), tracer)
+    tracer.graph.inputs.append(symbol.value)
+    return symbol
+
+
+def result_of(primitive: Primitive, values: Sequence[Value], attrs: dict[str, Any]) -> Any:
+    """What a primitive returns. A mistake found while tracing is a ValueError too, as in TensorFlow."""
+    try:
+        with validity():
+            return primitive.result(*[v.spec for v in values], **attrs)
+    except InvalidArgumentError as error:
+        if isinstance(error, (ValueError, TypeError)):
+            raise
+        raise TracingError(error.node_def, error.op, error.message) from None

@@ -27,12 +27,11 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import int64, string
 from tapeflow._src.core.errors import (
     InaccessibleTensorError,
-    InvalidArgumentError,
 )
 from tapeflow._src.core.interpreter import AbstractArray, Interpreter, new_depth
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.sizes.dims import Atom, Dim
-from tapeflow._src.core.sizes.guards import Guard, noting, validity
+from tapeflow._src.core.sizes.guards import Guard, noting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.user_lines import Line, user_line
 from tapeflow._src.core.variables.variable import Variable
@@ -43,7 +42,8 @@ from tapeflow._src.function.tracing.symbols import (
     NO_VALUE,
     SymbolicPart,
     SymbolicTensor,
-    TracingError,
+    new_input,
+    result_of,
 )
 from tapeflow._src.graph.evaluation import computed
 from tapeflow._src.graph.graph import Graph, Node, Value
@@ -104,7 +104,7 @@ class Tracer(Interpreter):
     ) -> SymbolicTensor:
         """A new input. Sizes that are None are unknown; `hints` are typical ones, and whether they are made up."""
         number = len(self.arguments)
-        symbol = SymbolicTensor(Value(tuple(shape), dtype), self)
+        symbol = new_input(self, tuple(shape), dtype)
         dims = tuple(
             Dim.of(Atom(f"n{number}_{axis}", (symbol, axis, 0), *hint)) if d is None else d
             for axis, (d, hint) in enumerate(zip(shape, hints, strict=True))
@@ -117,7 +117,7 @@ class Tracer(Interpreter):
     def argument_like(self, x: Tensor) -> Tensor:
         """A new input of the shape and dtype of a tensor, whose sizes may be unknown here too."""
         shape = x.value.shape if isinstance(x, SymbolicTensor) else x._array.shape
-        symbol = SymbolicTensor(Value(shape, x.dtype), self)
+        symbol = new_input(self, shape, x.dtype)
         self.arguments.append(symbol)
         self._watch(symbol)
         return symbol
@@ -156,7 +156,8 @@ class Tracer(Interpreter):
         value = variable._value
         dims = variable._shape._dims
         shape = (None,) * value.ndim if dims is None else dims
-        symbol = SymbolicTensor(Value(shape, value.dtype), self)
+        symbol = new_input(self, shape, value.dtype)
+        self.graph.notes[symbol.value] = variable._name
         symbol._id = identify(value)
         self._name_sizes(symbol)
         captured = self.variables[id(variable)] = CapturedVariable(variable, symbol)
@@ -253,6 +254,8 @@ class Tracer(Interpreter):
         self._watch(symbol)
         if type(x) is Tensor:
             self.graph.constants[symbol.value] = x._array
+        else:
+            self.graph.inputs.append(symbol.value)
         return symbol
 
     def _may_see(self, other: Tracer) -> bool:
@@ -303,7 +306,7 @@ class Tracer(Interpreter):
         values = [self.value_of(x) for x in inputs]
         for x in inputs:
             x._array.shape  # noqa: B018  # raises where not even the rank is known
-        specs = _result(primitive, values, attrs)
+        specs = result_of(primitive, values, attrs)
         several = primitive.outputs != 1
         outputs = self.node(primitive, values, attrs, [*specs] if several else [specs], user_line())
         node = self.graph.nodes[-1]
@@ -437,14 +440,3 @@ class _Whole(_Tracing):
 
 
 tracing_lock = threading.RLock()
-
-
-def _result(primitive: Primitive, values: Sequence[Value], attrs: dict[str, Any]) -> Any:
-    """What a primitive returns. A mistake found while tracing is a ValueError too, as in TensorFlow."""
-    try:
-        with validity():
-            return primitive.result(*[v.spec for v in values], **attrs)
-    except InvalidArgumentError as error:
-        if isinstance(error, (ValueError, TypeError)):
-            raise
-        raise TracingError(error.node_def, error.op, error.message) from None

@@ -14,8 +14,8 @@ from tapeflow._src.function.tracing.overrides import (
     gradient_function,
     gradient_of,
     row_of,
-    rows_by_type,
 )
+from tapeflow._src.primitives.types import rows_by_type
 
 _LOCATION = ("UNKNOWN",) * 5  # where TensorFlow notes the line of a registration
 
@@ -77,7 +77,7 @@ class Entries(MutableMapping[str, Any]):
         del registered.gradients[op_type]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys([*registered.gradients, *rows_by_type()]))
+        return iter(dict.fromkeys([*registered.gradients, *filter(row_of, rows_by_type())]))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
