@@ -1,5 +1,7 @@
 """Variables in several threads: no update is lost, every value is seen whole."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -227,6 +229,25 @@ class TestOwnership:
         third = values[0]
         assert not any(ownership.are_private(values, [0]))
         del other, third
+
+    def test_a_debugger_that_reads_names_meanwhile_is_not_counted(self):
+        """Or whoever imports under one would see tensors change that they hold."""
+        code = """
+import sys
+
+def look(frame, event, argument):
+    frame.f_locals
+    return look
+
+sys.settrace(look)
+from tapeflow._src.core.variables import ownership
+assert sys.gettrace() is look
+print(ownership.IF_ALONE, ownership.IF_PASSING)
+"""
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert run.stdout.split() == [str(ownership.IF_ALONE), str(ownership.IF_PASSING)]
 
 
 def test_generators_give_each_number_once():

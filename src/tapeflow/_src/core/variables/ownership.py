@@ -6,7 +6,8 @@ differs between versions of Python, so they are counted once, by the same code, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -40,6 +41,20 @@ def are_private(values: list[Tensor], positions: Sequence[int]) -> list[bool]:
     return list(map(IF_ALONE.__ge__, references(values, positions)))
 
 
+def _unseen(count: Callable[[], int]) -> int:
+    """What is counted while no debugger looks on: one that reads the names of a function holds what they name."""
+    trace, profile = sys.gettrace(), sys.getprofile()
+    if trace is None and profile is None:
+        return count()
+    sys.settrace(None)
+    sys.setprofile(None)
+    try:
+        return count()
+    finally:
+        sys.setprofile(profile)
+        sys.settrace(trace)
+
+
 def _calibrated() -> int:
     values = [Tensor(np.zeros(1))]
     other = [*values]
@@ -48,7 +63,7 @@ def _calibrated() -> int:
     return count
 
 
-IF_ALONE = _calibrated()
+IF_ALONE = _unseen(_calibrated)
 
 
 def references_in_passing(tensor: Tensor, array: np.ndarray) -> int:
@@ -78,4 +93,4 @@ def _calibrated_in_passing() -> int:
     return if_passing if if_passing < if_held else 0
 
 
-IF_PASSING = _calibrated_in_passing()
+IF_PASSING = _unseen(_calibrated_in_passing)
