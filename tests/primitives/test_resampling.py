@@ -74,6 +74,16 @@ def _ends(weights):
     return np.array(ends).T
 
 
+def test_who_is_on_the_edge_of_a_filter_is_seen_as_in_tensorflow():
+    """A normal distribution is cut where it is not yet 0."""
+    for source, target, antialias, expected in (
+        (33, 14, True, [5, *[7] * 7, 8, *[7] * 4, 5]),
+        (20, 29, False, [2, *[3] * 27, 2]),
+    ):
+        weights = resize.matrix("gaussian", source, target, antialias)
+        assert np.count_nonzero(weights, axis=1).tolist() == expected
+
+
 @pytest.mark.parametrize("length", [2, 300])
 def test_parts_of_a_larger_tensor_and_none(length):
     x = drawn(6, 64, length).astype(np.float32)

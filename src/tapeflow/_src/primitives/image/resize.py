@@ -63,10 +63,20 @@ def _filtered(method: str, source: int, target: int, antialias: bool) -> np.ndar
     stretch = max(scale, 1.0) if antialias else 1.0
     centres = (np.arange(target) + 0.5) * scale
     distance = np.abs(np.arange(source) + 0.5 - centres[:, None]) / stretch
-    # On the edge of the filter rounding decides, and the weight there is nearly 0 anyway.
-    weights = np.where(distance < radius, weight(np.minimum(distance, radius)), 0.0)
+    seen = _seen(radius, source, target, antialias)
+    weights = np.where(seen, weight(np.minimum(distance, radius)), 0.0)
     total = weights.sum(1, keepdims=True)
     return weights / np.where(total == 0, 1.0, total)
+
+
+def _seen(radius: float, source: int, target: int, antialias: bool) -> np.ndarray:
+    """Which sources each target sees. On the edge of a filter rounding decides: that of TensorFlow, in float32."""
+    one, half = np.float32(1), np.float32(0.5)
+    scale = one / (np.float32(target) / np.float32(source))
+    stretch = max(scale, one) if antialias else one
+    centres = (np.arange(target, dtype=np.float32) + half) * scale
+    distance = np.abs(np.arange(source, dtype=np.float32) + half - centres[:, None])
+    return distance * (one / stretch) < radius
 
 
 def _between(source: int, target: int) -> tuple[np.ndarray, np.ndarray]:
