@@ -85,9 +85,7 @@ def _exact_float(a: Any, b: Any) -> Any:
     return np.float32 if most <= 2**24 else np.float64 if most <= 2**53 else None
 
 
-_INTEGERS_ALONE = (
-    2**16
-)  # multiplications of integers that take no longer than looking at them and converting them
+_INTEGERS_ALONE = 2**16  # multiplications, no slower than a look at the integers
 
 
 def _largest(x: Any) -> int:

@@ -43,9 +43,8 @@ def exchanged(places: np.ndarray) -> np.ndarray:
     exchange = (keys & _LOW).view(np.int64)
     keys >>= _HALF
     place = keys.view(np.int64)
-    again = np.flatnonzero(
-        place[1:] == place[:-1]
-    )  # followed by another exchange with the same place
+    # Those that are followed by another exchange with the same place.
+    again = np.flatnonzero(place[1:] == place[:-1])
     before, after = exchange.take(again), exchange.take(again + 1)
     final = numbers  # who put there what a place holds at last: of exchanges with one place the last stays
     final[place] = exchange
