@@ -135,6 +135,22 @@ def test_moments_and_a_norm_that_multiplies_numbers_of_rows_and_columns_first() 
     agree(function, *arguments, tolerance=2e-2)
 
 
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16])
+def test_numbers_of_rows_that_get_another_shape_keep_their_dtype(dtype: Any) -> None:
+    """As the gradient by one number for each row does: it is a sum, which then has an axis more."""
+
+    def function(x: Any, scale: Any, gain: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, scale, gain])
+            y = tf.nn.gelu(x * scale, approximate=True) * gain
+        return tape.gradient(y, [x, scale, gain])
+
+    arguments = [tf.cast(normal(*shape), dtype) for shape in ((16, 24), (16, 1), (24,))]
+    outputs = [v for region in regions_of(function, *arguments) for v in region.outputs]
+    assert any(v.shape == (16, 1) and v.dtype == dtype for v in outputs)
+    agree(function, *arguments, tolerance=4e-2)
+
+
 def test_what_leads_out_and_back_is_not_in_one_region() -> None:
     def function(x: Any, w: Any) -> Any:
         y = norm(x, 1.0, 0.0)

@@ -193,7 +193,7 @@ def _on_tile(node: Node, found: Mapping[Value, Any], shape: Any, tile: Any) -> A
     if adds_rows(node, shape):
         return given[0]
     if name == "reshape":  # of one number for each row
-        return given[0]
+        return given[0].astype(dtype)
     if reduces_rows(node, shape):
         x = jnp.square(given[0] - given[1]) if name == "variance_about_mean" else given[0]
         total = (x if tile is None else jnp.where(tile, x, 0)).sum(1, keepdims=True)
