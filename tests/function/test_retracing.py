@@ -317,6 +317,15 @@ def test_functions_made_in_a_loop_warn():
     assert "outside of the loop" in messages[0]
 
 
+def test_traces_that_were_asked_for_do_not_outnumber_the_calls():
+    with warnings_logged() as messages:
+        for _ in range(6):
+            function = tf.function(lambda x: x)
+            function.get_concrete_function(tf.TensorSpec([]))
+            function(tf.constant([1.0]))
+    assert [message.partition(" calls")[0] for message in messages] == ["5 of the last 5"] * 2
+
+
 @pytest.mark.parametrize(
     "numbers",
     [

@@ -38,8 +38,9 @@ class RetracingWatch:
         by_calls = len({number for number, _, _ in self._traces})  # others were asked for
         if by_calls >= _TOO_MANY and self._warnings < _WARNINGS:
             self._warnings += 1
+            calls = max(by_calls, min(now, _CALLS))  # get_concrete_function is none that is counted
             get_logger().warning(
-                f"{by_calls} of the last {min(now, _CALLS)} calls of {function.name} traced it again, which "
+                f"{by_calls} of the last {calls} calls of {function.name} traced it again, which "
                 f"is slow. {self.why(function)}"
             )
 
