@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from tests.distribute import replica_functions
 from tests.distribute.replica_functions import DEVICES, NOWHERE, Variables, me, number, traced
 
 import tapeflow as tf
+from tapeflow._src.engines.xla.replicas import patience
 
 
 def program(step) -> Any:
@@ -213,6 +216,62 @@ def test_variables_that_are_read_outside_of_replicas(strategy):
         found = step(of_each(strategy, [1.0, 5.0]))
         assert [float(x) for x in found] == [6.0 * k, 3.0 * k, k]
     assert "3 calls on 2 devices" in step.report()
+
+
+def rows_of_each(strategy, *counts):
+    """As many rows for each replica."""
+    return strategy.experimental_distribute_values_from_function(
+        lambda c: tf.ones([counts[c.replica_id_in_sync_group], 2])
+    )
+
+
+def added_up(strategy, **options):
+    """A step that adds the sum of all rows to a variable, and the variable."""
+    with strategy.scope():
+        v = tf.Variable(tf.zeros([2]))
+
+    def replica(x):
+        v.assign_add(me().all_reduce("SUM", tf.reduce_sum(x, 0)))
+
+    return tf.function(lambda x: strategy.run(replica, args=(x,)), **options), v
+
+
+@pytest.mark.parametrize("widened", [False, True])
+def test_other_shapes_are_compiled_when_they_have_come_often(strategy, monkeypatch, widened):
+    step, v = added_up(strategy, reduce_retracing=widened)
+    step(rows_of_each(strategy, 4, 4))  # the first ones are compiled at once
+    assert "2 replicas in one program, 1 calls" in step.report()
+    monkeypatch.setattr(patience.last, "seconds", math.inf)
+    for rows in (3, 2, 3):
+        step(rows_of_each(strategy, rows, rows))
+    assert step.report().count("one program, 1 calls") == 1
+    assert (
+        sum(map(int, re.findall(rf"(\d) calls in step: {patience.TOO_RARE}", step.report()))) == 3
+    )
+    monkeypatch.setattr(patience.last, "seconds", 0.0)
+    step(rows_of_each(strategy, 3, 3))
+    assert step.report().count("one program, 1 calls") == 2
+    held = [copy.numpy().tolist() for copy in strategy.experimental_local_results(v)]
+    assert held == [[30.0, 30.0]] * 2
+
+
+def test_what_is_to_be_compiled_is_compiled_for_all_shapes(strategy, monkeypatch):
+    step, _ = added_up(strategy, jit_compile=True, reduce_retracing=True)
+    for rows in (4, 3, 2):
+        step(rows_of_each(strategy, rows, rows))
+        monkeypatch.setattr(patience.last, "seconds", math.inf)
+    assert "2 calls on 2 devices" in step.report() and "in step" not in step.report()
+
+
+def test_unequal_parts_are_not_compiled_for_before_they_have_come_often(strategy):
+    step, v = added_up(strategy, reduce_retracing=True)
+    for counts in ((4, 4), (2, 1)):
+        step(rows_of_each(strategy, *counts))
+    report = step.report()
+    assert "1 calls in step: the replicas have parts of different shapes" in report
+    assert re.search(r"numpy .*first call", report) and not re.search(r"xla .*first call", report)
+    held = [copy.numpy().tolist() for copy in strategy.experimental_local_results(v)]
+    assert held == [[11.0, 11.0]] * 2
 
 
 def test_what_was_read_before_a_step_stays(strategy):

@@ -60,6 +60,8 @@ class Forward:
         if self._replicas is not None and step is not None:
             # The copies of a variable change together, or none does if the step is interrupted.
             step.private = [False] * len(step.private)
+        if self._replicas is not None and self._replicas.are_on_processors:
+            plain, inputs = True, list(map(to_host, inputs))
         if plain and context.place is None:
             return self.executor.run(inputs, step)
         executor = self.executor
@@ -120,6 +122,8 @@ class _Replicas:
         self._jit_compile = jit_compile
         self._workers = workers
         self._names = graph.replicas if workers is None else workers.devices
+        # They share the memory of this computer: going in step, they need not be where each has its own.
+        self.are_on_processors = workers is None and all("CPU" in name for name in self._names)
         self._positions = [i for i, v in enumerate(graph.inputs) if v not in graph.constants]
         self._making = threading.RLock()
         self._program: Any = None

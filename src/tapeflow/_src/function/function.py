@@ -207,6 +207,7 @@ class Function:
         begun = now()
         with setting(self, _in_progress=self._in_progress | {key}):
             concrete = self._trace(structure, leaves, wide[1:])
+        concrete.graph.is_later = len(self._traces) > 0
         self.tracing_time += now() - begun
         reduced = self._options["reduce_retracing"]
         self._traces.add(concrete, key, wide, reduced)

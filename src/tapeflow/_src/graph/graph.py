@@ -140,6 +140,7 @@ class Graph(GraphInterface):
       notes: for printing, what an input or output is besides an argument: the name of a variable.
       replicas: where it has nodes of replicas, the devices of these, by their names.
       copies: of its inputs, where replicas have copies of variables.
+      is_later: whether the function had been traced before, for other arguments.
       gradients: the variables that tapes were asked for gradients by while it was traced, and these.
       scopes: the names of the `tf.name_scope`s that were open when a node was made, where there were any.
       overridden: the gradients that types of ops have for now, by `gradient_override_map`.
@@ -158,6 +159,7 @@ class Graph(GraphInterface):
         self.assigned: dict[Value, Value] = {}  # the variable's input -> its value in the end
         self.replicas: tuple[str, ...] = ()
         self.copies: list[Copies] = []
+        self.is_later = False
 
     def with_nodes(self, nodes: list[Node], outputs: Sequence[Value] | None = None) -> Graph:
         """A graph with the same inputs and other nodes."""
@@ -169,6 +171,7 @@ class Graph(GraphInterface):
         graph.notes = dict(self.notes)
         graph.assigned = dict(self.assigned)
         graph.replicas, graph.copies = self.replicas, self.copies
+        graph.is_later = self.is_later
         graph.gradients = self.gradients
         return graph
 

@@ -287,6 +287,13 @@ class Unwatched:
 
 def finish(graph: Graph, left: Sequence[Node], values: Values, outputs: Sequence[Value]) -> None:
     """Runs what is left of a graph on NumPy, and adds the outputs that it makes to the values."""
+    finishing(graph, left, outputs)(values)
+
+
+def finishing(
+    graph: Graph, left: Sequence[Node], outputs: Sequence[Value]
+) -> Callable[[Values], None]:
+    """A function that does so as often as it is called."""
     chosen = set(map(id, left))
     part = Graph(graph.name)
     part.nodes = [node for node in graph.nodes if id(node) in chosen]
@@ -296,6 +303,10 @@ def finish(graph: Graph, left: Sequence[Node], values: Values, outputs: Sequence
     taken = [v for v in used if v not in made and v not in part.constants]
     part.inputs = [*taken, *part.constants]
     part.outputs = [v for v in dict.fromkeys(outputs) if v in made]
-    arrays = [np.asarray(a) if isinstance(a := values[v], jax.Array) else a for v in taken]
-    found = NumpyProgram(part).run_arrays(arrays)
-    values.update(zip(part.outputs, found, strict=True))
+    program = NumpyProgram(part)
+
+    def run(values: Values) -> None:
+        arrays = [np.asarray(a) if isinstance(a := values[v], jax.Array) else a for v in taken]
+        values.update(zip(part.outputs, program.run_arrays(arrays), strict=True))
+
+    return run

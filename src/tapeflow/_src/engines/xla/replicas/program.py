@@ -12,6 +12,7 @@ yet, or NumPy goes on from there, as in `checked_program`.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from operator import is_
@@ -28,7 +29,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.steps import Step
 from tapeflow._src.engines.numpy.program import NumpyProgram
 from tapeflow._src.engines.xla.call import REFUSED, Call
-from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finish
+from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finishing
 from tapeflow._src.engines.xla.collectives import in_words
 from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes
@@ -48,6 +49,7 @@ from tapeflow._src.engines.xla.replicas.parts import (
     part_of,
     shared,
 )
+from tapeflow._src.engines.xla.replicas.patience import TOO_RARE, Patience
 from tapeflow._src.engines.xla.replicas.place import Place
 from tapeflow._src.engines.xla.replicas.rows import agreed
 from tapeflow._src.engines.xla.sharding import everywhere, put, turn
@@ -105,6 +107,11 @@ class ReplicasProgram:
         self._kept: dict[tuple[Value, ...], tuple[list[Tensor], Any]] = {}
         self._last: dict[tuple[Value, ...], list[int]] = {}
         self._call = self._compiled(checked)
+        self._sized = [root for root in self._roots if any(map(is_dynamic, root.values[0].shape))]
+        self._patience = Patience(
+            is_first=not graph.is_later,
+            always=not checked or place.is_of_several or place.devices[0].platform != "cpu",
+        )
 
     def _early_program(self) -> tuple[list[Value], list[Value], Callable[..., Any]] | None:
         """What runs on the host before: what it takes, what it gives, and the program."""
@@ -193,8 +200,16 @@ class ReplicasProgram:
                     return self.in_step(held, why)
             if not self._allowed(held):
                 return self.in_step(held, _UNDECIDED)
-            with turn(everywhere(self.mesh)) as waits:
+            kind = self._kind(held)
+            if self._patience.lasts(kind):
+                with self._patience.waiting(kind):
+                    return self.in_step(held, TOO_RARE)
+            with turn(everywhere(self.mesh)) as waits, self._patience.compiling(kind):
                 return self.run_all(held, step, waits)
+
+    def _kind(self, held: Held) -> tuple[Any, ...]:
+        """The shapes that may be others in another call."""
+        return tuple([tuple(shape_of(held[root.values[0]])) for root in self._sized])
 
     def run_early(self, held: Held) -> bool:
         """Runs what comes before the program, if anything does. Gives whether it has."""
@@ -336,13 +351,17 @@ class ReplicasProgram:
     def in_step(self, held: Held, why: str) -> list[Tensor]:
         """The same by NumPy: all replicas, one after another."""
         self.refusals[why] += 1
-        graph = self._graph
-        early = set(map(id, self._found.early))
-        left = [node for node in graph.nodes if id(node) not in early]
         values = {v: to_host(x)._array for v, x in held.items()}
-        finish(graph, left, values, self._wanted)
-        constants = graph.constants
+        self._rest(values)
+        constants = self._graph.constants
         return [Tensor(values[v] if v in values else constants[v]) for v in self._wanted]
+
+    @functools.cached_property
+    def _rest(self) -> Callable[[dict[Value, Any]], None]:
+        """What is left of the graph for NumPy when the early program has run."""
+        early = set(map(id, self._found.early))
+        left = [node for node in self._graph.nodes if id(node) not in early]
+        return finishing(self._graph, left, self._wanted)
 
     # Telling.
 
