@@ -32,8 +32,9 @@ ONLY_AS_THEY_ARE = {"scatter_rows", "recurrence"}
 """Primitives that only gradients call, and that do not check that what they are given fits."""
 
 
-OF_FULL_RANK = {"singular_values", "svd"}
-"""Vectors that belong to a singular value of 0, which a matrix of repeated columns has, are not unique."""
+OF_FULL_RANK = {"qr", "singular_values", "svd"}
+"""A matrix of repeated columns has singular values of 0, and the vectors that belong to them are not unique. The
+gradient of its `qr` divides by 0, and whether that is infinite or NaN is a matter of rounding."""
 
 
 # Larger arguments.
