@@ -279,3 +279,13 @@ def test_a_bad_number_of_a_row_is_still_an_error(outside: list[str]) -> None:
     assert outside == ["product"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="gather"):
         function(args[0], tf.range(1, TURNS + 1), *args[2:])
+
+
+@pytest.mark.parametrize("loop", KINDS)
+def test_on_a_mesh_dimensions_stay_apart(
+    loop: Callable[..., Any], outside: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "is_on_mesh", lambda: True)
+    assert_as_eager(gradients(loop, "xwub"), normal(TURNS, BATCH, WIDTH), *weights())
+    assert "sum" in outside
+    assert "product" in outside
