@@ -143,19 +143,25 @@ def _differentiated(
 
 def timed(call: Callable[[], Any], observer: Observer) -> int:
     """Puts the times of a few more runs into the steps, and gives that of a run that nobody watches."""
-    runs: list[tuple[int, Clock]] = []  # the time of a run, and the next one, which was watched
-    begun = now()
     with as_they_were():
-        while not _are_settled(runs, now() - begun):
-            begin = now()
-            call()
-            wall = now() - begin
-            with Clock() as clock:
-                call()
-            runs.append((wall, clock))
+        runs = _runs(call)
     wall, clock = _typical(runs)
     take_times(observer, _usual(runs, clock), wall)
     return wall
+
+
+def _runs(call: Callable[[], Any]) -> list[tuple[int, Clock]]:
+    """Times of runs, each with the run after it, which was watched."""
+    runs: list[tuple[int, Clock]] = []
+    begun = now()
+    while not _are_settled(runs, now() - begun):
+        begin = now()
+        call()
+        wall = now() - begin
+        with Clock() as clock:
+            call()
+        runs.append((wall, clock))
+    return runs
 
 
 def _are_settled(runs: list[tuple[int, Clock]], spent: int) -> bool:
