@@ -46,9 +46,9 @@ def _unseen(count: Callable[[], int]) -> int:
     trace, profile = sys.gettrace(), sys.getprofile()
     if trace is None and profile is None:
         return count()
-    sys.settrace(None)
-    sys.setprofile(None)
     try:
+        sys.settrace(None)
+        sys.setprofile(None)
         return count()
     finally:
         sys.setprofile(profile)

@@ -100,9 +100,8 @@ def unstack(
         raise invalid(
             f"unstack: num = {shown(num)}, and dimension {at} of shape {list(shape)} is {shape[at]}"
         )
-    if (
-        tensor.symbolic and len(shape) == 1 and tensor.dtype.is_integer
-    ):  # of a shape, each size is known as such
+    # Of a shape, each size is known as such.
+    if tensor.symbolic and len(shape) == 1 and tensor.dtype.is_integer:
         return [indexing.getitem(tensor, index=(i,)) for i in range(shape[0])]
     return list(moving.unstack(tensor, axis=at))
 

@@ -158,7 +158,9 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
       step: what is between the counters of two blocks that follow each other.
       upper_first: whether the first word of a pair is the upper half of its element, and not the lower one.
     """
-    done, keys, taken, room = 0, None, [], None
+    done, taken = 0, []
+    keys: Any = None
+    room: np.ndarray | None = None
     while done < len(out):
         start = (counter + done * step) % 2**128
         # Only the lowest word of the counter differs within a chunk.
@@ -172,7 +174,7 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
                     w0, w1, w2, w3 = w1, w0, w3, w2
                 part[i] = w0 | w1 << 32, w2 | w3 << 32
             continue
-        if keys is None or room is None:
+        if room is None:
             keys, room = _keys(key), _rooms.take()
             taken = [None, *_taken_by(4, keys)]
         words, products = _rows(room, n)
