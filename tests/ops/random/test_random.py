@@ -8,7 +8,7 @@ import scipy.stats
 
 import tapeflow as tf
 from tapeflow._src.ops.random import numbers
-from tapeflow._src.primitives.random import normals, numbers as primitives, philox, shuffling
+from tapeflow._src.primitives.random import normals, numbers as primitives, philox
 
 
 @pytest.fixture(autouse=True)
@@ -86,25 +86,6 @@ def test_blocks_with_numbers_are_as_one_by_one(numbers, upper_first, counter):
         if upper_first:
             w0, w1, w2, w3 = w1, w0, w3, w2
         assert found[i].tolist() == [w0 | w1 << 32, w2 | w3 << 32]
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 128, 129, 130, 1000, 20000])
-def test_rows_are_exchanged_one_after_the_other(n):
-    rng = np.random.default_rng(n)
-    nearly_last = np.minimum(np.arange(n) + rng.integers(0, 3, n), n - 1)
-    many = [
-        rng.integers(np.arange(n), n),  # from its own place on
-        np.arange(n),  # each with itself
-        np.full(n, n - 1),  # all with the last one
-        nearly_last,  # long chains
-        np.maximum(np.arange(n), rng.integers(0, n, n) // 50 * 50),  # often the same
-    ]
-    for places in many:
-        places = np.maximum(np.minimum(places, n - 1), np.arange(n)).astype(np.uint32)
-        order = list(range(n))
-        for i, place in enumerate(places.tolist()):
-            order[i], order[place] = order[place], order[i]
-        assert shuffling.exchanged(places).tolist() == order
 
 
 @pytest.mark.parametrize(

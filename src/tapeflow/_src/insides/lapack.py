@@ -1,4 +1,4 @@
-"""What NumPy does not pass on of the LAPACK inside of it: triangular systems, LU factors, and tridiagonal systems.
+"""What NumPy does not pass on of the LAPACK inside of it: triangular and tridiagonal systems, LU factors, exchanges.
 
 They are in the OpenBLAS of NumPy's wheels, with the names of Fortran. Where that is not found as expected, there are no
 such functions, and callers do with NumPy alone.
@@ -17,6 +17,7 @@ from tapeflow._src.insides.blas import library
 from tapeflow._src.insides.fallback import slower
 
 _LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+_MOVED = {4: np.dtype(np.float32), 8: np.dtype(np.float64), 16: np.dtype(np.complex128)}
 
 
 def triangular(dtype: np.dtype) -> Callable[[Any, Any, bool], None] | None:
@@ -76,13 +77,30 @@ def tridiagonal(dtype: np.dtype) -> Callable[[Any, Any, Any, Any], bool] | None:
     return solve
 
 
+def exchanges(itemsize: int) -> Callable[[Any, Any], None] | None:
+    """A function that exchanges elements of a vector in place: one pair after the other, as LU factors do with rows.
+
+    The second argument is int64: for each place in turn the one, counted from one, that it changes with.
+    """
+    # Elements are only moved, so they may be of any type that has as many bytes as one of LAPACK's.
+    dtype = _MOVED.get(itemsize)
+    laswp = None if dtype is None else _function("laswp", dtype)
+    if laswp is None:
+        return None
+
+    def exchange(elements: Any, places: Any) -> None:
+        _call(laswp, 1, elements, max(elements.size, 1), 1, places.size, places, 1)
+
+    return exchange
+
+
 @functools.cache
 def _function(name: str, dtype: np.dtype) -> Any:
     function = getattr(library(), f"scipy_{_LETTERS[dtype.name]}{name}_64_", None)
     if function is None:
         slower(
             "NumPy has no OpenBLAS of the kind its wheels have",
-            "triangular and tridiagonal systems and LU factors take many steps of NumPy's",
+            "triangular and tridiagonal systems, LU factors and shuffles take many steps of NumPy's",
         )
         return None
     function.restype = None

@@ -6,24 +6,47 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.insides.lapack import exchanges
 from tapeflow._src.primitives.random.philox import words32
 from tapeflow._src.primitives.table import primitive
 
 _FEW = 128  # rows that are exchanged sooner than sorted
+_MOVED = "iufc"  # kinds of numbers: what Python counts references to is not moved behind its back
+_IN_CACHE = 2**14  # words
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
 
 
 def permutation(words: np.ndarray) -> np.ndarray:
     """The numbers below that of the words in random order: each place takes one of what is left, the first first."""
+    return exchanged(np.arange(words.size), places_of(words))
+
+
+def places_of(words: np.ndarray) -> np.ndarray:
+    """For each place the one, not before it, that it changes with; counted from one, as LAPACK does."""
     n = words.size
-    places = words % np.arange(n, 0, -1, dtype=np.uint32)
-    places += np.arange(n, dtype=np.uint32)
-    return exchanged(places)
+    places = np.arange(1, n + 1)
+    for start in range(0, n, _IN_CACHE):
+        stop = min(start + _IN_CACHE, n)
+        left = np.arange(n - start, n - stop, -1, dtype=np.uint32)
+        places[start:stop] += np.remainder(words[start:stop], left, out=left)
+    return places
 
 
-def exchanged(places: np.ndarray) -> np.ndarray:
-    """The numbers below that of the places, after each was exchanged with that at its place, which is not before it.
+def exchanged(elements: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The elements of a vector, after each was exchanged with that at its place."""
+    exchange = exchanges(elements.itemsize) if elements.dtype.kind in _MOVED else None
+    if exchange is not None:
+        elements = elements.copy()
+        exchange(elements, places)
+        return elements
+    if elements.dtype != np.int64:
+        return elements.take(exchanged(np.arange(elements.size), places))
+    return elements.take(sorted_by_places(places - 1))
+
+
+def sorted_by_places(places: np.ndarray) -> np.ndarray:
+    """The numbers below that of the places, exchanged in the same way with NumPy alone.
 
     All at once: exchange i takes what place p holds. If earlier exchanges were with that place, too, the last of them,
     j, has put there what place j held. If not, it is still p. So exchanges are sorted by their places. What place
@@ -56,7 +79,7 @@ def exchanged(places: np.ndarray) -> np.ndarray:
         moved = np.flatnonzero(further != found)
         at, found = at.take(moved), further.take(moved)
         root[at] = found
-    order = places.astype(np.int64)
+    order = places.copy()
     order[after] = root
     return order
 
@@ -66,6 +89,8 @@ def _shuffle_kernel(state: Any, x: Any) -> Any:
         return x
     # The last one has no choice.
     words = np.append(words32(state, len(x) - 1), np.uint32(0))
+    if x.ndim == 1:
+        return exchanged(x, places_of(words))
     return x.take(permutation(words), axis=0)
 
 
