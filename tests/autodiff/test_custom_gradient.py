@@ -151,6 +151,76 @@ class TestCustomGradient:
         assert float(tape.gradient(y, x)) == 7.0
 
 
+class TestTensorsFromElsewhere:
+    """What a function uses besides its arguments, as a scale that is computed before.
+
+    Where a tape follows an argument, the gradient function alone counts, and knows of nothing else. A tape that follows
+    none has no use for it, and sees the operations inside.
+    """
+
+    def rounded(self, x, scale):
+        @tf.custom_gradient
+        def quantize(x):
+            return tf.round(x / scale) * scale, lambda g: g
+
+        return quantize(x)
+
+    @pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+    def test_have_a_gradient_if_no_argument_is_followed(self, wrap):
+        log_scale = tf.Variable(0.0)
+        data = tf.constant([1.2, 2.9])
+
+        @wrap
+        def step():
+            with tf.GradientTape() as tape:
+                y = self.rounded(data, tf.exp(log_scale))
+            return tape.gradient(y, log_scale)
+
+        assert float(step()) == 4.0
+
+    def test_have_none_beside_an_argument_that_is_followed(self):
+        x, scale = tf.constant([1.2, 2.9]), tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            tape.watch([x, scale])
+            y = self.rounded(x, scale) * 1.0
+        gradient, none = tape.gradient(y, [x, scale])
+        np.testing.assert_array_equal(gradient, [1.0, 1.0])
+        assert none is None
+
+    def test_each_tape_follows_what_it_watches(self):
+        x, scale = tf.constant([1.2, 2.9]), tf.constant(1.0)
+        with tf.GradientTape() as outer:
+            outer.watch(scale)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = self.rounded(x, scale)
+                z = y**2
+            first = inner.gradient(z, x)
+        np.testing.assert_array_equal(first, [2.0, 6.0])
+        assert float(outer.gradient(first, scale)) == 8.0
+
+    def test_are_counted_once_where_the_result_is_a_source(self):
+        scale = tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            tape.watch(scale)
+            y = self.rounded(tf.constant(3.2), scale)
+            z = y * 5.0
+        assert [float(g) for g in tape.gradient(z, [y, scale])] == [5.0, 15.0]
+
+    def test_move_in_forward_mode(self):
+        scale = tf.constant(1.0)
+        with tf.autodiff.ForwardAccumulator(scale, tf.constant(1.0)) as forward:
+            y = self.rounded(tf.constant([1.2, 2.9]), scale)
+        np.testing.assert_array_equal(forward.jvp(y), [1.0, 3.0])
+
+    def test_of_all_examples_add_up(self):
+        scale = tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            tape.watch(scale)
+            y = tf.vectorized_map(lambda x: self.rounded(x, scale), tf.constant([1.2, 2.9]))
+        assert float(tape.gradient(y, scale)) == 4.0
+
+
 class TestPassThrough:
     def test_round_becomes_trainable(self):
         x = tf.Variable([0.4, 1.6])

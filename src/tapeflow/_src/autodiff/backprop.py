@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tapeflow._src.core.context import recorders
+from tapeflow._src.core.context import Recorder, recorders
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.devices import devices
@@ -34,7 +34,8 @@ class Call(NamedTuple):
     A pullback that takes `partial` gradients gets None for an output that has none; others get zeros. It may bring a
     `pushforward`, too: tangents of all inputs in, tangents of all outputs out, or NotImplemented. It is `custom` if the
     operations inside do not tell its gradient, because a user wrote one for it or for a part of it. `lost` says which
-    inputs have no gradient, whatever they hold.
+    inputs have no gradient, whatever they hold. Who follows none of them may follow a tensor that the function has from
+    elsewhere, and so what was made on the way: `inside` has each output as the operations inside made it.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Call(NamedTuple):
     pushforward: Callable[[Sequence[Tensor | None]], list[Tensor | None]] | None = None
     custom: bool = False
     lost: Callable[[], set[int]] | None = None
+    inside: Sequence[Tensor] = ()
 
 
 def record_call(call: Call) -> None:
@@ -55,6 +57,12 @@ def record_call(call: Call) -> None:
         return
     for recorder in recorders():
         recorder.record_call(call)
+
+
+def record_inside(recorder: Recorder, call: Call) -> None:
+    """Tells a recorder that follows no input of a call that its outputs are what was made inside."""
+    for x, y in zip(call.inside, call.outputs, strict=False):
+        recorder.record(_IDENTITY, (x,), y, None)
 
 
 class JointRule(NamedTuple):

@@ -68,7 +68,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
 
     The function returns its result and a function that turns the gradient of the result into the gradients of the
     arguments, one for each. If it reads variables, that function must also take `variables` as a keyword argument and
-    return a second list, with their gradients.
+    return a second list, with their gradients. Where none of its arguments is watched, tensors that it has from
+    elsewhere get the gradients of the ops inside.
 
     >>> @tf.custom_gradient
     ... def clip_gradient(x):
@@ -94,7 +95,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
                 f"{name_of(function)}: the gradient function of @tf.custom_gradient must accept the keyword argument "
                 f"'variables', since the function uses variables: {names}"
             )
-        outputs = [copy.copy(convert_to_tensor(x)) for x in nest.flatten(result)]
+        inside = [convert_to_tensor(x) for x in nest.flatten(result)]
+        outputs = [copy.copy(x) for x in inside]
         if recorders():
             count = len(nest.flatten(args))
             inputs = [_as_input(x) for x in [*flat_args[:count], *variables]]
@@ -102,7 +104,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             def pullback(*g: Tensor) -> list[Any]:
                 return _gradients(function, gradient, g, inputs[:count], variables)
 
-            record_call(Call(name_of(function), inputs, outputs, pullback, custom=True))
+            call = Call(name_of(function), inputs, outputs, pullback, custom=True, inside=inside)
+            record_call(call)
         return nest.pack_sequence_as(result, list(map(like_one, nest.flatten(result), outputs)))
 
     # Libraries ask for the function by this name, to call it without the tape.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from tapeflow._src.autodiff.backprop import Call
+from tapeflow._src.autodiff.backprop import Call, record_inside
 from tapeflow._src.autodiff.tangents import Tangents, tangent_of, tangents_of_call
 from tapeflow._src.autodiff.targets_and_sources import UnconnectedGradients, variable_of
 from tapeflow._src.core import nest
@@ -137,6 +137,7 @@ class ForwardAccumulator(Scope):
         """The same for a computation that brings its own pullback."""
         tangents = self._known(call.inputs)
         if tangents is None:
+            record_inside(self, call)
             return
         # Else it is told of what a loop or branch keeps for somebody's backward pass, perhaps for its own.
         active = any(r is self for r in context.dispatch[1])

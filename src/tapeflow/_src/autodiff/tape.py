@@ -148,13 +148,11 @@ class GradientTape(Scope):
         tracked = self._tracked
         inputs = tuple(x._id if x._id in tracked else 0 for x in call.inputs)
         if any(inputs):
-            all_of_them = call.pullback
-
-            def pullback(wanted: Any, *g: Any) -> Any:
-                return all_of_them(*g)
-
+            back = call.pullback  # and not `call`, which holds all the tensors
             more = call.partial, call.custom, call.lost
-            self._append_joint(call.name, inputs, call.outputs, pullback, *more)
+            self._append_joint(call.name, inputs, call.outputs, lambda _, *g: back(*g), *more)
+        else:
+            backprop.record_inside(self, call)
 
     def _append_joint(
         self,

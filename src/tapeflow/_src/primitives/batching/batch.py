@@ -244,6 +244,7 @@ class Batch(Interpreter):
         full_call = call._replace(
             inputs=[self.data(x) for x in call.inputs],
             outputs=[self.data(y) for y in call.outputs],
+            inside=[self.data(x) for x in call.inside],
             pullback=pullback,
             pushforward=None,
         )
