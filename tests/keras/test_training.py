@@ -113,6 +113,23 @@ class TestWhereDataComesFrom:
         with pytest.raises(ValueError, match="`y` should not be passed"):
             classifier().fit(dataset, y)
 
+    def test_each_epoch_of_a_shuffled_dataset_has_its_order_on_tensorflow(self):
+        keras.utils.set_random_seed(1)
+        data = tf.data.Dataset.range(8).shuffle(8, seed=1).batch(4)
+        seen = []
+
+        class Noting(keras.Model):
+            def train_step(self, batch):
+                seen.extend(batch.numpy().tolist())
+                return {}
+
+        model = Noting()
+        model.compile(run_eagerly=True)
+        model.fit(data, epochs=3, verbose=0)
+        # Keras makes two iterators for each epoch, and so every other order of the dataset is left out.
+        orders = [2, 4, 1, 0, 5, 7, 6, 3], [1, 5, 2, 7, 0, 4, 6, 3], [5, 4, 2, 6, 1, 0, 7, 3]
+        assert seen == [x for order in orders for x in order]
+
     def test_the_last_batch_may_be_smaller(self):
         x, y = problem(50)
         model = classifier()

@@ -291,18 +291,25 @@ class DatasetAdapter(DataAdapter):
         return cls(dataset, options.get("class_weight"))
 
     def get_numpy_iterator(self) -> Iterator[Any]:
-        """The batches, as tensors."""
+        """The batches, as tensors.
+
+        The dataset's iterator is made here, not with the first batch: Keras makes one at the end of each epoch which
+        it does not read, and each takes a seed from a dataset that is shuffled, on TensorFlow too.
+        """
         if self._class_weight is None:
-            for batch in self._dataset:
-                yield replicas.in_parts(batch) if _is_distributed(self._dataset) else batch
-            return
+            return self._batches(iter(self._dataset))
         with tf.device("CPU:0"):  # where the weights are looked up
-            batches = iter(self._dataset)
+            return self._batches(iter(self._dataset))
+
+    def _batches(self, batches: Iterator[Any]) -> Iterator[Any]:
+        in_parts = _is_distributed(self._dataset)
         for batch in batches:
-            if _is_distributed(self._dataset):
-                yield replicas.of_parts(self._weighted, batch)
+            if self._class_weight is None:
+                yield replicas.in_parts(batch) if in_parts else batch
             else:
-                yield self._weighted(batch)
+                yield (
+                    replicas.of_parts(self._weighted, batch) if in_parts else self._weighted(batch)
+                )
 
     def _weighted(self, batch: Any) -> Any:
         x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(batch)
