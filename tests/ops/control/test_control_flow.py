@@ -16,6 +16,19 @@ def test_only_the_branch_taken_is_called():
     assert called == [2, 3, 6]
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize("default", [None, lambda: tf.constant(0)], ids=["alone", "default"])
+def test_exclusive_cases_are_not_true_together(wrap, default):
+    @wrap
+    def size(x):
+        pairs = [(x > 1, lambda: tf.constant(1)), (x > 2, lambda: tf.constant(2))]
+        return tf.case(pairs, default=default, exclusive=True)
+
+    assert size(tf.constant(2)).numpy() == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at most one of the 2 conditions"):
+        size(tf.constant(3))
+
+
 @pytest.mark.parametrize("pred", [[False], [[False]], [0.0], 0])
 def test_a_predicate_is_true_as_a_tensor_is(pred):
     assert tf.cond(pred, lambda: 1, lambda: 2) == 2

@@ -25,6 +25,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.control.tensor_array import TensorArray
 from tapeflow._src.ops.debugging.assertions import Assert
+from tapeflow._src.ops.reduction.reducing import count_nonzero
 
 Branch = Callable[[], Any]
 
@@ -101,7 +102,7 @@ def case(
     Args:
       pred_fn_pairs: pairs of a scalar bool tensor and a function.
       default: called if no predicate is true. Without it that is an error.
-      exclusive: whether at most one predicate may be true; run eagerly, the first one wins, as in TensorFlow.
+      exclusive: whether it is an error if more than one predicate is true.
       strict: accepted for compatibility.
       name: accepted for compatibility.
     """
@@ -131,6 +132,12 @@ def case(
         _check_callable("case", "the function of a pair", pair[1])
     if default is not None:
         _check_callable("case", "default", default)
+    if exclusive:
+        predicates = [predicate for predicate, _ in pairs]
+        told = (
+            f"tf.case: with exclusive=True at most one of the {len(pairs)} conditions may be true:"
+        )
+        Assert(count_nonzero(predicates) <= 1, [told, predicates], summarize=-1)
     return _first_true(pairs, default, len(pairs))
 
 
