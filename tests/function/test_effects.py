@@ -92,6 +92,23 @@ def test_numpy_function():
     assert [f(tf.constant(0.0)).numpy(), f(tf.constant(0.0)).numpy()] == [1.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    ("result", "Tout", "words"),
+    [
+        (lambda a: a * 2.7, tf.int32, "value 0 that <lambda> returned has dtype float32"),
+        (lambda a: 2.5, tf.float32, "has dtype float64, and Tout says float32"),
+        (lambda a: [a, 3], [tf.float32, tf.int32], "value 1 .* has dtype int64"),
+        (lambda a: a, [tf.float32, tf.float32], "returned 1 values, and Tout names 2"),
+        (lambda a: None, tf.float32, "returned 0 values, and Tout names 1"),
+    ],
+)
+def test_numpy_function_returns_what_was_declared(result, Tout, words):
+    """A cast would cut numbers off, and hide that the graph was told another dtype."""
+    f = tf.function(lambda x: tf.numpy_function(result, [x], Tout))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        f(tf.constant([1.0, 2.0]))
+
+
 def test_a_failing_python_function_names_itself_and_the_line():
     def fails(x):
         raise ValueError("boom")

@@ -142,7 +142,7 @@ def numpy_function(
         def call(*tensors: Tensor) -> list[Tensor]:
             # As in TensorFlow's graphs, which hand NumPy's numbers over, and bytes, where there is no dimension.
             found = _listed(func(*[np.array(x)[()] for x in tensors]))
-            return [convert_to_tensor(x, s.dtype) for x, s in zip(found, specs, strict=True)]
+            return _as_declared(_name(func), found, [s.dtype for s in specs])
 
         inputs = [convert_to_tensor(x) for x in inp]
         outputs = context.tracer.python(_name(func), call, inputs, specs)
@@ -154,6 +154,22 @@ def numpy_function(
         if isinstance(result, (list, tuple)):
             return [convert_to_tensor(x) for x in result]
         return convert_to_tensor(result)
+
+
+def _as_declared(name: str, values: list[Any], wanted: list[DType]) -> list[Tensor]:
+    """NumPy's values as tensors. No number is changed: who says `tf.int32` and returns 2.7 made a mistake."""
+    if len(values) != len(wanted):
+        raise invalid(
+            f"numpy_function: {name} returned {len(values)} values, and Tout names {len(wanted)}"
+        )
+    outputs = [convert_to_tensor(np.asarray(x)) for x in values]
+    for i, (y, dtype) in enumerate(zip(outputs, wanted, strict=True)):
+        if y.dtype is not dtype:
+            raise invalid(
+                f"numpy_function: value {i} that {name} returned has dtype {y.dtype.name}, and Tout says {dtype.name}. "
+                f"Return an array of that dtype: np.asarray(y, {dtype.name!r})."
+            )
+    return outputs
 
 
 def _listed(result: Any) -> list[Any]:
