@@ -34,30 +34,39 @@ def arrays_in(found: Any) -> Iterable[Any]:
 
 
 class _Array(weakref.ref[Any]):
-    """An array that is there."""
+    """An array that is there, or was."""
 
-    __slots__ = ("held",)  # its `id`, and its bytes
+    __slots__ = ("size",)  # its bytes
 
 
 class Memory:
     """The arrays that were made since it was, and are there.
 
-    It does little when an array comes or goes: where large arrays fill the caches of a processor, all that Python
-    touches is slow. An array that goes puts itself into a list, and is looked at when the next one comes.
+    It does little when an array comes, and next to nothing when one goes: where large arrays fill the caches of a
+    processor, all that Python touches is slow. What happens is only noted, and added up when somebody asks.
     """
 
     def __init__(self) -> None:
-        self._changes: list[tuple[int, int]] = []  # one append is all that threads do here
+        # Of an array that came: when its op began and ended, and its bytes. One that goes puts itself there. One append
+        # is all that threads do here.
+        self._noted: list[tuple[int, int, int] | _Array] = []
+        # By `id`. Arrays that are gone are in it, too, until another one has their place.
         self._held: dict[int, _Array] = {}
-        self._gone: list[_Array] = []
-        self._leave = self._gone.append
-        self.closed = False
+        self._leave = self._noted.append
+        self._end = 0
 
     @property
     def changes(self) -> list[Change]:
         """All that came and went, in order. What went has done so before the array that came next."""
-        self._let_go(now())
-        return sorted(Change(*each) for each in self._changes)
+        found = []
+        time = self._end or now()
+        for each in reversed(self._noted):
+            if isinstance(each, tuple):
+                time, end, size = each
+                found.append(Change(end, size))
+            else:
+                found.append(Change(time, -each.size))
+        return sorted(found)
 
     @property
     def now(self) -> int:
@@ -71,19 +80,17 @@ class Memory:
 
     def made(self, found: Any, given: Iterable[Any], begin: int, end: int) -> int:
         """Notes the arrays that a kernel has made, and gives their bytes. Views of what it was given are none."""
-        if self._gone:
-            self._let_go(begin)
         if type(found) is np.ndarray and found.base is None:  # as most, and quickly
             key = id(found)
-            if key in self._held and self._is_known(found):
+            known = self._held.get(key)
+            if known is not None and known() is found:
                 return 0
             for x in given:
                 if x is found:
                     return 0
             new = self._held[key] = _Array(found, self._leave)
-            size = found.nbytes
-            new.held = key, size
-            self._changes.append((end, size))
+            new.size = size = found.nbytes
+            self._noted.append((begin, end, size))
             return size
         total = 0
         for array in arrays_in(found):
@@ -95,29 +102,17 @@ class Memory:
                     break  # a view: a new array is none of those it was made from
             else:
                 new = self._held[id(holder)] = _Array(holder, self._leave)
-                new.held = id(holder), holder.nbytes
-                self._changes.append((end, holder.nbytes))
-                total += holder.nbytes
+                new.size = size = holder.nbytes
+                self._noted.append((begin, end, size))
+                total += size
         return total
 
     def _is_known(self, holder: np.ndarray) -> bool:
         known = self._held.get(id(holder))
         return known is not None and known() is holder
 
-    def _let_go(self, time: int) -> None:
-        """Takes note of arrays that are gone, at a time when they were."""
-        while self._gone and not self.closed:
-            try:
-                array = self._gone.pop()
-            except IndexError:  # another thread has taken it
-                break
-            key, size = array.held
-            if self._held.get(key) is array:
-                del self._held[key]
-            self._changes.append((time, -size))
-
     def close(self) -> None:
         """From here on nothing is noted."""
-        self._let_go(now())
-        self.closed = True
+        self._end = now()
+        self._noted = list(self._noted)  # what goes later is noted in the other list
         self._held.clear()

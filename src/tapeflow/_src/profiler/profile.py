@@ -6,6 +6,7 @@ plain one, in this thread and in those that begin later; `core.system.timeline` 
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import threading
@@ -78,6 +79,32 @@ def kernel_names() -> dict[Any, str]:
     return names
 
 
+class Way:
+    """How a call came about: what a frame of Python's remembers, so that nobody has to walk up from it again.
+
+    A frame holds it in the place of a function for debuggers, which Python calls for each line where one is at work.
+
+    Attributes:
+      of: the profile that wants to know.
+      lines: of the user, above the call, the innermost first: files and numbers in turns.
+      backward: whether a tape is walking back above it.
+      places: the numbers of the lines that led to an op, by the instruction of the frame.
+      further: the ways that go on from it, by the instructions of frames.
+    """
+
+    __slots__ = ("backward", "further", "lines", "of", "places")
+
+    def __init__(self, of: Profile, lines: tuple[Any, ...], backward: bool) -> None:
+        self.of = of
+        self.lines = lines
+        self.backward = backward
+        self.places: dict[tuple[int, int], int] = {}
+        self.further: dict[tuple[int, int], Way] = {}
+
+    def __call__(self, frame: FrameType, event: str, arg: Any) -> None:
+        """Does nothing."""
+
+
 class Profile:
     """Takes note of what runs, from `open` to `close`.
 
@@ -93,7 +120,8 @@ class Profile:
         self._scopes: dict[int, str] = {}  # of ops in programs, by what they made
         self._places: list[tuple[Place, ...]] = []
         self._kinds: dict[str, int] = {}  # of files: whose they are
-        self._codes: dict[int, Any] = {}  # by `id`, of the lines in stacks
+        self._codes: dict[int, Any] = {}  # by `id`, of the instructions in ways
+        self._start = Way(self, (), backward=False)
         self.memory = Memory()
         self.threads: dict[int, str] = {}
         self.begin = self.end = 0
@@ -120,6 +148,11 @@ class Profile:
         if timeline.watcher is self:
             timeline.watcher = None
         self.memory.close()
+        frame: FrameType | None = sys._getframe()
+        while frame is not None:
+            if isinstance(frame.f_trace, Way):
+                frame.f_trace = None
+            frame = frame.f_back
         context.quiet(int)  # which now takes itself away
 
     @property
@@ -145,7 +178,7 @@ class Profile:
         """A runner that looks at the clock before and after. When the profile is closed it gives its place back."""
         # All that an op needs is at hand, and what can be is done here: where large arrays fill the caches of a
         # processor, each function and each object that Python touches costs.
-        names, kind_of, number_of = self._names, self._kinds.get, self._stacks.get
+        names, kind_of, nowhere = self._names, self._kinds.get, self._number(())
         made, note, threads = self.memory.made, self._noted.append, self.threads
         walk, frame_of, thread_of = _WALK, sys._getframe, threading.get_ident
         programs: dict[Any, Callable[..., Any]] = {}
@@ -165,26 +198,29 @@ class Profile:
             begin = now()
             found = plain(function, *args, **kwargs)
             end = now()
-            # The calls that led here which are not ours, as in `_lines`, and whether a tape is walking back.
-            here: Any = []
-            phase = FORWARD
-            frame: FrameType | None = frame_of(1)
+            # Up to the first call that knows how it came about: the innermost that is not ours, or that of a tape which
+            # walks back. The one that has called this is ours.
+            frame = frame_of(2)
             while frame is not None:
                 code = frame.f_code
                 kind = kind_of(code.co_filename)
-                if not kind:
-                    if code is walk:
-                        phase = BACKWARD
-                    elif kind is None:
-                        self._kind(code.co_filename)
-                        continue
-                elif kind == _USERS or not here:
-                    here += id(code), frame.f_lasti
+                if kind or code is walk:
+                    way: Any = frame.f_trace
+                    if way.__class__ is not Way or way.of is not self:
+                        way = self._way_to(frame)
+                    phase = BACKWARD if way.backward or code is walk else FORWARD
+                    here = id(code), frame.f_lasti
+                    places = way.places.get(here)
+                    if places is None:
+                        places = way.places[here] = self._lines(frame)
+                        self._codes[here[0]] = code  # which must not be used for others
+                    break
+                if kind is None:
+                    self._kind(code.co_filename)
+                    continue
                 frame = frame.f_back
-            here = tuple(here)
-            places = number_of(here)
-            if places is None:
-                places = self._stacks[here] = self._lines(frame_of(1))
+            else:
+                phase, places = FORWARD, nowhere
             size = made(found, args, begin, end)
             thread = thread_of()
             if thread not in threads:
@@ -236,14 +272,55 @@ class Profile:
 
     def _lines(self, frame: FrameType | None) -> int:
         """The number of the lines that led here: those of the user, and the innermost one if it is a library's."""
-        found: list[Any] = []
-        while frame is not None:
-            kind = self._kind(frame.f_code.co_filename)
-            if kind == _USERS or (kind and not found):
-                self._codes[id(frame.f_code)] = frame.f_code  # which must not be used for others
-                found += (frame.f_code.co_filename, frame.f_lineno)
+        while frame is not None and not self._kind(frame.f_code.co_filename):
             frame = frame.f_back
-        return self._number(tuple(found))
+        found = () if frame is None else (*_line(frame), *self._way_to(frame).lines)
+        return self._number(found)
+
+    def _way_to(self, frame: FrameType) -> Way:
+        """How the call of a frame came about. It and those above it remember that for as long as they run."""
+        kind_of = self._kinds.get
+        passed: list[FrameType] = []
+        above: FrameType | None = frame
+        while above is not None:
+            code = above.f_code
+            kind = kind_of(code.co_filename)
+            if kind is None:
+                kind = self._kind(code.co_filename)
+            if kind or code is _WALK:
+                passed.append(above)
+                known: Any = above.f_trace
+                if known.__class__ is Way and known.of is self:
+                    way = known
+                    break
+            above = above.f_back
+        else:
+            way = self._start
+            self._remember(passed[-1], way)
+        inside = passed.pop()
+        while passed:
+            code, here = inside.f_code, inside.f_lasti
+            further = way.further.get((id(code), here))
+            way = self._further(way, inside) if further is None else further
+            inside = passed.pop()
+            self._remember(inside, way)
+        return way
+
+    def _remember(self, frame: FrameType, way: Way) -> None:
+        trace: Any = frame.f_trace
+        # A generator may be called from elsewhere next. And what a debugger has put there is not ours.
+        if not frame.f_code.co_flags & _GENERATORS and (trace is None or trace.__class__ is Way):
+            frame.f_trace = way
+
+    def _further(self, way: Way, frame: FrameType) -> Way:
+        """How a call from inside of a frame came about, to which a way led, for the first time."""
+        code = frame.f_code
+        users = self._kind(code.co_filename) == _USERS
+        lines = (*_line(frame), *way.lines) if users else way.lines
+        further = Way(self, lines, way.backward or code is _WALK)
+        self._codes[id(code)] = code  # which must not be used for others
+        way.further[id(code), frame.f_lasti] = further
+        return further
 
     def _number(self, lines: tuple[Any, ...]) -> int:
         """The number of files and lines in turns, the same for the same ones."""
@@ -254,9 +331,14 @@ class Profile:
         return number
 
 
+def _line(frame: FrameType) -> tuple[str, int]:
+    return frame.f_code.co_filename, frame.f_lineno
+
+
 _NOT_THE_USER = (FOLDER, "<frozen", threading.__file__)
 _WALK = backprop.backward.__code__
 _LIBRARYS, _USERS = 1, 2  # kinds of files that are not ours
+_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def is_librarys(file: str) -> bool:
