@@ -155,6 +155,18 @@ def test_where_there_is_no_tensorflow_its_name_means_tapeflow(use):
     assert printed(code, KERAS_BACKEND="tensorflow") == "tapeflow"
 
 
+def test_a_tensorflow_that_is_only_installed_is_not_used(tmp_path):
+    (tmp_path / "tensorflow.py").write_text("raise SystemExit('TensorFlow was imported')")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import tapeflow as tf\n"
+        "lookup = tf.keras.layers.StringLookup(vocabulary=['a', 'b'])\n"
+        "split = tf.keras.layers.TextVectorization(vocabulary=['a', 'b'])\n"
+        "words = tf.data.Dataset.from_tensor_slices(['a b', 'b']).batch(2)\n"
+        "print([x.numpy().tolist() for x in next(iter(words.map(lambda x: (split(x), lookup(x)))))])\n"
+    )
+    assert printed(code) == "[[[2, 3], [3, 0]], [0, 2]]"
+
+
 def test_the_variable_names_another_backend():
     error = run("import tapeflow as tf; tf.keras", KERAS_BACKEND="jax").stderr
     assert "KERAS_BACKEND asks for 'jax'. Unset it, or set KERAS_BACKEND=tapeflow." in error

@@ -5,6 +5,7 @@ It is loaded with `-p conftest` from this folder, before Keras, for any backend.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import os
@@ -29,6 +30,9 @@ if os.environ.get("KERAS_BACKEND") == "tapeflow":
     from tapeflow._src.keras import hook
 
     hook.install()
+    # Its tests give TensorFlow's strings and datasets to layers, which use it if it was imported before them.
+    with contextlib.suppress(ImportError):
+        importlib.import_module("tensorflow")
     # Before pytest: it loads the packages of what it collects in its own way, past the hook.
     importlib.import_module("keras")
     _cases = importlib.import_module("keras.src.testing.test_case")

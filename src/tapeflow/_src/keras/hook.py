@@ -259,7 +259,7 @@ class _TensorFlowLoader(_EditingLoader):
     def edit(self, tree: ast.Module) -> bool:
         from tapeflow._src.keras.meanings import mean_tapeflow
 
-        return mean_tapeflow(tree, self.name, beside=not _is_ours("tensorflow"))
+        return mean_tapeflow(tree, self.name, beside=_is_beside())
 
 
 class _ChangedLoader(SourceFileLoader):
@@ -407,9 +407,13 @@ def _is_chosen() -> bool:
         return _is_ours(named)
     # TensorFlow is what Keras's settings say if nobody ever changed them. Whoever imported tapeflow, and not
     # TensorFlow, does not mean that.
+    return _forced or _configured() == NAME or (_configured() == "tensorflow" and not _is_beside())
+
+
+def _is_beside() -> bool:
+    """Whether the program uses TensorFlow, too. Who has it installed, and did not import it, does not mean it."""
     tensorflow = sys.modules.get("tensorflow")
-    is_there = tensorflow is not None and tensorflow is not sys.modules.get(NAME)
-    return _forced or _configured() == NAME or (_configured() == "tensorflow" and not is_there)
+    return tensorflow is not None and tensorflow is not sys.modules.get(NAME)
 
 
 def _configured() -> str:
