@@ -439,6 +439,22 @@ def test_an_array_can_be_read_again() -> None:
     assert [y.numpy() for y in f(tf.constant([3.0, 6.0]), tf.constant(0))] == [6.0, 6.0, 3.0]
 
 
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_concat_of_as_many_elements_as_there_were_turns(turns: int) -> None:
+    """Of none, too: a detector that finds no boxes in any class."""
+
+    @tf.function
+    def f(x: Any, n: Any) -> Any:
+        found = tf.TensorArray(x.dtype, 0, dynamic_size=True, infer_shape=False)
+        for i in tf.range(n):
+            found = found.write(i, x[: i + 1] * x)
+        return found.concat()
+
+    x = np.array([[0.5, 2.0, 3.0]])
+    assert f(tf.constant(x), tf.constant(turns)).shape == [turns, 3]
+    check_gradients(lambda x: tf.concat([f(x, tf.constant(turns)), x], 0), x)
+
+
 def test_scatter_gather_split_and_concat() -> None:
     @traced
     def f(x: Any, i: Any, lengths: Any) -> Any:

@@ -210,7 +210,7 @@ class TensorArray:
     def concat(self, name: str | None = None) -> Tensor:
         """All elements joined along their first dimension."""
         if self._held is not None:
-            return stacks.stack_concat(self._as_stack())
+            return stacks.stack_concat(self._as_stack(), element=self._element())
         if not self._values:
             raise invalid("TensorArray.concat: the array has no elements")
         parts = [self._value(i) for i in range(len(self._values))]

@@ -176,14 +176,23 @@ stack_length = unlisted(
 )
 
 
-def _concat_kernel(s: Stack) -> Any:
-    if not s.length:
-        raise InvalidArgumentError(None, None, "TensorArray.concat: the array has no elements")
-    return np.concatenate([s[i] for i in range(s.length)])
+def _concat_kernel(s: Stack, *, element: Element = None) -> Any:
+    if s.length:
+        return np.concatenate([s[i] for i in range(s.length)])
+    shape = (element or s.element or (None, None))[1:]
+    inner = [d for d in shape if d is not None]
+    if len(inner) < len(shape):
+        raise InvalidArgumentError(
+            None,
+            None,
+            "TensorArray.concat: the array has no elements, and their shape is not known. Give element_shape when you "
+            "make it: all but the first size.",
+        )
+    return np.zeros((0, *inner), s.dtype)
 
 
-def _concat_result(s: ArraySpec) -> ArraySpec:
-    element = _element_spec(s, None).shape
+def _concat_result(s: ArraySpec, *, element: Element = None) -> ArraySpec:
+    element = _element_spec(s, element).shape
     if not element:
         raise ValueError(
             "TensorArray.concat: the elements are scalars, and scalars cannot be joined. Use stack()."
@@ -201,8 +210,7 @@ stack_concat = unlisted(
 
 
 def _split_like_kernel(x: Any, s: Stack) -> Stack:
-    ends = np.cumsum([len(s[i]) for i in range(s.length)])[:-1]
-    return stack_of(np.split(x, ends), x.dtype)
+    return _split_kernel(x, np.array([len(s[i]) for i in range(s.length)], np.int64))
 
 
 stack_split_like = unlisted(
@@ -210,7 +218,7 @@ stack_split_like = unlisted(
     "x s",
     _split_like_kernel,
     result=lambda x, s: _spec(s.shape[0], _known(s.shape), x.dtype),
-    gradients={"x": lambda g: stack_concat(g)},
+    gradients={"x": lambda g, x_shape: stack_concat(g, element=x_shape)},
 )
 
 
@@ -222,7 +230,9 @@ def _split_kernel(x: Any, lengths: Any) -> Stack:
             f"TensorArray.split: the lengths {lengths.tolist()} add up to {int(lengths.sum())}, and the value has "
             f"shape {list(x.shape)}",
         )
-    return stack_of(np.split(x, np.cumsum(lengths)[:-1]), x.dtype)
+    # NumPy makes one part of no lengths.
+    parts = np.split(x, np.cumsum(lengths)[:-1]) if len(lengths) else []
+    return stack_of(parts, x.dtype, (None, *x.shape[1:]))
 
 
 stack_split = unlisted(
@@ -230,7 +240,7 @@ stack_split = unlisted(
     "x lengths",
     _split_kernel,
     result=lambda x, lengths: _spec(lengths.shape[0], (None, *x.shape[1:]), x.dtype),
-    gradients={"x": lambda g: stack_concat(g)},
+    gradients={"x": lambda g, x_shape: stack_concat(g, element=x_shape)},
 )
 
 
