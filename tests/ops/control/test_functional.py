@@ -51,6 +51,11 @@ def test_a_map_of_nothing_takes_the_shape_of_its_signature():
     assert tf.map_fn(lambda x: x, tf.zeros([0]), fn_output_signature=spec).shape == [0, 3]
 
 
+def test_a_map_of_nothing_takes_the_shape_of_the_results_in_a_function():
+    f = tf.function(lambda x: tf.map_fn(lambda row: row * 2.0, x))
+    assert f(tf.zeros([0, 3])).shape == [0, 3]
+
+
 def test_messages_say_what_was_returned():
     with pytest.raises(tf.errors.InvalidArgumentError, match="int32, and fn returned float32"):
         tf.map_fn(lambda x: tf.cast(x, tf.float32), tf.range(2))

@@ -252,7 +252,7 @@ def _is_loop(flat: list[Tensor]) -> bool:
     ):
         return False  # batched
     size = flat[0]._array.shape[0]
-    return is_dynamic(size) or size > _UNROLLED
+    return is_dynamic(size) or not 0 < size <= _UNROLLED  # of no rows, the loop knows the results
 
 
 def _is_symbolic(x: Tensor) -> bool:
