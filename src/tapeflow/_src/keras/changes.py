@@ -114,6 +114,37 @@ def _distributions(module: Any) -> None:
     module.Distribution.distribute_dataset = distribute_dataset
 
 
+def _splits(module: Any) -> None:
+    """`split_dataset` divides datasets of tapeflow, and knows, as of TensorFlow's, which were just batched."""
+    is_theirs, is_batched, size = module.is_tf_dataset, module.is_batched, module.get_batch_size
+
+    def size_of(dataset: Any) -> int | None:
+        from tapeflow._src.data.nodes.batching import Batch, RaggedBatch
+
+        node = dataset._node
+        return (
+            node.number(0)
+            if isinstance(node, Batch) and not isinstance(node, RaggedBatch)
+            else None
+        )
+
+    def is_ours(dataset: Any) -> bool:
+        data: Any = sys.modules.get(f"{NAME}.data")
+        return data is not None and isinstance(dataset, data.Dataset)
+
+    def is_tf_dataset(dataset: Any) -> bool:
+        return is_ours(dataset) or is_theirs(dataset)
+
+    def is_batched_too(dataset: Any) -> bool:
+        return size_of(dataset) is not None if is_ours(dataset) else is_batched(dataset)
+
+    def get_batch_size(dataset: Any) -> Any:
+        return size_of(dataset) if is_ours(dataset) else size(dataset)
+
+    module.is_tf_dataset = is_tf_dataset
+    module.is_batched, module.get_batch_size = is_batched_too, get_batch_size
+
+
 def _batch_size(dataset: Any) -> int:
     from tapeflow._src.data.nodes.batching import batch_size_of
 
@@ -341,6 +372,7 @@ _CHANGES: dict[str, Callable[[Any], None]] = {
     "keras.src.losses.loss": _losses,
     "keras.src.legacy.saving.legacy_h5_format": _old_models,
     "keras.src.saving.saving_lib": _models,
+    "keras.src.utils.dataset_utils": _splits,
     **dict.fromkeys(("keras.backend", "keras.config"), _names),
     **dict.fromkeys(("keras._tf_keras.keras.backend", "keras._tf_keras.keras.config"), _names),
 }

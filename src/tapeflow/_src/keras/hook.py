@@ -71,7 +71,6 @@ _WITH_TENSORFLOW = (
     "keras.src.export.tfsm_layer",
     "keras.src.saving.serialization_lib",
     "keras.src.utils.audio_dataset_utils",
-    "keras.src.utils.dataset_utils",
     "keras.src.utils.image_dataset_utils",
     "keras.src.utils.rng_utils",
     "keras.src.utils.text_dataset_utils",
@@ -97,6 +96,7 @@ _CHANGED = (
     ),
 )
 _TRACEBACKS = "keras.src.utils.traceback_utils"
+_SPLITS = "keras.src.utils.dataset_utils"
 
 _CONFIG = "keras.src.backend.config"
 _DYNAMIC = "keras.src.utils.backend_utils"
@@ -271,6 +271,10 @@ class _ChangedLoader(SourceFileLoader):
             importlib.import_module("tapeflow._src.keras.changes").change(module)
 
 
+class _SplitsLoader(_ChangedLoader, _TensorFlowLoader):
+    """Does both for the module that divides datasets."""
+
+
 class _BoardLoader(_EditingLoader):
     """Lets the callback for TensorBoard write with `tf.summary` of tapeflow."""
 
@@ -310,6 +314,7 @@ _loaders: dict[str, type[SourceFileLoader]] = {
     **dict.fromkeys(_WITH_TENSORFLOW, _TensorFlowLoader),
     _BOARD: _BoardLoader,
     **dict.fromkeys(_CHANGED, _ChangedLoader),
+    _SPLITS: _SplitsLoader,
     _TRACEBACKS: _TracebackLoader,
 }
 
