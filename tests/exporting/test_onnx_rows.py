@@ -35,6 +35,7 @@ NOT_OF_NOTHING = {
     "diag_part": "a reduction of no rows keeps its axis",
     "conv": "an image that no window fits in is refused",
     "conv_filter_gradient": "a window of no cells never ends",
+    "top_k_indices": "with many threads the process ends: it divides by the number of rows",
 }
 """What onnxruntime does with arrays without elements, and ONNX's description does not say."""
 
