@@ -1,4 +1,5 @@
-"""`tf.keras.backend`, the functions that code for Keras 2 is full of; and errors of layers, which keep their type."""
+"""`tf.keras.backend`, the functions that code for Keras 2 is full of; its layers that only `tf.keras` has; and errors of
+layers, which keep their type."""
 
 from __future__ import annotations
 
@@ -28,6 +29,18 @@ x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 )
 def test_functions_of_keras_2(found, expected):
     np.testing.assert_allclose(found(), expected)
+
+
+def test_layers_of_keras_2():
+    layers: Any = tf.keras.layers
+    dropped = layers.AlphaDropout(0.5, seed=3)(np.arange(6, dtype="float32") / 4, training=True)
+    np.testing.assert_allclose(
+        dropped, [-0.7792, 1.0008, 1.2224, 1.444, -0.7792, -0.7792], rtol=1e-5
+    )
+    pictures = tf.ones([1, 8, 9, 1])
+    assert layers.RandomHeight(0.5, seed=1)(pictures).shape == (1, 11, 9, 1)
+    assert layers.RandomWidth(0.5, seed=2)(pictures).shape == (1, 8, 11, 1)
+    np.testing.assert_array_equal(layers.ThresholdedReLU(2.0)(x), [[0.0, 0.0], [3.0, 4.0]])
 
 
 def test_a_layer_that_samples():

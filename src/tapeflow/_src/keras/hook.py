@@ -69,6 +69,7 @@ _WITH_TENSORFLOW = (
         )
     ),
     "keras.src.export.tfsm_layer",
+    "keras.src.legacy.layers",
     "keras.src.saving.serialization_lib",
     "keras.src.utils.audio_dataset_utils",
     "keras.src.utils.image_dataset_utils",

@@ -24,7 +24,7 @@ def mean_tapeflow(tree: ast.Module, module: str, beside: bool) -> bool:
     if of_strings and beside:
         return True  # TensorFlow computes with strings then, as for other backends
     compared = of_strings or module.endswith("tfsm_layer")  # the layer that loads a saved model
-    ours = compared or module.endswith(("serialization_lib", "rng_utils"))
+    ours = compared or module.endswith(("legacy.layers", "serialization_lib", "rng_utils"))
     found = False
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare) and compared:
