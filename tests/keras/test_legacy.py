@@ -1,5 +1,5 @@
-"""`tf.keras.backend`, the functions that code for Keras 2 is full of; its layers that only `tf.keras` has; and errors of
-layers, which keep their type."""
+"""`tf.keras.backend`, the functions that code for Keras 2 is full of; its layers that only `tf.keras` has; and errors
+of layers, which keep their type."""
 
 from __future__ import annotations
 
