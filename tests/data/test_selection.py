@@ -176,3 +176,17 @@ def test_options_are_kept():
     assert data.options().deterministic is False
     assert data.options().threading.private_threadpool_size == 3
     assert Dataset.range(3).options().deterministic is None
+    options.experimental_deterministic = True  # its older name
+    assert options.deterministic is True
+
+
+def test_an_option_that_does_not_exist_is_refused():
+    options = tapeflow.data.Options()
+    with pytest.raises(AttributeError, match=r"property determinstic on Options.* deterministic"):
+        options.determinstic = False
+    with pytest.raises(AttributeError, match="foo"):
+        _ = options.experimental_optimization.foo
+    with pytest.raises(TypeError, match=r"private_threadpool_size.*int.*2.5"):
+        options.threading.private_threadpool_size = 2.5
+    with pytest.raises(TypeError, match="AutoShardPolicy"):
+        options.experimental_distribute.auto_shard_policy = "DATA"

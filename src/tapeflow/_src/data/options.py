@@ -1,21 +1,63 @@
-"""`tf.data.Options`: accepted, kept and merged. Nothing here needs them to be fast."""
+"""`tf.data.Options`: checked, kept and merged. Nothing here needs them to be fast."""
 
 from __future__ import annotations
 
-from typing import Any
+import enum
+from typing import Any, ClassVar
 
 from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.export import export
 from tapeflow._src.data.auto_shard import AutoShardPolicy
 
 
+@export("data.experimental.AutotuneAlgorithm")
+class AutotuneAlgorithm(enum.Enum):
+    """How TensorFlow finds out how many threads a pipeline needs. Here there is one way for all."""
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+@export("data.experimental.ExternalStatePolicy")
+class ExternalStatePolicy(enum.Enum):
+    """What to do where a pipeline depends on something outside of it, and is to be stored."""
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
+
 class _Group:
-    """Options of one subject: any name can be set, and reads as None before."""
+    """Options of one subject, each of which has a type, and reads as None before it is set."""
+
+    kinds: ClassVar[dict[str, type]]
+    aliases: ClassVar[dict[str, str]] = {}
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name in self.aliases:
+            return getattr(self, self.aliases[name])
+        if name not in self.kinds:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        name = self.aliases.get(name, name)
+        kind = self.kinds.get(name)
+        if kind is None:
+            raise AttributeError(
+                f"Cannot set the property {name} on {type(self).__name__}. It has {', '.join(self.kinds)}."
+            )
+        if not isinstance(value, kind):
+            raise TypeError(
+                f'Property "{name}" must be of type {kind}, got: {value!r} (type: {type(value)})'
+            )
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.kinds]
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
@@ -37,6 +79,8 @@ class ThreadingOptions(_Group):
     ThreadingOptions(private_threadpool_size=4)
     """
 
+    kinds: ClassVar = {"max_intra_op_parallelism": int, "private_threadpool_size": int}
+
 
 @export("data.experimental.AutotuneOptions")
 class AutotuneOptions(_Group):
@@ -48,6 +92,13 @@ class AutotuneOptions(_Group):
     AutotuneOptions(enabled=True)
     """
 
+    kinds: ClassVar = {
+        "enabled": bool,
+        "autotune_algorithm": AutotuneAlgorithm,
+        **dict.fromkeys(("cpu_budget", "ram_budget"), int),
+        **dict.fromkeys(("initial_parallelism", "min_parallelism"), int),
+    }
+
 
 @export("data.experimental.DistributeOptions")
 class DistributeOptions(_Group):
@@ -58,6 +109,8 @@ class DistributeOptions(_Group):
     >>> options
     DistributeOptions(auto_shard_policy=<AutoShardPolicy.DATA: 2>)
     """
+
+    kinds: ClassVar = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
 
     def __getattr__(self, name: str) -> Any:
         return AutoShardPolicy.AUTO if name == "auto_shard_policy" else super().__getattr__(name)
@@ -73,6 +126,16 @@ class OptimizationOptions(_Group):
     OptimizationOptions(map_fusion=True)
     """
 
+    kinds: ClassVar = dict.fromkeys(
+        (
+            *("apply_default_optimizations", "filter_fusion", "filter_parallelization"),
+            *("inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion"),
+            *("map_parallelization", "noop_elimination", "parallel_batch"),
+            *("seq_interleave_prefetch", "shuffle_and_repeat_fusion"),
+        ),
+        bool,
+    )
+
 
 @export("data.experimental.ServiceOptions")
 class ServiceOptions(_Group):
@@ -84,6 +147,8 @@ class ServiceOptions(_Group):
     ServiceOptions(pinned=False)
     """
 
+    kinds: ClassVar = {"pinned": bool}
+
 
 @export("data.Options")
 class Options(_Group):
@@ -94,6 +159,25 @@ class Options(_Group):
     >>> tf.data.Dataset.range(3).with_options(options).options().deterministic
     False
     """
+
+    kinds: ClassVar = {
+        "deterministic": bool,
+        "threading": ThreadingOptions,
+        "autotune": AutotuneOptions,
+        "dataset_name": str,
+        "framework_type": list,
+        "experimental_distribute": DistributeOptions,
+        "experimental_optimization": OptimizationOptions,
+        "experimental_service": ServiceOptions,
+        "experimental_external_state_policy": ExternalStatePolicy,
+        "experimental_slack": bool,
+        "experimental_symbolic_checkpoint": bool,
+        "experimental_warm_start": bool,
+    }
+    aliases: ClassVar = {
+        "experimental_deterministic": "deterministic",
+        "experimental_threading": "threading",
+    }
 
     def __init__(self) -> None:
         self.threading = ThreadingOptions()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,26 +29,6 @@ Applied = Callable[[Dataset], Dataset]
 
 SHARD_HINT = -1
 """Stands for the number of a shard, in `tf.data.Dataset.shard`."""
-
-
-@export("data.experimental.AutotuneAlgorithm")
-class AutotuneAlgorithm(enum.Enum):
-    """How TensorFlow finds out how many threads a pipeline needs. Here there is one way for all."""
-
-    DEFAULT = 0
-    HILL_CLIMB = 1
-    GRADIENT_DESCENT = 2
-    MAX_PARALLELISM = 3
-    STAGE_BASED = 4
-
-
-@export("data.experimental.ExternalStatePolicy")
-class ExternalStatePolicy(enum.Enum):
-    """What to do where a pipeline depends on something outside of it, and is to be stored."""
-
-    WARN = 0
-    IGNORE = 1
-    FAIL = 2
 
 
 @export("data.experimental.RandomDataset")

@@ -42,12 +42,12 @@ if _typing.TYPE_CHECKING:
     )
     from tapeflow._src.data.optional import Optional as Optional
     from tapeflow._src.data.options import (
+        AutotuneAlgorithm as AutotuneAlgorithm, ExternalStatePolicy as ExternalStatePolicy,
         ThreadingOptions as ThreadingOptions, AutotuneOptions as AutotuneOptions,
         DistributeOptions as DistributeOptions, OptimizationOptions as OptimizationOptions,
         ServiceOptions as ServiceOptions
     )
     from tapeflow._src.data.rarer_names import (
-        AutotuneAlgorithm as AutotuneAlgorithm, ExternalStatePolicy as ExternalStatePolicy,
         RandomDataset as RandomDataset, from_list as from_list, at as at,
         map_and_batch as map_and_batch, parallel_interleave as parallel_interleave,
         Reducer as Reducer, group_by_reducer as group_by_reducer,
@@ -72,8 +72,8 @@ __getattr__ = _Missing(
         "data.keyed": "DatasetInitializer table_from_dataset index_table_from_dataset",
         "data.older_names": "bucket_by_sequence_length group_by_window rejection_resample snapshot save load",
         "data.optional": "Optional",
-        "data.options": "ThreadingOptions AutotuneOptions DistributeOptions OptimizationOptions ServiceOptions",
-        "data.rarer_names": "AutotuneAlgorithm ExternalStatePolicy RandomDataset from_list at map_and_batch parallel_interleave Reducer group_by_reducer pad_to_cardinality TFRecordWriter SHARD_HINT",
+        "data.options": "AutotuneAlgorithm ExternalStatePolicy ThreadingOptions AutotuneOptions DistributeOptions OptimizationOptions ServiceOptions",
+        "data.rarer_names": "RandomDataset from_list at map_and_batch parallel_interleave Reducer group_by_reducer pad_to_cardinality TFRecordWriter SHARD_HINT",
         "data.sql_dataset": "SqlDataset",
         "data.transformations": "AUTOTUNE",
         "data.variants": "to_variant from_variant",
