@@ -15,9 +15,9 @@ from tests.proofs.test_in_function import ROWS, assert_near
 from tests.proofs.test_table import run, tensors
 
 import tapeflow as tf
+from tapeflow._src.core.errors import TracingError
 from tapeflow._src.exporting.onnx.export import SUBJECTS
 from tapeflow._src.exporting.onnx.writing import ROWS as WRITTEN
-from tapeflow._src.function.tracing.symbols import TracingError
 from tapeflow._src.primitives.table import TABLE
 
 pytest.importorskip("onnx", reason="onnx is not installed: pip install 'tapeflow[onnx]'")
