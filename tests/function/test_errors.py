@@ -30,6 +30,37 @@ def test_a_mistake_is_shown_at_the_users_line():
 
 
 @pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda x: tf.ensure_shape(x, [3]),
+        lambda x: tf.squeeze(x, 0),
+        lambda x: tf.reduce_sum(x, 5),
+        lambda x: tf.expand_dims(x, 5),
+        lambda x: tf.split(x, 2, axis=1),
+        lambda x: tf.tensordot(x, x, 1),
+        lambda x: tf.argmax(x, 7),
+        lambda x: tf.nn.bias_add(x, tf.ones([4])),
+        lambda x: tf.reshape(x, [4]),
+    ],
+)
+def test_a_mistake_is_a_value_error_while_tracing(mistake):
+    """As in TensorFlow, where code in functions catches it as such. It stays what it is where the op runs at once."""
+
+    def f(x):
+        try:
+            return mistake(x)
+        except ValueError:
+            return tf.constant("caught")
+
+    x = tf.ones([2, 3])
+    assert untouched(f)(x).numpy() == b"caught"
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        untouched(mistake)(x)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(x)
+
+
+@pytest.mark.parametrize(
     "error", [KeyError("mine"), RuntimeError("mine"), ZeroDivisionError("mine")]
 )
 def test_exceptions_of_the_user_pass(error):

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from tapeflow._src.core.context import context
 from tapeflow._src.core.export import export, export_value
 
 __all__ = [
@@ -274,6 +275,13 @@ class DTypeError(InvalidArgumentError, TypeError):
     """
 
 
+class TracingError(InvalidArgumentError, ValueError):
+    """A mistake that is found while a function is traced.
+
+    TensorFlow raises a ValueError for it there, and an InvalidArgumentError where the same op runs eagerly.
+    """
+
+
 class WrongObjectError(TypeError, AttributeError):
     """An object of a kind that a function does not take.
 
@@ -325,8 +333,9 @@ def shown(value: Any, most: int = 300, show: Callable[[Any], str] = repr) -> str
 
 
 def invalid(message: str) -> InvalidArgumentError:
-    """An `InvalidArgumentError` with just a message."""
-    return InvalidArgumentError(None, None, message)
+    """An `InvalidArgumentError` with just a message, which is a ValueError as well while a function is traced."""
+    kind = InvalidArgumentError if context.tracer is None else TracingError
+    return kind(None, None, message)
 
 
 export_value("ABORTED", "errors.ABORTED")

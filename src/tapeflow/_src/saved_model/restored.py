@@ -10,6 +10,7 @@ from tapeflow._src.core import nest
 from tapeflow._src.core.composites.composite import Composed, is_expandable, spec_of
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.errors import TracingError
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.sizes.extremes import hint_of
 from tapeflow._src.core.sizes.guards import Guard, assume
@@ -27,7 +28,6 @@ from tapeflow._src.function.signature import (
     keys_of,
 )
 from tapeflow._src.function.trace_types import SpecKey
-from tapeflow._src.function.tracing.symbols import TracingError
 from tapeflow._src.saved_model.damage import Damage, index
 from tapeflow._src.saved_model.encoding import decoded_size
 

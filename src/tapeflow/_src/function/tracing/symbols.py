@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow._src.core.errors import (
     InvalidArgumentError,
     OperatorNotAllowedInGraphError,
+    TracingError,
 )
 from tapeflow._src.core.interpreter import AbstractArray
 from tapeflow._src.core.shapes import TensorShape
@@ -31,10 +32,6 @@ NO_VALUE = (
     "AutoGraph convert the code (tf.function does, unless it has autograph=False or cannot find the source), or run "
     "eagerly to look at values: tf.config.run_functions_eagerly(True)."
 )
-
-
-class TracingError(InvalidArgumentError, ValueError):
-    """A mistake in an op that is found while its function is traced."""
 
 
 class NoValueError(NotImplementedError, AttributeError):
