@@ -19,6 +19,7 @@ def _field(number: int, content: bytes) -> bytes:
 _OPTION = _field(1, b"xla_cpu_use_multi_output_fusion") + _field(2, b"")
 _ADDED = _field(3, _field(3, _field(500, _OPTION)))  # build options, debug options, extra options
 
+_SLOWER = "programs are made as jax makes them, and updates of variables read memory more often"
 _asked = threading.local()
 _able: bool | None = None
 
@@ -37,18 +38,42 @@ def with_multi_output_fusion(program: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_available() -> bool:
-    """Whether this version of jax makes up its options where we look for them."""
+    """Whether this version of jax makes up its options where we look for them, and XLA then makes one loop.
+
+    It is found out with a program that asks for it: an array and an average of it, as an optimizer keeps them. Versions
+    of XLA that make two loops of it copy what is overwritten, and take several times as long as for the program as it
+    was.
+    """
     global _able
     if _able is None:
         try:
-            _able = _listen()
+            _able = _listen() and _makes_one_loop()
         except Exception as error:  # another version, in whatever way it differs
             slower(
                 f"jax makes up its options otherwise than expected ({type(error).__name__})",
-                "programs are made as jax makes them, and updates of variables read memory more often",
+                _SLOWER,
             )
             _able = False
     return _able
+
+
+def _makes_one_loop() -> bool:
+    import jax
+    import jax.numpy as jnp
+
+    def program(array: Any, average: Any, gradient: Any) -> Any:
+        apart = jax.lax.optimization_barrier
+        _, kept, g = apart((array, average, gradient))
+        average, gradient = apart((average, gradient))
+        return array - 0.1 * (0.9 * kept + g), 0.9 * average + gradient
+
+    shape = jax.ShapeDtypeStruct((1024,), jnp.float32)
+    function = jax.jit(program).lower(shape, shape, shape)
+    text = with_multi_output_fusion(function.compile)().as_text()
+    if text.count(" fusion(") == 1:
+        return True
+    slower("XLA makes a loop for each array, whatever it is told", _SLOWER)
+    return False
 
 
 def _listen() -> bool:

@@ -37,7 +37,7 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
       graph: the graph.
       divided: whether it is several programs anyway.
     """
-    if jax.default_backend() != "cpu" or not multi_output_fusion.is_available():
+    if jax.default_backend() != "cpu":
         return []
     results = {*graph.outputs, *graph.assigned.values()}
     users: dict[Value, list[Node]] = {}
@@ -58,7 +58,9 @@ def updates(graph: Graph, divided: bool) -> list[Node]:
     ]
     alone = len(found) == len(graph.nodes)
     least = _WORTH_IT if alone or divided else _WORTH_LEAVING * max(len(sizes), 8)
-    return found[::-1] if sum(sizes) >= least else []
+    if sum(sizes) < least or not multi_output_fusion.is_available():
+        return []
+    return found[::-1]
 
 
 def _suits(node: Node, graph: Graph) -> bool:
@@ -103,7 +105,8 @@ def lower_in_one_pass(
                 cone = cones[output]
                 used = dict.fromkeys(v for node in cone for v in node.inputs)
                 given = [v for v in used if v.shape and v in values]
-                # The barrier is gone before XLA makes loops. Until then no two outputs have anything in common.
+                # Until the barrier is gone no two outputs have anything in common. Where XLA makes loops before that,
+                # it does not make one, and we are not here.
                 hidden = jax.lax.optimization_barrier([values[v] for v in given])
                 own.update(zip(given, hidden, strict=True))
                 for node in cone:
