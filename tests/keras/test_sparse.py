@@ -136,6 +136,23 @@ def test_updates_by_slices_touch_their_rows_alone() -> None:
         np.testing.assert_allclose(weights.numpy()[:, 0], wanted, rtol=1e-5, err_msg=name)
 
 
+@pytest.mark.parametrize(
+    ("clipping", "wanted"),
+    [
+        ({"clipnorm": 0.5}, [1.0, 0.858734, 0.900155, 1.0]),
+        ({"clipvalue": 0.5}, [1.0, 0.858643, 0.900064, 1.0]),
+    ],
+)
+def test_slices_stay_such_when_they_are_clipped(clipping, wanted) -> None:
+    # Recorded from Keras on TensorFlow.
+    weights = keras.Variable(np.ones([4, 2], np.float32))
+    optimizer = keras.optimizers.Adam(0.1, epsilon=1e-5, **clipping)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.gather(weights.value, [1, 1, 2]))
+    optimizer.apply(tape.gradient(loss, [weights.value]), [weights])
+    np.testing.assert_allclose(weights.numpy()[:, 0], wanted, rtol=5e-6)
+
+
 def test_slices_may_bring_their_shape() -> None:
     weights = keras.Variable(np.ones([2, 1], np.float32))
     optimizer = keras.optimizers.Adam(0.1)

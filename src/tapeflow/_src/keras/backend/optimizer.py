@@ -52,6 +52,11 @@ class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
         else:
             self.assign(variable, _inner(variable) - value)
 
+    def _clip_by_norm(self, values: Any, axes: Any = None) -> Any:
+        # Of slices it makes slices, where Keras's own function makes dense gradients: an optimizer takes a row that is
+        # there twice for two rows, and its squares are not that of their sum.
+        return tf.clip_by_norm(values, self.clipnorm, axes)
+
     def _var_key(self, variable: Any) -> int:
         """The same for a variable of Keras, the `tf.Variable` inside, and what stands for it in a trace."""
         handle = variable.handle

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tapeflow as tf
+from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.dtypes import as_truth, promoted, promoted_floats
@@ -45,9 +46,9 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def clip(x: Any, x_min: Any, x_max: Any) -> Tensor:
     """Every element brought into a range. Where the bounds cross, the upper one holds."""
     if not isinstance(x, Tensor):
-        x = convert_to_tensor(x)
-        if is_ragged(x):
+        if is_ragged(x) or isinstance(x, IndexedSlices):  # gradients that optimizers clip
             return on_values(clip, x, x_min, x_max)
+        x = convert_to_tensor(x)
     if x._array.dtype.kind == "b":
         x = tf.cast(x, tf.int32)
     if x._array.dtype.kind != "f" or type(x_min) not in _REAL or type(x_max) not in _REAL:
