@@ -236,7 +236,8 @@ class TestOwnership:
 import sys
 
 def look(frame, event, argument):
-    if "tapeflow" in frame.f_code.co_filename:  # Python 3.12 cannot be looked at everywhere
+    # In functions: Python 3.12 does not bear that the names of modules are read while they run.
+    if frame.f_code.co_filename.endswith("ownership.py") and frame.f_code.co_flags & 1:
         frame.f_locals
     return look
 
