@@ -54,6 +54,28 @@ def test_picking_a_row_by_a_number_from_the_batch():
     mapped(lambda x, i: x[i] * 2.0, X, np.array([2, 0, 1, 1]))
 
 
+def test_parts_that_begin_at_numbers_from_the_batch():
+    """Random crops: each example has a place of its own, and all have one size."""
+    picture, places = tf.constant(np.arange(20.0).reshape(4, 5)), np.array([[2, 0], [0, 3], [1, 1]])
+    mapped(lambda at: tf.slice(picture, at, [2, 2]), places)
+    mapped(lambda at: tf.slice(picture, [at[0], 1], [2, -1]), places)
+    mapped(lambda x, i: tf.slice(x, [i], [2]) * 2.0, X, np.array([1, 0, 1, 0]))
+    with tf.GradientTape() as tape:
+        tape.watch(picture)
+        y = tf.vectorized_map(lambda at: tf.slice(picture, at, [2, 2]), tf.constant(places))
+    counts = np.zeros([4, 5])
+    for row, column in places:
+        counts[row : row + 2, column : column + 2] += 1.0
+    np.testing.assert_array_equal(tape.gradient(y, picture), counts)
+
+
+def test_parts_beyond_the_end_or_of_other_lengths_are_refused():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
+        tf.vectorized_map(lambda i: tf.slice(tf.range(4), [i], [2]), tf.constant([0, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"begin\[0\] differs.*size\[0\]"):
+        tf.vectorized_map(lambda i: tf.slice(tf.range(4), [i], [-1]), tf.constant([0, 3]))
+
+
 def test_python_loops_over_shapes():
     mapped(lambda x: sum(row * i for i, row in enumerate(x)), X)
     mapped(lambda x: x * len(x) + x.shape[0], X)

@@ -20,6 +20,7 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.ops.indexing import symbolic_slicing
 from tapeflow._src.primitives.array import moving as array, patterns
+from tapeflow._src.primitives.batched import BatchedTensor
 from tapeflow._src.primitives.indexing import picking
 from tapeflow._src.primitives.reduction import ordering
 from tapeflow._src.primitives.rules import DTypeError, invalid
@@ -226,14 +227,14 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
     """
     x = convert_to_tensor(input_)
     shape = x._array.shape
-    first, sizes = ints("slice", "begin", begin), ints("slice", "size", size)
+    first, sizes = _starts(begin), ints("slice", "size", size)
     if len(first) != len(shape) or len(sizes) != len(shape):
         raise invalid(
             f"slice: begin {list(first)} and size {list(sizes)} must have one number for each of "
             f"the {len(shape)} "
             f"dimensions of shape {list(shape)}"
         )
-    if any(hint_of(n) is None for n in (*first, *sizes)):
+    if any(isinstance(n, Tensor) or hint_of(n) is None for n in (*first, *sizes)):
         return symbolic_slicing.part(x, first, sizes)
     index = []
     for axis, (start, length, total) in enumerate(zip(first, sizes, shape, strict=True)):
@@ -246,6 +247,17 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
             )
         index.append(slice(start, stop))
     return picking.getitem(x, index=tuple(index))
+
+
+def _starts(begin: Any) -> tuple[Any, ...]:
+    """Where a part begins: integers, or tensors where the examples of `tf.vectorized_map` begin at other places."""
+    if isinstance(begin, BatchedTensor) and begin._array.ndim == 1:
+        return tuple([picking.getitem(begin, index=(i,)) for i in range(begin._array.shape[0])])
+    if isinstance(begin, (list, tuple)) and any(isinstance(n, BatchedTensor) for n in begin):
+        return tuple(
+            [n if isinstance(n, BatchedTensor) else integer("slice", "begin", n) for n in begin]
+        )
+    return ints("slice", "begin", begin)
 
 
 @export("strided_slice")

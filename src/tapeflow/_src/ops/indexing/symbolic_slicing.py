@@ -75,7 +75,14 @@ def _along(x: Tensor, numbers: Tensor, axis: int) -> Tensor:
 def part(x: Tensor, starts: tuple[Any, ...], lengths: tuple[Any, ...]) -> Tensor:
     """The part that begins at `starts`, some of which follow from values."""
     for axis, (start, length) in enumerate(zip(starts, lengths, strict=True)):
-        if hint_of(start) is None or hint_of(length) is None:
+        if isinstance(start, Tensor):  # other examples of a batch begin elsewhere, and are as long
+            if type(length) is int and length == -1:
+                raise invalid(
+                    f"slice: begin[{axis}] differs between the examples of tf.vectorized_map, so size[{axis}] must be "
+                    "given: parts of other lengths do not fit in one tensor. Use tf.map_fn."
+                )
+            x = _along(x, patterns.numbers(length, start.dtype) + start, axis)
+        elif hint_of(start) is None or hint_of(length) is None:
             if type(length) is int and length == -1:
                 length = x._array.shape[axis] - start
             numbers = patterns.numbers(length) + patterns.scalar(start, dtypes.int64)
