@@ -64,6 +64,17 @@ def test_optimizer_knows_a_variable_of_keras_by_the_one_inside():
     assert layer.kernel.numpy().item() == 0.5
 
 
+def test_weights_do_not_decay_whose_path_matches():
+    model = keras.Sequential(
+        [keras.Input((1,)), *(keras.layers.Dense(1, name=name) for name in ("enc", "dec"))]
+    )
+    model.set_weights([np.ones_like(w) for w in model.get_weights()])
+    optimizer = keras.optimizers.SGD(0.1, weight_decay=5.0)
+    optimizer.exclude_from_weight_decay(var_names=["enc/", "bias"])
+    optimizer.apply_gradients([(tf.zeros_like(v), v) for v in model.trainable_variables])
+    assert [float(np.sum(w)) for w in model.get_weights()] == [1.0, 1.0, 0.5, 1.0]
+
+
 def test_a_variable_prints_without_a_value_in_a_trace():
     v = tf.Variable([1.0, 2.0], name="v")
     seen = []

@@ -57,6 +57,12 @@ class TapeflowOptimizer(base_optimizer.BaseOptimizer, Tracked):
         # there twice for two rows, and its squares are not that of their sum.
         return tf.clip_by_norm(values, self.clipnorm, axes)
 
+    def _use_weight_decay(self, variable: Any) -> bool:
+        # Asked of the variable inside, as on TensorFlow: its name is the path, "encoder/norm/gamma:0", so that patterns
+        # name layers, where the name of Keras's own is "gamma".
+        inner = variable.handle if isinstance(variable, backend.Variable) else None
+        return super()._use_weight_decay(variable if inner is None else inner)
+
     def _var_key(self, variable: Any) -> int:
         """The same for a variable of Keras, the `tf.Variable` inside, and what stands for it in a trace."""
         handle = variable.handle
