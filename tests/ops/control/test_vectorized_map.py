@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import sys
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,58 @@ def test_parts_beyond_the_end_or_of_other_lengths_are_refused():
         tf.vectorized_map(lambda i: tf.slice(tf.range(4), [i], [2]), tf.constant([0, 3]))
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"begin\[0\] differs.*size\[0\]"):
         tf.vectorized_map(lambda i: tf.slice(tf.range(4), [i], [-1]), tf.constant([0, 3]))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_assertions_and_prints_see_one_example_after_the_other(wrap: Any, capsys: Any):
+    def root(x: Any) -> Any:
+        tf.debugging.assert_non_negative(x, message="a root of this")
+        tf.debugging.Assert(x < 100.0, ["too large:", x])
+        tf.print("x =", x, output_stream=sys.stdout)
+        return tf.sqrt(x)
+
+    roots = wrap(lambda x: tf.vectorized_map(root, x))
+    np.testing.assert_array_equal(roots(tf.constant([4.0, 9.0])), [2.0, 3.0])
+    assert capsys.readouterr().out == "x = 4\nx = 9\n"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"a root of this(.|\n)*x = -1"):
+        roots(tf.constant([4.0, -1.0]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
+        roots(tf.constant([4.0, 100.0]))
+
+
+def test_assertions_in_a_gradient_see_each_row_of_a_jacobian():
+    @tf.custom_gradient
+    def checked(x: Any) -> Any:
+        def gradient(g: Any) -> Any:
+            tf.debugging.assert_less(g, 2.0)
+            return g
+
+        return x, gradient
+
+    def jacobian(factor: float) -> Any:
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = checked(x) * factor
+        return tape.jacobian(y, x)
+
+    assert jacobian(1.0).numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="assert_less"):
+        jacobian(3.0)
+
+
+def test_assertions_in_nested_maps_see_each_pair():
+    def pair(x: Any, y: Any) -> Any:
+        tf.debugging.assert_none_equal(x, y)
+        return x * y
+
+    def table(x: Any, y: Any) -> Any:
+        return tf.vectorized_map(lambda a: tf.vectorized_map(lambda b: pair(a, b), y), x)
+
+    x = tf.constant([1.0, 2.0])
+    assert table(x, x + 2.0).numpy().tolist() == [[3.0, 4.0], [6.0, 8.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="assert_none_equal"):
+        table(x, x + 1.0)
 
 
 def test_python_loops_over_shapes():
