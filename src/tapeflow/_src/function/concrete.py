@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -88,6 +89,7 @@ class ConcreteFunction:
         tracer.enclosing = outside = context.tracer
         tracer.given_variables = bool(self._variable_positions)
         self.leaf_names = _names(signature, structure)
+        self._argument_names = [n for n, leaves in _by_name(signature, structure) for _ in leaves]
         doubles = list(leaves) if by_identity else _stand_ins(leaves)
         given = [k.traced(x) if type(k) in SAID else x for k, x in zip(keys, doubles, strict=True)]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
@@ -141,6 +143,19 @@ class ConcreteFunction:
                 leaf = key.spec if type(key) is SpecKey else leaf
                 described.append(key if isinstance(key, (VariableKey, ObjectKey)) else leaf)
         self._arguments = packed(structure, described)
+
+    def signature_names(self) -> list[str]:
+        """A name for each tensor, in a signature of a saved model: that of its spec, or of its argument.
+
+        A name that is taken gets a number, as in TensorFlow: x, x_1, x_2.
+        """
+        names: list[str] = []
+        for key, argument in zip(self._keys, self._argument_names, strict=True):
+            if type(key) is TensorKey:
+                wanted = key.name or argument
+                numbered = (f"{wanted}_{i}" for i in itertools.count(1))
+                names.append(next(n for n in itertools.chain([wanted], numbered) if n not in names))
+        return names
 
     def _substitute(
         self, leaves: Sequence[Any], stand_ins: Sequence[Any], by_identity: bool
@@ -337,10 +352,8 @@ def _stand_in(variable: Variable) -> Variable:
 
 def _names(signature: Signature, structure: tuple[Any, Any]) -> list[str]:
     """A name for each leaf: that of its argument, with a number where the argument has several."""
-    args, kwargs = structure
     names: list[str] = []
-    for name, value in [*zip(signature.names(len(args)), args, strict=True), *kwargs.items()]:
-        leaves = flattened(value)
+    for name, leaves in _by_name(signature, structure):
         number = iter(range(len(leaves)))
         # The spec of a composite tensor is none of the tensors that names are for.
         single = len(leaves) == 1
@@ -348,6 +361,13 @@ def _names(signature: Signature, structure: tuple[Any, Any]) -> list[str]:
             name if single or is_expandable(leaf) else f"{name}_{next(number)}" for leaf in leaves
         ]
     return names
+
+
+def _by_name(signature: Signature, structure: tuple[Any, Any]) -> list[tuple[str, list[Any]]]:
+    """The leaves of each argument."""
+    args, kwargs = structure
+    given = [*zip(signature.names(len(args)), args, strict=True), *kwargs.items()]
+    return [(name, flattened(value)) for name, value in given]
 
 
 def _parameters(signature: Signature, args: Any, kwargs: Any) -> dict[str, tuple[Any, list[Any]]]:

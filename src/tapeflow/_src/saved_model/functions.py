@@ -127,12 +127,12 @@ class Functions:
         return {**found[0], "traces": [trace for each in found for trace in each["traces"]]}
 
     def _signed(self, name: str, concrete: ConcreteFunction) -> dict[str, Any]:
-        names = [spec.name or f"args_{i}" for i, spec in enumerate(concrete.inputs)]
-        if len(set(names)) != len(names) or concrete._variable_positions:
+        if concrete._variable_positions:
             raise ValueError(
-                f"tf.saved_model.save: the signature {name!r} must take tensors with different names, got "
-                f"{concrete.structured_input_signature}. Give each tf.TensorSpec a name."
+                f"tf.saved_model.save: the signature {name!r} must take tensors, and no variables, got "
+                f"{concrete.structured_input_signature}."
             )
+        names = concrete.signature_names()
         outputs = concrete._outputs(list(range(len(concrete.outputs))))
         if not isinstance(outputs, dict):
             outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]

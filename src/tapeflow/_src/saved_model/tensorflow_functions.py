@@ -91,12 +91,12 @@ class FunctionsOfTensorFlow:
 
     def signature(self, name: str, concrete: ConcreteFunction) -> Signature:
         """Writes a trace that takes tensors by name and gives a dictionary of tensors."""
-        names = [spec.name or f"args_{i}" for i, spec in enumerate(concrete.inputs)]
-        if len(set(names)) != len(names) or concrete._variable_positions:
+        if concrete._variable_positions:
             raise ValueError(
-                f"tf.saved_model.save: the signature {name!r} must take tensors with different names, got "
-                f"{concrete.structured_input_signature}. Give each tf.TensorSpec a name."
+                f"tf.saved_model.save: the signature {name!r} must take tensors, and no variables, got "
+                f"{concrete.structured_input_signature}."
             )
+        names = concrete.signature_names()
         specs = _specs(concrete.inputs, names)
         results = concrete._outputs(list(range(len(concrete.outputs))))
         if not isinstance(results, dict):
@@ -188,9 +188,9 @@ def _specs(inputs: Sequence[TensorSpec], names: Sequence[str]) -> dict[str, Tens
 
 
 def _specs_of(concrete: ConcreteFunction, inputs: Sequence[tuple[str, TensorSpec]]) -> list[Any]:
-    """The inputs in the order of the graph: those names that its own specs have, or their numbers."""
+    """The inputs in the order of the graph: those names that a signature has, or their numbers."""
     named = dict(inputs)
-    own = [spec.name or f"args_{i}" for i, spec in enumerate(concrete.inputs)]
+    own = concrete.signature_names()
     if set(own) != set(named):
         own = [f"args_{i}" for i in range(len(own))]
     return [named[name] for name in own]

@@ -158,7 +158,7 @@ def served_by_default(model: Any) -> ConcreteFunction | None:
     from keras.src.export.export_utils import get_input_signature
 
     try:
-        signature: Any = tree.map_structure(_spec, get_input_signature(model))
+        signature: Any = tree.map_structure(_unnamed, get_input_signature(model))
     except (TypeError, ValueError):  # it is no model, or has not been built or called
         return None
 
@@ -176,6 +176,12 @@ def _spec(x: Any) -> TensorSpec:
         return x
     spec = make_input_spec(x)
     return TensorSpec(spec.shape, spec.dtype, spec.name)
+
+
+def _unnamed(x: Any) -> TensorSpec:
+    """What is served by the name of the argument, "inputs", as on TensorFlow."""
+    spec = _spec(x)
+    return TensorSpec(spec.shape, spec.dtype)
 
 
 def _concrete(fn: Function) -> ConcreteFunction:
