@@ -145,11 +145,27 @@ def test_init_scope_ends():
 @pytest.mark.parametrize(
     "choose",
     [
-        lambda i: tf.cond(i > 0, lambda: 1.0, lambda: 2.0),
-        lambda i: tf.case([(i > 0, lambda: 1.0)], default=lambda: 2.0),
-        lambda i: tf.switch_case(i, [lambda: 1.0, lambda: 2.0]),
+        lambda i, x: tf.cond(i > 0, lambda: x * x, lambda: -x),
+        lambda i, x: tf.case([(i > 0, lambda: x * x)], default=lambda: -x),
+        lambda i, x: tf.switch_case(i, [lambda: -x, lambda: x * x]),
     ],
 )
-def test_many_examples_at_once_cannot_decide(choose):
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_each_of_many_examples_takes_its_own_branch(choose, wrap):
+    numbers, x = tf.constant([0, 1, 0]), tf.constant([2.0, 3.0, 4.0])
+    v = tf.Variable(1.0)
+    each = wrap(lambda i, x: tf.vectorized_map(lambda row: choose(row[0], row[1] * v), (i, x)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = each(numbers, x)
+    by_x, by_v = tape.gradient(y, [x, v])
+    assert y.numpy().tolist() == [-2.0, 9.0, -4.0]
+    assert tf.convert_to_tensor(by_x).numpy().tolist() == [-1.0, 6.0, -1.0]
+    assert by_v.numpy() == -2.0 + 18.0 - 4.0
+
+
+def test_what_many_examples_cannot_decide():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have dtype bool, got int32"):
+        tf.vectorized_map(lambda i: tf.cond(i, lambda: 1.0, lambda: 2.0), tf.constant([0, 1]))
     with pytest.raises(TypeError, match="vectorized_map"):
-        tf.vectorized_map(choose, tf.constant([0, 1]))
+        tf.vectorized_map(lambda i: 1.0 if i > 0 else 2.0, tf.constant([0, 1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tapeflow._src.core.interpreter import AbstractArray
 from tapeflow._src.core.tensor import Tensor
@@ -24,6 +24,10 @@ class BatchedTensor(Tensor):
 
     interpreter: Batch
     symbolic = True
+
+    switch: ClassVar[Any]
+    """The result of one of several branches for each example, outside of functions. It takes what the tracer's `switch`
+    takes, and `function.function` puts it here, which knows how."""
 
     def __init__(self, full: Tensor, batch: Batch) -> None:
         of = full._array

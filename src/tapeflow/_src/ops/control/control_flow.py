@@ -26,6 +26,7 @@ from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.control.tensor_array import TensorArray
 from tapeflow._src.ops.debugging.assertions import Assert
 from tapeflow._src.ops.reduction.reducing import count_nonzero
+from tapeflow._src.primitives.batched import BatchedTensor
 
 Branch = Callable[[], Any]
 
@@ -62,11 +63,26 @@ def cond(
             raise invalid(
                 f"tf.cond: inside tf.function pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
             )
-        if pred.symbolic:
-            return context.tracer.switch("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
     elif not isinstance(pred, (bool, Tensor)):
         pred = convert_to_tensor(pred)  # a list that holds False is not empty, and yet false
+    if _is_open(pred):
+        assert isinstance(pred, Tensor)
+        if not pred.dtype.is_bool:
+            raise invalid(
+                f"tf.cond: inside tf.vectorized_map pred must have dtype bool, got {pred.dtype.name}. Compare: x != 0."
+            )
+        return _switch("cond", pred, [true_fn, false_fn], ["true_fn", "false_fn"])
     return true_fn() if _is_true("cond", pred) else false_fn()
+
+
+def _is_open(value: Any) -> bool:
+    """Whether a predicate is decided when a function runs, or differs between the examples of `tf.vectorized_map`."""
+    return isinstance(value, BatchedTensor if context.tracer is None else Tensor) and value.symbolic
+
+
+def _switch(op: str, index: Tensor, branches: list[Branch], names: list[str]) -> Any:
+    switch = BatchedTensor.switch if context.tracer is None else context.tracer.switch
+    return switch(op, index, branches, names)
 
 
 def _is_true(op: str, pred: Any) -> bool:
@@ -143,14 +159,14 @@ def case(
 
 def _first_true(pairs: list[Any], default: Branch | None, total: int) -> Any:
     for position, (predicate, function) in enumerate(pairs):
-        if context.tracer is not None and predicate.symbolic:  # the rest is a branch
+        if _is_open(predicate):  # the rest is a branch
             rest = pairs[position + 1 :]
             if default is None and not rest:
                 Assert(predicate, [_none_true(total)])
                 return function()
             names = [f"function {total - len(rest)}", "the functions after it"]
             others = [function, partial(_first_true, rest, default, total)]
-            return context.tracer.switch("case", predicate, others, names)
+            return _switch("case", predicate, others, names)
         if _is_true("case", predicate):
             return function()
     if default is None:
@@ -189,15 +205,15 @@ def switch_case(
         )
     if default is not None:
         _check_callable("switch_case", "default", default)
-    if context.tracer is not None and branch_index.symbolic:
+    if _is_open(branch_index):
         if branch_index.dtype is not int32:
             raise TypeError(
-                f"tf.switch_case: inside tf.function branch_index must be int32, got {branch_index.dtype.name}. Use "
-                "tf.cast."
+                "tf.switch_case: inside tf.function and tf.vectorized_map branch_index must be int32, got "
+                f"{branch_index.dtype.name}. Use tf.cast."
             )
         last = [] if default is None else [default]
         names = [f"branch {i}" for i in range(len(branches))] + ["default"] * len(last)
-        return context.tracer.switch("switch_case", branch_index, branches + last, names)
+        return _switch("switch_case", branch_index, branches + last, names)
     index = integer("switch_case", "branch_index", branch_index)
     if not 0 <= index < len(branches):
         return branches[-1]() if default is None else default()

@@ -45,7 +45,7 @@ def vectorized_map(
            [0., 4.]], dtype=float32)
 
     Random ops draw other numbers for each row. What depends on the values of a row in Python (an `if`, a loop, a
-    shape) cannot be done for all rows at once, and raises.
+    shape) cannot be done for all rows at once, and raises: use `tf.cond` or `tf.where`.
 
     Args:
       fn: takes a row of `elems` (a structure of rows, if `elems` is one) and returns tensors in any structure.
