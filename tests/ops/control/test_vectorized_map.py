@@ -115,6 +115,23 @@ def test_assertions_in_a_gradient_see_each_row_of_a_jacobian():
         jacobian(3.0)
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_assertions_in_a_branch_are_refused(wrap: Any):
+    """All branches run for all examples, and an assertion would see those that another branch is for."""
+
+    def log(x: Any) -> Any:
+        tf.debugging.assert_positive(x)
+        return tf.math.log(x)
+
+    logs = wrap(
+        lambda x: tf.vectorized_map(
+            lambda row: tf.cond(row > 0.0, lambda: log(row), lambda: row), x
+        )
+    )
+    with pytest.raises(NotImplementedError, match="in a branch or loop"):
+        logs(tf.constant([1.0, -1.0]))
+
+
 def test_assertions_in_nested_maps_see_each_pair():
     def pair(x: Any, y: Any) -> Any:
         tf.debugging.assert_none_equal(x, y)

@@ -29,6 +29,11 @@ def at_run_time(op: Callable[..., None], always: bool = False) -> Callable[..., 
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         batch = innermost(filter(_is_batched, leaves))
         if batch is not None:
+            if tracer is not None and tracer.depth > batch.depth:
+                raise NotImplementedError(
+                    f"{op.__name__.strip('_')} in a branch or loop inside of tf.vectorized_map: examples that do not "
+                    "come there cannot be told from those that do. Take it out of the branch, or use tf.map_fn."
+                )
             return _for_each_example(op, always, batch, leaves, (args, kwargs))
         if tracer is None:
             return op(*args, **kwargs)
