@@ -167,6 +167,8 @@ def test_groups():
     assert lists(by_key) == [[0, 2], [1, 3, 5], [4, 6], [8], [7]]
     with pytest.raises(ValueError, match="Exactly one"):
         Dataset.range(3).group_by_window(lambda x: x, halves)
+    with pytest.raises(ValueError, match=r"key_func must return a scalar of tf.int64"):
+        Dataset.range(3).group_by_window(lambda x: x / 2, halves, window_size=3)
 
 
 def test_buckets():

@@ -141,6 +141,11 @@ class GroupByWindow(Node):
     ) -> None:
         self.inputs = (source,)
         self.key = ElementFunction(key, arguments(source.spec), "group_by_window")
+        found_key = self.key._spec
+        if not isinstance(found_key, TensorSpec) or not found_key.dtype.is_integer:
+            raise ValueError(
+                f"Dataset.group_by_window: key_func must return a scalar of tf.int64, got {found_key}"
+            )
         key_spec = TensorSpec((), dtypes.int64)
         given = DatasetSpec(source.spec)
         self.reduce = ElementFunction(reduce, (key_spec, given), "group_by_window")
