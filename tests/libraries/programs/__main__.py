@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 
 from tests.libraries import environments
@@ -53,8 +54,8 @@ def main() -> None:
         parser.error(f"{', '.join(unknown)}: not among {', '.join(PROGRAMS)}")
     for name in options.programs or PROGRAMS:
         for side in environments.SIDES:
-            if getattr(options, side):
-                run(name, side, getattr(options, side))
+            if python := getattr(options, side):
+                run(name, side, shutil.which(os.path.abspath(python)) or python)
         files = [WORK / name / f"{side}.json" for side in environments.SIDES]
         if not all(file.exists() for file in files):
             continue
