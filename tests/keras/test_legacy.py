@@ -31,6 +31,31 @@ def test_functions_of_keras_2(found, expected):
     np.testing.assert_allclose(found(), expected)
 
 
+def test_functions_of_keras_2_that_call_those_of_tensorflow_1():
+    v = tf.Variable(x)
+    assert K.update_add(v, x).numpy().tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    K.update_sub(v, [[1.0, 1.0], [1.0, 1.0]])
+    assert v.numpy().tolist() == [[1.0, 3.0], [5.0, 7.0]]
+    assert K.update(v, x).numpy().tolist() == x.numpy().tolist()
+    for dimensions in (1, 2, 3):
+        picture = tf.ones([1, *[5] * dimensions, 1])
+        kernel = tf.ones([*[2] * dimensions, 1, 1])
+        convolved = getattr(K, f"conv{dimensions}d")
+        step = 2 if dimensions == 1 else (2,) * dimensions
+        found = convolved(picture, kernel, dilation_rate=step)
+        assert found.shape == [1, *[3] * dimensions, 1]
+        assert np.unique(found).tolist() == [2.0**dimensions]
+    assert K.in_top_k(x, tf.constant([0, 1]), 1).numpy().tolist() == [False, True]
+    even = tf.nn.softmax(tf.ones([1, 4, 3]))
+    cost = K.ctc_batch_cost(tf.constant([[0, 1]]), even, tf.constant([[4]]), tf.constant([[2]]))
+    np.testing.assert_allclose(cost, [[1.686399]], rtol=1e-5)  # recorded from Keras on TensorFlow
+    last, outputs, states = K.rnn(
+        lambda given, before: (given + before[0], [given + before[0]]), x[None], [tf.zeros([1, 2])]
+    )
+    assert last.numpy().tolist() == states[0].numpy().tolist() == [[4.0, 6.0]]
+    assert outputs.numpy().tolist() == [[[1.0, 2.0], [4.0, 6.0]]]
+
+
 def test_layers_of_keras_2():
     layers: Any = tf.keras.layers
     dropped = layers.AlphaDropout(0.5, seed=3)(np.arange(6, dtype="float32") / 4, training=True)

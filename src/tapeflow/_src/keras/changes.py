@@ -36,10 +36,37 @@ def change(module: ModuleType) -> None:
 def _legacy(module: Any) -> None:
     """Lets the functions of Keras 2's `tf.keras.backend` use tapeflow's ops."""
     library: Any = Library(lambda: sys.modules[NAME])
-    library.compat = SimpleNamespace(v1=library)
+    library.compat = SimpleNamespace(v1=_of_tensorflow_1())
+    library.__internal__ = SimpleNamespace(tf2=SimpleNamespace(enabled=lambda: True))
     library.RaggedTensor = _Ragged  # asked about; the class itself would be loaded for that
     module.tf = library
     module.is_sparse = lambda tensor: isinstance(tensor, library.SparseTensor)
+
+
+def _of_tensorflow_1() -> Any:
+    """What tapeflow has, but for those that took other arguments in TensorFlow 1."""
+
+    def convolution(input: Any, filter: Any, dilation_rate: Any, **options: Any) -> Any:
+        return found.nn.convolution(input, filter, dilations=dilation_rate, **options)
+
+    def ctc_loss(labels: Any, inputs: Any, sequence_length: Any) -> Any:
+        rows = found.sparse.to_dense(labels)
+        ones = found.ones_like(labels.values)
+        lengths = found.math.unsorted_segment_sum(ones, labels.indices[:, 0], found.shape(rows)[0])
+        return found.nn.ctc_loss(rows, inputs, lengths, sequence_length, blank_index=-1)
+
+    found: Any = Library(lambda: sys.modules[NAME])
+    older: Any = Library(lambda: sys.modules[NAME])
+    nn: Any = Library(lambda: found.nn)
+    math: Any = Library(lambda: found.math)
+    nn.convolution, nn.ctc_loss = convolution, ctc_loss
+    math.in_top_k = lambda predictions, targets, k: found.math.in_top_k(targets, predictions, k)
+    older.nn, older.math = nn, math
+    older.assign = lambda variable, value: variable.assign(value)
+    older.assign_add = lambda variable, value: variable.assign_add(value)
+    older.assign_sub = lambda variable, value: variable.assign_sub(value)
+    older.sparse_concat = lambda axis, tensors: found.sparse.concat(axis, tensors)
+    return older
 
 
 class _AsksWhetherRagged(type):
