@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 import tapeflow._src.function.control_flow.statements  # noqa: F401  # what a tracer does with branches and loops
 from tapeflow._src.core import nest
-from tapeflow._src.core.composites.composite import CompositeTensor, is_expandable
+from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.shapes import TensorShape
@@ -24,6 +23,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import steps
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function import description
+from tapeflow._src.function.argument_names import by_name, names_of_leaves, told_apart
 from tapeflow._src.function.atomic import AtomicFunction
 from tapeflow._src.function.binding import Binding
 from tapeflow._src.function.graph_function import GraphFunction, symbol_of
@@ -88,8 +88,8 @@ class ConcreteFunction:
         tracer.creation_allowed = creation_allowed
         tracer.enclosing = outside = context.tracer
         tracer.given_variables = bool(self._variable_positions)
-        self.leaf_names = _names(signature, structure)
-        self._argument_names = [n for n, leaves in _by_name(signature, structure) for _ in leaves]
+        self.leaf_names = names_of_leaves(signature, structure)
+        self._argument_names = [n for n, leaves in by_name(signature, structure) for _ in leaves]
         doubles = list(leaves) if by_identity else _stand_ins(leaves)
         given = [k.traced(x) if type(k) in SAID else x for k, x in zip(keys, doubles, strict=True)]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
@@ -149,13 +149,8 @@ class ConcreteFunction:
 
         A name that is taken gets a number, as in TensorFlow: x, x_1, x_2.
         """
-        names: list[str] = []
-        for key, argument in zip(self._keys, self._argument_names, strict=True):
-            if type(key) is TensorKey:
-                wanted = key.name or argument
-                numbered = (f"{wanted}_{i}" for i in itertools.count(1))
-                names.append(next(n for n in itertools.chain([wanted], numbered) if n not in names))
-        return names
+        given = zip(self._keys, self._argument_names, strict=True)
+        return told_apart([key.name or name for key, name in given if type(key) is TensorKey])
 
     def _substitute(
         self, leaves: Sequence[Any], stand_ins: Sequence[Any], by_identity: bool
@@ -348,26 +343,6 @@ def _stand_in(variable: Variable) -> Variable:
             setattr(new, name, getattr(variable, name))
     vars(new).update(vars(variable))
     return new
-
-
-def _names(signature: Signature, structure: tuple[Any, Any]) -> list[str]:
-    """A name for each leaf: that of its argument, with a number where the argument has several."""
-    names: list[str] = []
-    for name, leaves in _by_name(signature, structure):
-        number = iter(range(len(leaves)))
-        # The spec of a composite tensor is none of the tensors that names are for.
-        single = len(leaves) == 1
-        names += [
-            name if single or is_expandable(leaf) else f"{name}_{next(number)}" for leaf in leaves
-        ]
-    return names
-
-
-def _by_name(signature: Signature, structure: tuple[Any, Any]) -> list[tuple[str, list[Any]]]:
-    """The leaves of each argument."""
-    args, kwargs = structure
-    given = [*zip(signature.names(len(args)), args, strict=True), *kwargs.items()]
-    return [(name, flattened(value)) for name, value in given]
 
 
 def _parameters(signature: Signature, args: Any, kwargs: Any) -> dict[str, tuple[Any, list[Any]]]:

@@ -68,15 +68,9 @@ _WITH_TENSORFLOW = (
             *("integer_lookup", "normalization", "string_lookup", "text_vectorization"),
         )
     ),
-    "keras.src.export.tfsm_layer",
-    "keras.src.legacy.layers",
-    "keras.src.saving.serialization_lib",
-    "keras.src.utils.audio_dataset_utils",
-    "keras.src.utils.image_dataset_utils",
-    "keras.src.utils.rng_utils",
-    "keras.src.utils.text_dataset_utils",
-    "keras.src.utils.tf_utils",
-    "keras.src.utils.timeseries_dataset_utils",
+    *(f"keras.src.{n}" for n in ("export.tfsm_layer", "legacy.layers", "saving.serialization_lib")),
+    *(f"keras.src.utils.{kind}_dataset_utils" for kind in ("audio", "image", "text", "timeseries")),
+    *("keras.src.utils.rng_utils", "keras.src.utils.tf_utils"),
 )
 """Modules for which TensorFlow's shapes, dtypes, datasets and ops are tapeflow's."""
 
@@ -97,7 +91,6 @@ _CHANGED = (
     ),
 )
 _TRACEBACKS = "keras.src.utils.traceback_utils"
-_SPLITS = "keras.src.utils.dataset_utils"
 
 _CONFIG = "keras.src.backend.config"
 _DYNAMIC = "keras.src.utils.backend_utils"
@@ -315,7 +308,7 @@ _loaders: dict[str, type[SourceFileLoader]] = {
     **dict.fromkeys(_WITH_TENSORFLOW, _TensorFlowLoader),
     _BOARD: _BoardLoader,
     **dict.fromkeys(_CHANGED, _ChangedLoader),
-    _SPLITS: _SplitsLoader,
+    "keras.src.utils.dataset_utils": _SplitsLoader,
     _TRACEBACKS: _TracebackLoader,
 }
 
