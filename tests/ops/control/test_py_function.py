@@ -23,10 +23,12 @@ def test_variables_inside_get_gradients():
     assert tape.gradient(y, v).numpy() == 2.0
 
 
-@pytest.mark.parametrize(
+raising = pytest.mark.parametrize(
     ("error", "status"),
     [
         (KeyError, tf.errors.UnknownError),
+        (IndexError, tf.errors.UnknownError),
+        (AssertionError, tf.errors.UnknownError),
         (ValueError, tf.errors.InvalidArgumentError),
         (TypeError, tf.errors.InvalidArgumentError),
         (StopIteration, tf.errors.OutOfRangeError),
@@ -34,6 +36,9 @@ def test_variables_inside_get_gradients():
         (MemoryError, tf.errors.ResourceExhaustedError),
     ],
 )
+
+
+@raising
 def test_exceptions_keep_their_cause(error, status):
     def fails():
         raise error("why")
@@ -41,6 +46,19 @@ def test_exceptions_keep_their_cause(error, status):
     with pytest.raises(status, match=f"fails raised {error.__name__}.*why") as caught:
         tf.py_function(fails, [], tf.float32)
     assert isinstance(caught.value.__cause__, error)
+
+
+@raising
+def test_exceptions_under_numpy_function_are_errors_of_the_op_in_functions(error, status):
+    def fails(x):
+        raise error("why")
+
+    f = tf.function(lambda x: tf.numpy_function(fails, [x], tf.float32))
+    with pytest.raises(status, match=f"fails raised {error.__name__}.*why") as caught:
+        f(tf.constant(1.0))
+    assert isinstance(caught.value.__cause__, error)
+    with pytest.raises(error, match="^'?why'?$"):  # eagerly, nothing is between
+        tf.numpy_function(fails, [1.0], tf.float32)
 
 
 def test_numpy_function_gets_arrays_of_its_own():

@@ -89,7 +89,7 @@ def _called(func: Callable[..., Any], wanted: list[DType], *arguments: Tensor) -
     try:
         values = _listed(func(*arguments))
     except Exception as error:
-        raise _failed(func, error) from error
+        raise _failed("py_function", func, error) from error
     if len(values) != len(wanted):
         raise invalid(
             f"py_function: {_name(func)} returned {len(values)} values, and Tout names {len(wanted)}"
@@ -98,7 +98,7 @@ def _called(func: Callable[..., Any], wanted: list[DType], *arguments: Tensor) -
         with beside(*arguments):
             return [convert_to_tensor(v, t) for v, t in zip(values, wanted, strict=True)]
     except Exception as error:
-        raise _failed(func, error) from error
+        raise _failed("py_function", func, error) from error
 
 
 def _specs(tout: Any) -> list[ArraySpec]:
@@ -141,7 +141,11 @@ def numpy_function(
 
         def call(*tensors: Tensor) -> list[Tensor]:
             # As in TensorFlow's graphs, which hand NumPy's numbers over, and bytes, where there is no dimension.
-            found = _listed(func(*[np.array(x)[()] for x in tensors]))
+            arrays = [np.array(x)[()] for x in tensors]
+            try:
+                found = _listed(func(*arrays))
+            except Exception as error:
+                raise _failed("numpy_function", func, error) from error
             return _as_declared(_name(func), found, [s.dtype for s in specs])
 
         inputs = [convert_to_tensor(x) for x in inp]
@@ -178,9 +182,9 @@ def _listed(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
-def _failed(func: Callable[..., Any], error: Exception) -> Exception:
+def _failed(op: str, func: Callable[..., Any], error: Exception) -> Exception:
     kind = next(status for causes, status in _STATUS if isinstance(error, causes))
-    return kind(None, None, f"py_function: {_name(func)} raised {type(error).__name__}: {error}")
+    return kind(None, None, f"{op}: {_name(func)} raised {type(error).__name__}: {error}")
 
 
 def _name(func: Callable[..., Any]) -> str:
