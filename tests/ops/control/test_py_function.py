@@ -57,7 +57,7 @@ def test_exceptions_under_numpy_function_are_errors_of_the_op_in_functions(error
     with pytest.raises(status, match=f"fails raised {error.__name__}.*why") as caught:
         f(tf.constant(1.0))
     assert isinstance(caught.value.__cause__, error)
-    with pytest.raises(error, match="^'?why'?$"):  # eagerly, nothing is between
+    with pytest.raises(error, match=r"^'?why'?$"):  # eagerly, nothing is between
         tf.numpy_function(fails, [1.0], tf.float32)
 
 
@@ -70,6 +70,26 @@ def test_numpy_function_gets_arrays_of_its_own():
 
     assert tf.numpy_function(change, [x], tf.int32).numpy().tolist() == [2, 3]
     assert np.array(x).tolist() == [1, 2]
+
+
+def test_an_eager_numpy_function_takes_its_result_apart():
+    """Only in functions, which go by Tout, is a list of numbers a tensor."""
+
+    def found(result):
+        y = tf.numpy_function(lambda x: result, [1], tf.int64)
+        return [each.numpy().tolist() for each in y] if isinstance(y, list) else y
+
+    assert found(([1.0, 2.0], 3)) == [1.0, 2.0, 3]
+    assert found([[1.0], [2.0, 3.0]]) == [1.0, 2.0, 3.0]
+    assert found((np.ones(2), [np.zeros(1)])) == [[1.0, 1.0], [0.0]]
+    assert found({"b": 1, "a": [2, 3]}) == [2, 3, 1]
+    assert found([5]).numpy() == 5
+    assert found([]) == []
+    assert found(None) is None
+    in_function = tf.function(
+        lambda: tf.numpy_function(lambda x: ([1.0, 2.0], 3), [1], [tf.float64, tf.int64])
+    )
+    assert [y.numpy().tolist() for y in in_function()] == [[1.0, 2.0], 3]
 
 
 def test_ensure_shape_tells_the_rank_and_checks_it_when_the_function_runs():

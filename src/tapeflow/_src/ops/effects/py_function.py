@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.core import nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
@@ -127,7 +128,8 @@ def numpy_function(
       func: takes arrays and returns an array, or a list of them. In functions, a tensor without dimensions comes as
         one of NumPy's numbers, or as bytes.
       inp: what to call it with.
-      Tout: the dtype of its result, or a list of them. Run eagerly, the result keeps its own.
+      Tout: the dtype of its result, or a list of them. Run eagerly, the result keeps its own, and it is taken apart:
+        each number of nested lists is a tensor, and one alone is in no list.
       stateful: accepted for compatibility.
       name: accepted for compatibility.
     """
@@ -151,13 +153,10 @@ def numpy_function(
         inputs = [convert_to_tensor(x) for x in inp]
         outputs = context.tracer.python(_name(func), call, inputs, specs)
         return outputs if isinstance(Tout, (list, tuple)) else outputs[0]
-    result = func(*[np.array(x) for x in inp])
-    if result is None:
-        return None
+    found = nest.flatten(func(*[np.array(x) for x in inp]))
     with beside(*inp):
-        if isinstance(result, (list, tuple)):
-            return [convert_to_tensor(x) for x in result]
-        return convert_to_tensor(result)
+        outputs = [None if x is None else convert_to_tensor(x) for x in found]
+    return outputs[0] if len(outputs) == 1 else outputs
 
 
 def _as_declared(name: str, values: list[Any], wanted: list[DType]) -> list[Tensor]:
