@@ -45,6 +45,12 @@ def test_a_keras_model_is_a_model(tmp_path, name):
         np.testing.assert_allclose(found, model.predict(x[:count], verbose=0), atol=1e-5)
 
 
+def test_inputs_of_a_model_are_called_as_its_inputs():
+    parts = [tf.keras.Input((2,), name=name) for name in ("left", "right")]
+    model = tf.keras.Model(parts, tf.keras.layers.Add()(parts))
+    assert [each.name for each in tf.export.to_onnx(model).graph.input] == ["left", "right"]
+
+
 def test_layers_of_images(tmp_path):
     layers = tf.keras.layers
     image = tf.keras.Input((8, 8, 4))

@@ -19,7 +19,7 @@ def traced(
         raise TypeError(f"{op}: function must be callable, got {shown(function)}")
     serve = getattr(function, "_served_by_default", None)  # a Keras model has it
     if serve is not None and not args and not kwargs:
-        served = serve()
+        served = serve(named=True)
         if served is None:
             raise ValueError(
                 f"{op}: it is not known what the model takes. Build it or call it first, or give a tf.TensorSpec"

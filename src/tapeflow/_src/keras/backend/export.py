@@ -153,12 +153,20 @@ class TapeflowExportArchive:
         self._variables += {id(v): v for v in variables if id(v) not in there}.values()
 
 
-def served_by_default(model: Any) -> ConcreteFunction | None:
-    """What `tf.saved_model.save` serves of a model: its call, if it is known what it is called with."""
+def served_by_default(model: Any, named: bool) -> ConcreteFunction | None:
+    """A model's call, if it is known what it is called with.
+
+    Args:
+      model: the model.
+      named: whether its tensors have the names of its inputs, as where Keras exports it. Where `tf.saved_model.save`
+        serves it, their name is that of the argument, "inputs", as on TensorFlow.
+    """
     from keras.src.export.export_utils import get_input_signature
 
     try:
-        signature: Any = tree.map_structure(_unnamed, get_input_signature(model))
+        signature: Any = tree.map_structure(
+            _spec if named else _unnamed, get_input_signature(model)
+        )
     except (TypeError, ValueError):  # it is no model, or has not been built or called
         return None
 
@@ -179,7 +187,6 @@ def _spec(x: Any) -> TensorSpec:
 
 
 def _unnamed(x: Any) -> TensorSpec:
-    """What is served by the name of the argument, "inputs", as on TensorFlow."""
     spec = _spec(x)
     return TensorSpec(spec.shape, spec.dtype)
 
