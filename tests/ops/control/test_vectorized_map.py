@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import subprocess
 import sys
 from typing import Any
 
@@ -393,6 +394,15 @@ def test_elems_of_unknown_sizes():
         lambda a, b: tf.vectorized_map(lambda e: e[0] * e[1], (a, b)), input_signature=[spec, spec]
     )
     np.testing.assert_array_equal(product(X, X), X * X)
+
+
+def test_branches_in_a_program_without_functions():
+    """What chooses for many examples belongs to functions, which are loaded when somebody asks for it."""
+    code = """import tapeflow as tf
+choose = lambda x: tf.cond(x > 2.0, lambda: x, lambda: -x)
+print(tf.vectorized_map(choose, tf.constant([1.0, 3.0])).numpy().tolist())"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "[-1.0, 3.0]\n", run.stderr
 
 
 def test_an_op_without_a_rule_is_named():
