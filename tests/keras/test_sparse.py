@@ -104,8 +104,27 @@ def test_gradients_flow_through_sparse_products() -> None:
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(ops.matmul(x, kernel))
     gradient = tape.gradient(loss, kernel)
-    assert kind(gradient) == "dense"  # as in TensorFlow
+    assert kind(gradient) == "slices"  # as in TensorFlow
     np.testing.assert_allclose(dense(gradient), DENSE.T @ np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_kernel_of_sparse_inputs_gets_the_rows_that_were_used(traced: bool) -> None:
+    """As on TensorFlow: an optimizer leaves the others alone, however many there are."""
+    layer = keras.layers.Dense(2)
+    layer.build((None, 3))
+    x = tf.sparse.from_dense([[0.0, 2.0, 0.0], [0.0, -3.0, 0.0]])
+
+    def gradient() -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(layer(x))
+        return tape.gradient(loss, layer.kernel.value)
+
+    found = (tf.function(gradient) if traced else gradient)()
+    assert kind(found) == "slices"
+    assert dense(tf.convert_to_tensor(found)).tolist() == [[0, 0], [-1, -1], [0, 0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"3 columns .* do not fit 2 rows"):
+        ops.matmul(x, FULL)
 
 
 def test_what_takes_no_sparse_tensors_says_so() -> None:

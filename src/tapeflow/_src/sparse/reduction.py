@@ -148,11 +148,17 @@ def sparse_dense_matmul(
       adjoint_b: the same for `b`.
       name: accepted for compatibility.
     """
-    op = "sparse_dense_matmul"
     if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
         # (A B) is (B* A*)*.
         found = sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)
         return shaping.transpose(found, conjugate=True)
+    # Rows by their axis from the end: as in TensorFlow, the gradient is no `tf.IndexedSlices`.
+    return product(sp_a, b, adjoint_a, adjoint_b, axis=-2)
+
+
+def product(sp_a: Any, b: Any, adjoint_a: bool, adjoint_b: bool, axis: int) -> Tensor:
+    """A sparse matrix times a dense one, whose rows are gathered by an axis that is named as one wants its gradient."""
+    op = "sparse_dense_matmul"
     x = sparse_of(op, "sp_a", sp_a)
     dense = convert_to_tensor(b, x.dtype)
     if x.shape.rank not in (None, 2) or dense.shape.rank not in (None, 2):
@@ -170,8 +176,7 @@ def sparse_dense_matmul(
             f"{op}: {sizes[1]} columns of the first matrix do not fit {dense.shape[0]} rows of the second: shapes "
             f"{x.shape} and {dense.shape}"
         )
-    # Rows by their axis from the end: as in TensorFlow, the gradient is no `tf.IndexedSlices`.
-    parts = shaping.expand_dims(values, 1) * gather(dense, columns, axis=-2)
+    parts = shaping.expand_dims(values, 1) * gather(dense, columns, axis=axis)
     found = segments.unsorted_segment_sum(parts, rows, shaping.cast(count, int32))
     return shaping.ensure_shape(found, [sizes[0], dense.shape[1]])
 

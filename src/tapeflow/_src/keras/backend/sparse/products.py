@@ -14,6 +14,7 @@ from tapeflow._src.keras.backend.conversion import convert_to_tensor
 from tapeflow._src.keras.backend.dtypes import result_dtype
 from tapeflow._src.keras.backend.sparse.kinds import densified, is_sparse_tensor
 from tapeflow._src.sparse import places
+from tapeflow._src.sparse.reduction import product
 
 
 def matmul(function: Callable[..., Any], a: Any, b: Any) -> Any:
@@ -46,7 +47,8 @@ def matmul(function: Callable[..., Any], a: Any, b: Any) -> Any:
 def _dense_product(a: Any, b: Tensor) -> Tensor:
     """Sparse matrices times dense ones."""
     if a.shape.rank == 2:
-        return tf.sparse.sparse_dense_matmul(a, b)
+        # As Keras has it on TensorFlow, the gradient of a layer's kernel is the rows that were used.
+        return product(a, b, adjoint_a=False, adjoint_b=False, axis=0)
     columns = tf.shape(b, out_type=tf.int64)[-1]
     tall = tf.reshape(b, tf.stack([tf.constant(-1, tf.int64), columns]))
     found = tf.sparse.sparse_dense_matmul(_in_blocks(a), tall)
