@@ -40,6 +40,9 @@ class BatchedTensor(Tensor):
     """The result of one of several branches for each example, outside of functions. It takes what the tracer's `switch`
     takes."""
 
+    while_loop: ClassVar[Any] = _of_functions("while_loop")
+    """The same for a loop that some examples leave before others. It takes what the tracer's `while_loop` takes."""
+
     def __init__(self, full: Tensor, batch: Batch) -> None:
         of = full._array
         self._array = AbstractArray(of.shape[1:], of.dtype, _WHY)

@@ -1,7 +1,8 @@
 """Conditionals and loops on many examples at once, for `tf.vectorized_map` and vectorised Jacobians.
 
 The graphs inside are traced again, with batched tensors in the place of single examples, into blocks that work on the
-full tensors. A conditional whose predicate differs between examples computes all branches, and each example selects.
+full tensors. A conditional whose predicate differs between examples computes all branches, and each example selects. A
+loop goes on until all examples have finished.
 """
 
 from __future__ import annotations
@@ -11,17 +12,28 @@ from typing import Any
 
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
+from tapeflow._src.core.dtypes import bool_, int32
 from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, outer_tensors
 from tapeflow._src.function.control_flow.examples import unsupported
 from tapeflow._src.function.control_flow.primitives import outside
+from tapeflow._src.function.control_flow.turns import (
+    Turn,
+    counted,
+    goes_on,
+    may_differ,
+    numbers,
+    still,
+)
 from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.replaying import replay
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph, Value
+from tapeflow._src.ops.array.creation import zeros_like
 from tapeflow._src.ops.elementwise.logic import logical_not
 from tapeflow._src.ops.indexing.gathering import where
+from tapeflow._src.ops.reduction.reducing import reduce_any
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.array.stack import is_stack
 from tapeflow._src.primitives.batching import Batch
@@ -113,19 +125,27 @@ def loop_of_batch(
     turns: Tensor | None,
     forms: tuple[Sequence[Tensor], Sequence[Tensor]],
 ) -> list[Tensor]:
-    """A loop on examples, all of which have as many turns."""
+    """A loop on examples. Where some have more turns than others, it goes on until all have finished."""
     body = loop.body
     fixed = [*invariants, *outer_tensors(body)]
     everything = [*carried, *scanned, *fixed]
     if any(is_stack(x) and batch.holds(x) for x in everything):
         raise unsupported("lists of tensors")
-    if turns is not None and batch.holds(turns):
-        raise unsupported("a number of turns that differs between examples")
     with _outside(batch, everything):
-        return _LoopOfBatch(batch, loop, carried, scanned, fixed, forms).call(turns)
+        return _LoopOfBatch(batch, loop, carried, scanned, fixed, forms, turns).call()
+
+
+_DIFFERS = "a loop whose turns differ between examples"
 
 
 class _LoopOfBatch:
+    """A loop that is traced again, for full tensors.
+
+    Where the condition differs between examples, there are two more carried values: which examples have the next turn,
+    and how many each of them had. Where the number of turns is given and differs, there is one more scanned value: the
+    number of the turn.
+    """
+
     def __init__(
         self,
         batch: Batch,
@@ -134,9 +154,11 @@ class _LoopOfBatch:
         scanned: Sequence[Tensor],
         fixed: Sequence[Tensor],
         forms: tuple[Sequence[Tensor], Sequence[Tensor]],
+        turns: Tensor | None,
     ) -> None:
         self.batch, self.loop, self.fixed, self.forms = batch, loop, fixed, forms
-        self.carried, self.scanned = carried, scanned
+        self.carried, self.scanned, self.turns = carried, scanned, turns
+        self.differs = turns is not None and batch.holds(turns)
         # A carried value is batched if it is so in the beginning, or becomes so in a turn.
         self.batched = [batch.holds(x) for x in carried]
         while True:
@@ -146,10 +168,24 @@ class _LoopOfBatch:
             outputs = self.block.run(self._turn)
             n = loop.carried
             now = [a or self.inner.holds(y) for a, y in zip(self.batched, outputs[:n], strict=True)]
-            if now == self.batched:
-                break
-            self.batched = now
+            if self.differs and any(now[k] for k in loop.cut):
+                raise unsupported(f"an assignment in {_DIFFERS}")
+            if now != self.batched:
+                self.batched = now
+                continue
+            self.condition = self._condition()
+            if self.condition is None and loop.condition is not None:
+                if not may_differ(loop.body.graph) or not may_differ(loop.condition.graph):
+                    raise unsupported(f"an effect, such as printing, in {_DIFFERS}")
+                self.differs = True
+                continue
+            break
         self.outputs = outputs
+
+    @property
+    def added(self) -> int:
+        """How many carried values are added."""
+        return 2 if self.differs and self.turns is None else 0
 
     def _own(self, symbol: Tensor, batched: bool) -> tuple[Tensor, Tensor]:
         """An argument of the new body, and what stands for it in the old one."""
@@ -158,17 +194,42 @@ class _LoopOfBatch:
         return own, self.inner.wrap(own) if batched else own
 
     def _turn(self) -> list[Tensor]:
-        loop, batch = self.loop, self.batch
+        loop, batch, inner, n = self.loop, self.batch, self.inner, self.loop.carried
         arguments = loop.body.arguments
         pairs = [self._own(x, b) for x, b in zip(arguments, self.batched, strict=False)]
-        rows = arguments[loop.carried :]
-        pairs += [self._own(x, batch.holds(y)) for x, y in zip(rows, self.scanned, strict=False)]
-        self.block.arguments = [own for own, _ in pairs]  # type: ignore[misc]
-        with self.inner.entered():
-            fixed = _moved(batch, self.inner, self.fixed)
-            values = replay(loop.body.graph, [*[x for _, x in pairs], *fixed])
-            outputs = [values[v] for v in loop.body.graph.outputs]
-            return self._dense(outputs)
+        rows = [
+            self._own(x, batch.holds(y)) for x, y in zip(arguments[n:], self.scanned, strict=False)
+        ]
+        full = [own for own, _ in pairs], [own for own, _ in rows]
+        given = [x for _, x in (*pairs, *rows)]
+        with inner.entered():
+            fixed = _moved(batch, inner, self.fixed)
+            if not self.differs:
+                self.block.arguments = [*full[0], *full[1]]  # type: ignore[misc]
+                values = replay(loop.body.graph, [*given, *fixed])
+                return self._dense([values[v] for v in loop.body.graph.outputs])
+            added: list[Any] = []
+            if self.turns is None:
+                added = [self.block.own((batch.size,), dtype) for dtype in (bool_, int32)]
+                self.block.arguments = [*full[0], *added, *full[1]]  # type: ignore[misc]
+                active = added[0]
+            else:
+                number = self.block.own((), int32)
+                self.block.arguments = [*full[0], *full[1], number]  # type: ignore[misc]
+                active = binary.less(number, batch.data(self.turns))
+            turn = Turn(inner, active)
+            taken = [turn.given(x) for x in given]
+            values = replay(loop.body.graph, [*taken, *[turn.given(x) for x in fixed]])
+            outputs = self._dense([values[v] for v in loop.body.graph.outputs])
+            at = n + loop.stacked
+            after = list(map(turn.kept, outputs[:n], given, taken))
+            sums = [turn.part(y) for y in outputs[at:]]
+            if added:
+                test = loop.condition
+                inputs = [*after, *_moved(batch, inner, outer_tensors(test))]
+                next_ = still(active, goes_on(inner, test, inputs))
+                after += [next_, binary.add(added[1], counted(active))]
+            return [*after, *outputs[n:at], *sums]
 
     def _dense(self, outputs: list[Tensor]) -> list[Tensor]:
         """Sums of rows as sums of tensors."""
@@ -187,21 +248,36 @@ class _LoopOfBatch:
             at += 2 if rows else 1
         return result
 
-    def call(self, turns: Tensor | None) -> list[Tensor]:
+    def call(self) -> list[Tensor]:
         """The outputs of the loop."""
         from tapeflow._src.function.control_flow.loops import Loop
 
-        loop, batch, n = self.loop, self.batch, self.loop.carried
-        flags = [*self.batched, *[self.inner.holds(y) for y in self.outputs[n:]]]
+        loop, batch, n, turns = self.loop, self.batch, self.loop.carried, self.turns
+        carried = [
+            batch.full(x) if b else x for x, b in zip(self.carried, self.batched, strict=True)
+        ]
+        scanned = [_swapped(batch.data(x)) if batch.holds(x) else x for x in self.scanned]
+        if self.differs and turns is None:
+            inputs = [*self.carried, *outer_tensors(loop.condition)]
+            active = goes_on(batch, loop.condition, inputs)
+            carried += [active, zeros_like(counted(active))]
+        elif self.differs:
+            assert turns is not None
+            scanned.append(numbers(batch.data(turns)))
+            turns = moving.shape_of(scanned[-1], dtype=int32)
+            turns = picking.getitem(turns, index=(0,))
+        every = n + self.added
+        held = [self.inner.holds(y) for y in self.outputs[every:]]
+        flags = [*self.batched, *[False] * self.added, *held]
         with self.block.tracing(), self.inner.entered():
             outputs = [
                 self.inner.full(y) if b else y for y, b in zip(self.outputs, flags, strict=True)
             ]
         new = Loop(
             self.block.graph_function(outputs),
-            n,
-            loop.scanned,
-            condition=self._condition(),
+            every,
+            len(scanned),
+            condition=self.condition,
             stacked=loop.stacked,
             sums=[False] * len(loop.sums),
             cut=loop.cut,
@@ -209,13 +285,16 @@ class _LoopOfBatch:
             limit=loop.limit,
         )
         first = n + loop.stacked
+        flags = [*self.batched, *held]
         pairs = zip(self.forms[1], flags[first:], strict=True)
         results = new.call(
-            [batch.full(x) if b else x for x, b in zip(self.carried, self.batched, strict=True)],
-            [_swapped(batch.data(x)) if batch.holds(x) else x for x in self.scanned],
+            carried,
+            scanned,
             turns=turns,
             sums_like=[batch.full(x) if b else batch.data(x) for x, b in pairs],
         )
+        had = batch.wrap(results[n + 1]) if self.added else results[-1]
+        results = [*results[:n], *results[every:]]
         found = []
         for i, (y, batched) in enumerate(zip(results, flags, strict=False)):
             if not batched:
@@ -224,15 +303,21 @@ class _LoopOfBatch:
                 found.append(batch.wrap(_swapped(y)))
             else:
                 found.append(batch.wrap(y))
-        return [*found, results[-1]]
+        return [*found, had]
 
     def _condition(self) -> GraphFunction | None:
+        """The condition for full tensors, or None if it turns out to differ between examples."""
         condition = self.loop.condition
         if condition is None:
             return None
         taken = outer_tensors(condition)
         block = LoopBlock(condition.name, current())
         inner = Batch(self.batch.size)
+
+        def any_active() -> Tensor:
+            owns = [block.own(x._array.shape, x.dtype) for x in self.block.arguments]
+            block.arguments = owns[: self.loop.carried + 2]
+            return reduce_any(owns[self.loop.carried])
 
         def run() -> Tensor:
             owns = []
@@ -248,10 +333,8 @@ class _LoopOfBatch:
                 values = replay(condition.graph, [*inputs, *fixed])
             return values[condition.graph.outputs[0]]
 
-        going_on = block.run(run)
-        if inner.holds(going_on):
-            raise unsupported("a condition that differs between examples")
-        return block.graph_function([going_on])
+        going_on = block.run(any_active if self.differs else run)
+        return None if inner.holds(going_on) else block.graph_function([going_on])
 
 
 def _swapped(x: Tensor) -> Tensor:

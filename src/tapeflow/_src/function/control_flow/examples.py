@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tapeflow._src.core.context import context
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.batched import BatchedTensor
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 def batch_of(tensors: Sequence[Tensor]) -> Batch | None:
     """The batch that some of these tensors are examples of, if there is one inside of the trace."""
     found = innermost(tensors)
+    if found is None or (context.tracer is not None and context.tracer.depth > found.depth):
+        return None  # what is from around the trace is captured
     for x in tensors:
         if isinstance(x, BatchedTensor) and x.interpreter is found:
             return x.interpreter

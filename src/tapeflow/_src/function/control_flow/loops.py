@@ -109,6 +109,8 @@ class Loop:
         """
         forms = stacked_like, sums_like
         taken = [*carried, *scanned, *invariants, *outer_tensors(self.body)]
+        if self.condition is not None:
+            taken += outer_tensors(self.condition)
         batch = batch_of(taken)
         if batch is not None:
             from tapeflow._src.function.control_flow.batching import loop_of_batch

@@ -295,23 +295,34 @@ def while_loop(
     scope = contextlib.nullcontext() if back_prop else no_recorders()
     with scope:
         if context.tracer is not None:
-
-            def checked(values: Any) -> Any:
-                return _next_values(values, loop_vars)
-
-            return context.tracer.while_loop(
-                cond, body, loop_vars, shape_invariants, limit, checked
-            )
-        assert not isinstance(limit, Tensor)
-        return nest.map_structure(_as_loop_value, _looped(cond, body, loop_vars, limit))
+            loop = context.tracer.while_loop
+        elif isinstance(limit, Tensor):  # differs between examples
+            loop = BatchedTensor.while_loop
+        else:
+            values = _looped(cond, body, loop_vars, shape_invariants, limit)
+            return nest.map_structure(_as_loop_value, values)
+        return loop(
+            cond, body, loop_vars, shape_invariants, limit, partial(_next_values, loop_vars)
+        )
 
 
 def _looped(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, limit: int | None
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any,
+    limit: int | None,
 ) -> Any:
     values, done = loop_vars, 0
-    while (limit is None or done < limit) and _goes_on(cond(*values), limit):
-        values = _next_values(body(*values), loop_vars)
+    next_values = partial(_next_values, loop_vars)
+    while limit is None or done < limit:
+        condition = cond(*values)
+        if _is_open(condition):
+            rest = None if limit is None else limit - done
+            return BatchedTensor.while_loop(cond, body, values, shape_invariants, rest, next_values)
+        if not _goes_on(condition, limit):
+            break
+        values = next_values(body(*values))
         done += 1
     return values
 
@@ -343,7 +354,7 @@ def _limit(maximum_iterations: Any) -> int | Tensor:
     return tensor if tensor.symbolic else int(tensor)
 
 
-def _next_values(values: Any, loop_vars: Any) -> Any:
+def _next_values(loop_vars: Any, values: Any) -> Any:
     if len(loop_vars) == 1 and not isinstance(values, (list, tuple)):
         values = type(loop_vars)([values]) if type(loop_vars) in (list, tuple) else [values]
     if not isinstance(values, (list, tuple)):
