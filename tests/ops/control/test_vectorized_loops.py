@@ -143,10 +143,8 @@ def test_maps_inside_of_maps():
 # The powers of 2, 3, 5 and 100 that come out are 7, 5, 3 and 1.
 
 
-@pytest.mark.parametrize(
-    ("loop", "run"),
-    [(power, "eager"), (power_in_python, "eager"), (from_one, "eager"), (power, "in a function")],
-)
+@pytest.mark.parametrize("loop", [power, power_in_python, from_one])
+@pytest.mark.parametrize("run", ["eager", "in a function"])
 def test_gradients(loop, run):
     f = RUNS[run](mapped(loop))
     with tf.GradientTape() as tape:

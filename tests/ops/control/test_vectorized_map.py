@@ -405,6 +405,21 @@ print(tf.vectorized_map(choose, tf.constant([1.0, 3.0])).numpy().tolist())"""
     assert run.stdout == "[-1.0, 3.0]\n", run.stderr
 
 
+def test_gradients_of_functions_that_are_mapped_in_functions():
+    cube = tf.function(lambda x: x**3 * w)
+    f = tf.function(lambda x: tf.vectorized_map(cube, x))
+    w, x = tf.Variable(2.0), tf.constant(X, tf.float32)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        gx, gw = tape.gradient(y, [x, w])
+    np.testing.assert_allclose(gx, 6.0 * x**2, rtol=1e-5)
+    np.testing.assert_allclose(gw, tf.reduce_sum(x**3), rtol=1e-5)
+    np.testing.assert_allclose(outer.gradient(gx, x), 12.0 * x, rtol=1e-5)
+
+
 def test_an_op_without_a_rule_is_named():
     from tapeflow._src.primitives.batching import RULES
 

@@ -35,7 +35,7 @@ from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Value
 from tapeflow._src.graph.workers import workers_of
-from tapeflow._src.primitives.batched import BatchedTensor
+from tapeflow._src.primitives.batched import BatchedTensor, behind
 
 _WITH_VALUES = frozenset({Tensor, DeviceTensor})
 
@@ -155,7 +155,7 @@ class GraphFunction:
         active = context.dispatch[1]
         inputs = [*map(settled, inputs)]
         if context.tracer is not None:  # whose tape follows what it has captured
-            for x in inputs:
+            for x in [behind(x, context.tracer.depth) for x in inputs]:
                 if not x.symbolic or isinstance(x, SymbolicTensor):
                     context.tracer.value_of(x)
         following = [r for r in active if any(_followed(x, r) for x in inputs)]

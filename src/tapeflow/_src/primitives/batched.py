@@ -67,3 +67,10 @@ class BatchedTensor(Tensor):
         )
 
     __str__ = __repr__
+
+
+def behind(x: Tensor, depth: int) -> Tensor:
+    """The full tensor that an example is of, to an interpreter of this depth. Batches around it stay as they are."""
+    while isinstance(x, BatchedTensor) and x.interpreter.depth > depth:
+        x = x._full
+    return x

@@ -75,13 +75,17 @@ class _Entered(setting):
         super().__init__(context, dispatch=dispatch, interpreters=interpreters)
         self._batch = batch
         self._around: Any = None
+        self._depth = 0
 
     def __enter__(self) -> None:
-        self._around, self._batch._outside = self._batch._outside, recorders()
+        batch = self._batch
+        self._around, batch._outside = batch._outside, recorders()
+        # It comes before whoever traces now, who may have begun after it: the backward pass of a function does.
+        self._depth, batch.depth = batch.depth, new_depth()
         super().__enter__()
 
     def _leave(self, *exception: Any) -> None:
-        self._batch._outside = self._around
+        self._batch._outside, self._batch.depth = self._around, self._depth
         super()._leave()
 
 
