@@ -405,9 +405,10 @@ print(tf.vectorized_map(choose, tf.constant([1.0, 3.0])).numpy().tolist())"""
     assert run.stdout == "[-1.0, 3.0]\n", run.stderr
 
 
-def test_gradients_of_functions_that_are_mapped_in_functions():
+@pytest.mark.parametrize("around", [tf.function, lambda f: lambda x: tf.vectorized_map(f, x)])
+def test_gradients_of_functions_that_are_mapped_in_functions_and_maps(around: Any):
     cube = tf.function(lambda x: x**3 * w)
-    f = tf.function(lambda x: tf.vectorized_map(cube, x))
+    f = around(lambda x: tf.vectorized_map(cube, x))
     w, x = tf.Variable(2.0), tf.constant(X, tf.float32)
     with tf.GradientTape() as outer:
         outer.watch(x)

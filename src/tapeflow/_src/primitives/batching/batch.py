@@ -17,7 +17,7 @@ from tapeflow._src.core.context import Recorder, context, recorders
 from tapeflow._src.core.dtypes import from_numpy
 from tapeflow._src.core.errors import OpError, UnimplementedError
 from tapeflow._src.core.indexed_slices import IndexedSlices
-from tapeflow._src.core.interpreter import Interpreter, new_depth
+from tapeflow._src.core.interpreter import Interpreter, innermost, new_depth
 from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.scopes import setting
@@ -252,6 +252,11 @@ class Batch(Interpreter):
             pullback=pullback,
             pushforward=None,
         )
+        around = innermost([*full_call.inputs, *full_call.outputs])
+        if isinstance(around, Batch):  # to which the full tensors are examples
+            with setting(context, dispatch=(context.dispatch[0], outside)):
+                around.record_call(full_call)
+            return
         for recorder in outside:
             recorder.record_call(full_call)
 
