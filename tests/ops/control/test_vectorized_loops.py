@@ -153,6 +153,21 @@ def test_gradients(loop, run):
     assert tape.gradient(y, X).numpy().tolist() == [448.0, 405.0, 75.0, 1.0]
 
 
+@pytest.mark.parametrize("loop", [power, power_in_python])
+@pytest.mark.parametrize("run", ["eager", "in a function"])
+def test_gradients_of_maps_inside_of_maps(loop, run):
+    x = tf.reshape(X, [2, 2])
+    f = RUNS[run](mapped(mapped(loop)))
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            _, y = f(x)
+        gradient = tape.gradient(y, x)
+    assert gradient.numpy().tolist() == [[448.0, 405.0], [75.0, 1.0]]
+    assert outer.gradient(gradient, x).numpy().tolist() == [[1344.0, 540.0], [30.0, 0.0]]
+
+
 def test_gradients_of_second_order_and_jacobians():
     with tf.GradientTape(persistent=True) as outer:
         outer.watch(X)

@@ -20,10 +20,10 @@ from tapeflow._src.function.control_flow.examples import unsupported
 from tapeflow._src.function.control_flow.primitives import outside
 from tapeflow._src.function.control_flow.turns import (
     Turn,
-    counted,
+    as_number,
     goes_on,
     may_differ,
-    numbers,
+    most,
     still,
 )
 from tapeflow._src.function.graph_function import GraphFunction
@@ -142,8 +142,8 @@ class _LoopOfBatch:
     """A loop that is traced again, for full tensors.
 
     Where the condition differs between examples, there are two more carried values: which examples have the next turn,
-    and how many each of them had. Where the number of turns is given and differs, there is one more scanned value: the
-    number of the turn.
+    and how many each of them had. Where the number of turns is given and differs, there is one more: how many there
+    were. It is carried because a loop around may leave out the first turns of this one for some of its own examples.
     """
 
     def __init__(
@@ -159,6 +159,8 @@ class _LoopOfBatch:
         self.batch, self.loop, self.fixed, self.forms = batch, loop, fixed, forms
         self.carried, self.scanned, self.turns = carried, scanned, turns
         self.differs = turns is not None and batch.holds(turns)
+        if self.differs:
+            self.total = most(batch.data(turns))
         # A carried value is batched if it is so in the beginning, or becomes so in a turn.
         self.batched = [batch.holds(x) for x in carried]
         while True:
@@ -185,7 +187,7 @@ class _LoopOfBatch:
     @property
     def added(self) -> int:
         """How many carried values are added."""
-        return 2 if self.differs and self.turns is None else 0
+        return (2 if self.turns is None else 1) if self.differs else 0
 
     def _own(self, symbol: Tensor, batched: bool) -> tuple[Tensor, Tensor]:
         """An argument of the new body, and what stands for it in the old one."""
@@ -208,15 +210,15 @@ class _LoopOfBatch:
                 self.block.arguments = [*full[0], *full[1]]  # type: ignore[misc]
                 values = replay(loop.body.graph, [*given, *fixed])
                 return self._dense([values[v] for v in loop.body.graph.outputs])
-            added: list[Any] = []
+            counted = self.turns is not None
+            kinds: Any = [((), int32)] if counted else [((batch.size,), t) for t in (bool_, int32)]
+            added: list[Any] = [self.block.own(*kind) for kind in kinds]
+            self.block.arguments = [*full[0], *added, *full[1]]  # type: ignore[misc]
             if self.turns is None:
-                added = [self.block.own((batch.size,), dtype) for dtype in (bool_, int32)]
-                self.block.arguments = [*full[0], *added, *full[1]]  # type: ignore[misc]
                 active = added[0]
             else:
-                number = self.block.own((), int32)
-                self.block.arguments = [*full[0], *full[1], number]  # type: ignore[misc]
-                active = binary.less(number, batch.data(self.turns))
+                row = self.total - 1 - added[0] if loop.reverse else added[0]
+                active = binary.less(row, batch.data(self.turns))
             turn = Turn(inner, active)
             taken = [turn.given(x) for x in given]
             values = replay(loop.body.graph, [*taken, *[turn.given(x) for x in fixed]])
@@ -224,11 +226,13 @@ class _LoopOfBatch:
             at = n + loop.stacked
             after = list(map(turn.kept, outputs[:n], given, taken))
             sums = [turn.part(y) for y in outputs[at:]]
-            if added:
+            if counted:
+                after.append(added[0] + 1)
+            else:
                 test = loop.condition
                 inputs = [*after, *_moved(batch, inner, outer_tensors(test))]
                 next_ = still(active, goes_on(inner, test, inputs))
-                after += [next_, binary.add(added[1], counted(active))]
+                after += [next_, added[1] + as_number(active)]
             return [*after, *outputs[n:at], *sums]
 
     def _dense(self, outputs: list[Tensor]) -> list[Tensor]:
@@ -260,12 +264,10 @@ class _LoopOfBatch:
         if self.differs and turns is None:
             inputs = [*self.carried, *outer_tensors(loop.condition)]
             active = goes_on(batch, loop.condition, inputs)
-            carried += [active, zeros_like(counted(active))]
+            carried += [active, zeros_like(as_number(active))]
         elif self.differs:
-            assert turns is not None
-            scanned.append(numbers(batch.data(turns)))
-            turns = moving.shape_of(scanned[-1], dtype=int32)
-            turns = picking.getitem(turns, index=(0,))
+            turns = self.total
+            carried.append(zeros_like(turns))
         every = n + self.added
         held = [self.inner.holds(y) for y in self.outputs[every:]]
         flags = [*self.batched, *[False] * self.added, *held]
@@ -293,7 +295,7 @@ class _LoopOfBatch:
             turns=turns,
             sums_like=[batch.full(x) if b else batch.data(x) for x, b in pairs],
         )
-        had = batch.wrap(results[n + 1]) if self.added else results[-1]
+        had = self._had(results)
         results = [*results[:n], *results[every:]]
         found = []
         for i, (y, batched) in enumerate(zip(results, flags, strict=False)):
@@ -304,6 +306,14 @@ class _LoopOfBatch:
             else:
                 found.append(batch.wrap(y))
         return [*found, had]
+
+    def _had(self, results: Sequence[Tensor]) -> Tensor:
+        """How many turns there were."""
+        if not self.differs:
+            return results[-1]
+        if self.turns is not None:
+            return self.turns
+        return self.batch.wrap(results[self.loop.carried + 1])
 
     def _condition(self) -> GraphFunction | None:
         """The condition for full tensors, or None if it turns out to differ between examples."""

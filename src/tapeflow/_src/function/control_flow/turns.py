@@ -94,11 +94,11 @@ def still(active: Tensor, going_on: Tensor) -> Tensor:
     return logical_and(active, going_on)
 
 
-def counted(active: Tensor) -> Tensor:
-    """How many turns the examples have in one."""
+def as_number(active: Tensor) -> Tensor:
+    """One for examples that have a turn, else zero."""
     return cast(active, int32)
 
 
-def numbers(turns: Tensor) -> Tensor:
-    """The numbers of turns, as far as any example goes."""
-    return range_(maximum(reduce_max(turns), 0))
+def most(turns: Tensor) -> Tensor:
+    """How many turns there are until all examples have finished."""
+    return maximum(reduce_max(turns), 0)
