@@ -3,4 +3,4 @@
 Whichever of the files is imported first, the class has its operators, and ops take it.
 """
 
-from tapeflow._src.sparse import mapping as mapping, methods as methods
+from tapeflow._src.sparse import ctc_labels as ctc_labels, mapping as mapping, methods as methods

@@ -42,7 +42,8 @@ def ctc_loss(
     1.6864
 
     Args:
-      labels: class numbers `[batch, longest label]`, without blanks.
+      labels: class numbers `[batch, longest label]`, without blanks. A `tf.SparseTensor` says by itself how long its rows
+        are: `label_length` is not looked at, and `blank_index` must be given.
       logits: `[time, batch, classes]`, or `[batch, time, classes]` if not `logits_time_major`.
       label_length: how many of each row of `labels` count.
       logit_length: how many steps of each sequence count.
@@ -66,7 +67,7 @@ def ctc_loss(
         raise DTypeError(
             None,
             None,
-            f"ctc_loss: labels must be integers, got {labels.dtype.name}. Sparse labels are not supported.",
+            f"ctc_loss: labels must be integers, got {labels.dtype.name}",
         )
     if logits_time_major:
         logits = transpose(logits, [1, 0, 2])
