@@ -42,7 +42,7 @@ def ctc_loss(
     1.6864
 
     Args:
-      labels: class numbers `[batch, longest label]`, without blanks. A `tf.SparseTensor` says by itself how long its rows
+      labels: class numbers `[batch, longest label]`, without blanks. A `tf.SparseTensor` says itself how long its rows
         are: `label_length` is not looked at, and `blank_index` must be given.
       logits: `[time, batch, classes]`, or `[batch, time, classes]` if not `logits_time_major`.
       label_length: how many of each row of `labels` count.
