@@ -175,13 +175,15 @@ if _typing.TYPE_CHECKING:
         nondifferentiable_batch_function as nondifferentiable_batch_function
     )
     from tapeflow._src.ops.control.control_flow import (
-        cond as cond, case as case, switch_case as switch_case, while_loop as while_loop,
-        control_dependencies as control_dependencies, init_scope as init_scope
+        cond as cond, case as case, switch_case as switch_case, while_loop as while_loop
     )
     from tapeflow._src.ops.control.functional import (
         map_fn as map_fn, scan as scan, foldl as foldl, foldr as foldr
     )
     from tapeflow._src.ops.control.grouping import group as group, no_op as no_op, tuple as tuple
+    from tapeflow._src.ops.control.scopes import (
+        control_dependencies as control_dependencies, init_scope as init_scope
+    )
     from tapeflow._src.ops.control.tensor_array import TensorArray as TensorArray
     from tapeflow._src.ops.control.tensor_array_spec import TensorArraySpec as TensorArraySpec
     from tapeflow._src.ops.control.vectorized_map import vectorized_map as vectorized_map
@@ -316,9 +318,10 @@ __getattr__ = _Missing(
         "ops.array.creation": "zeros ones zeros_like ones_like fill range linspace",
         "ops.array.moving": "concat stack unstack split tile repeat pad reverse roll meshgrid",
         "ops.control.batch_function": "nondifferentiable_batch_function",
-        "ops.control.control_flow": "cond case switch_case while_loop control_dependencies init_scope",
+        "ops.control.control_flow": "cond case switch_case while_loop",
         "ops.control.functional": "map_fn scan foldl foldr",
         "ops.control.grouping": "group no_op tuple",
+        "ops.control.scopes": "control_dependencies init_scope",
         "ops.control.tensor_array": "TensorArray",
         "ops.control.tensor_array_spec": "TensorArraySpec",
         "ops.control.vectorized_map": "vectorized_map",

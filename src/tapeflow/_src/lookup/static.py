@@ -17,7 +17,7 @@ from tapeflow._src.core.tracked import Tracked
 from tapeflow._src.lookup.initializers import KEYS, Contents, TableInitializer
 from tapeflow._src.ops.arguments import integer
 from tapeflow._src.ops.array import shaping
-from tapeflow._src.ops.control.control_flow import init_scope
+from tapeflow._src.ops.control.scopes import init_scope
 from tapeflow._src.ops.elementwise.logic import equal
 from tapeflow._src.ops.indexing.gathering import where
 from tapeflow._src.primitives.specs import ArraySpec

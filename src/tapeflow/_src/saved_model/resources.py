@@ -8,7 +8,7 @@ from typing import Any
 from tapeflow._src.core.export import export
 from tapeflow._src.core.placement.devices import device as on_device
 from tapeflow._src.core.tracked import Tracked
-from tapeflow._src.ops.control.control_flow import init_scope
+from tapeflow._src.ops.control.scopes import init_scope
 
 
 @export("saved_model.experimental.TrackableResource")

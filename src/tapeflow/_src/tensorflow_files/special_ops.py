@@ -15,7 +15,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.array import shaping
 from tapeflow._src.ops.control import control_flow
-from tapeflow._src.ops.control.control_flow import init_scope
+from tapeflow._src.ops.control.scopes import init_scope
 from tapeflow._src.ops.control.tensor_array import TensorArray
 from tapeflow._src.ops.debugging import assertions
 from tapeflow._src.ops.elementwise import logic

@@ -16,7 +16,7 @@ from tapeflow._src.core.errors import UnavailableError, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.array import moving
-from tapeflow._src.ops.control.control_flow import init_scope
+from tapeflow._src.ops.control.scopes import init_scope
 from tapeflow._src.ops.effects.host import on_host
 from tapeflow._src.primitives.rules import invalid
 from tapeflow._src.primitives.specs import ArraySpec

@@ -1,4 +1,4 @@
-"""Control flow as functions: `tf.cond`, `tf.case`, `tf.switch_case`, `tf.while_loop`, and the scopes around ops.
+"""Control flow as functions: `tf.cond`, `tf.case`, `tf.switch_case`, `tf.while_loop`.
 
 Run eagerly, a branch is a Python branch and a loop a Python loop over real tensors, so tapes record what happened and
 nothing else. Inside `tf.function` what cannot be decided yet becomes part of the traced function: see
@@ -8,8 +8,7 @@ nothing else. Inside `tf.function` what cannot be decided yet becomes part of th
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -368,42 +367,6 @@ def _next_values(loop_vars: Any, values: Any) -> Any:
 
 def _as_loop_value(value: Any) -> Any:
     return value if isinstance(value, (TensorArray, CompositeTensor)) else convert_to_tensor(value)
-
-
-# Scopes.
-
-
-@export("control_dependencies")
-def control_dependencies(control_inputs: Iterable[Any] | None) -> AbstractContextManager[None]:
-    """A scope whose ops run after `control_inputs`: eagerly they always do, in the order of the program.
-
-    >>> v = tf.Variable(1.0)
-    >>> with tf.control_dependencies([v.assign(2.0)]):
-    ...     y = v * 3.0
-    >>> y.numpy()
-    np.float32(6.0)
-
-    Args:
-      control_inputs: tensors, or functions, which are called. `None` is allowed.
-    """
-    for item in () if control_inputs is None else control_inputs:
-        if callable(item) and not hasattr(item, "__tf_tensor__"):
-            item()
-    return contextlib.nullcontext()
-
-
-@export("init_scope")
-def init_scope() -> AbstractContextManager[None]:
-    """A scope outside of all tapes and traced functions, for making variables and their first values.
-
-    >>> x = tf.Variable(2.0)
-    >>> with tf.GradientTape() as tape:
-    ...     with tf.init_scope():
-    ...         y = x * 3.0
-    >>> print(tape.gradient(y, x))
-    None
-    """
-    return no_recorders() if context.tracer is None else context.tracer.suspended()
 
 
 def _check_callable(op: str, argument: str, value: Any) -> None:

@@ -12,7 +12,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.ops.array import shaping
-from tapeflow._src.ops.control.control_flow import init_scope
+from tapeflow._src.ops.control.scopes import init_scope
 from tapeflow._src.ops.indexing import segments
 from tapeflow._src.ops.nn.candidates import (
     Candidates,
