@@ -368,23 +368,22 @@ def readme_block(documents: list[Document]) -> str:
     """Return the tables of the README: of the kind of machine on which most was measured, the newest of several."""
     shown = max(documents, key=lambda d: (len(d["rows"].keys() & README_ROWS), heading(d)))
     numbers = numbers_of(shown)
-    return f"""Eager mode; in brackets: how many times faster tapeflow is, or how many times less memory it takes:
+    return f"""Eager mode. The numbers in brackets say how many times faster tapeflow is, or how many times less memory it takes:
 
 {eager_table(numbers)}
 
-Compiled with `tf.function` (TensorFlow XLA: with `jit_compile=True`). The last columns: how many times
-faster tapeflow is than the best of the others, or, in a first call, than the faster of TensorFlow XLA
-and torch.compile; and what it aims at:
+Compiled with `tf.function` ("TensorFlow XLA" is `jit_compile=True`). "vs. best" says how many times faster tapeflow
+is than the best of the others or, for a first call, than the faster of TensorFlow XLA and torch.compile; "aim" is
+the goal we set ourselves:
 
 {compiled_table(numbers)}
 
-Keras, the same script on four backends, the time of one batch; the last columns: how many times faster
-tapeflow is than the best of the others, and what it aims at:
+Keras: the same script on four backends, and the time of one batch:
 
 {keras_table(numbers)}
 
-On {heading(shown)}; made by `make bench`, which says
-[what was run and how, and on which other machines](benchmarks/results.md)."""
+On {heading(shown)}; made by `make bench`.
+[What was run, how, and on which other machines](benchmarks/results.md)."""
 
 
 README_ROWS = {*EAGER, *COMPILED, *KERAS}

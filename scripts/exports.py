@@ -62,7 +62,7 @@ KERAS = ("initializers", "losses", "metrics", "optimizers")
 
 NAMESPACES = {
     "": Namespace(
-        """tapeflow: TensorFlow's GradientTape system as a small, readable, fast Python library.
+        """tapeflow: TensorFlow's GradientTape system as a readable, fast Python library.
 
 >>> import tapeflow as tf
 >>> x = tf.Variable(3.0)

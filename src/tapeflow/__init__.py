@@ -1,4 +1,4 @@
-"""tapeflow: TensorFlow's GradientTape system as a small, readable, fast Python library.
+"""tapeflow: TensorFlow's GradientTape system as a readable, fast Python library.
 
 >>> import tapeflow as tf
 >>> x = tf.Variable(3.0)

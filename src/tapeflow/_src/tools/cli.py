@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     # The program's name is given, because `python -m tapeflow` would call itself __main__.py.
     parser = argparse.ArgumentParser(
         "tapeflow",
-        description="TensorFlow's GradientTape as a small, readable, fast library on NumPy.",
+        description="TensorFlow's GradientTape as a readable, fast library on NumPy.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tapeflow {__version__}")
