@@ -80,7 +80,7 @@ def no_numbers(row: Primitive, inputs: Inputs) -> Any:
     return row.for_strings.call(*inputs)
 
 
-# The same, for the kinds of rows that there are.
+# The same, written out for each kind of row.
 
 
 def quick_call(row: Primitive) -> Callable[..., Any]:
@@ -103,13 +103,13 @@ def _any(row: Primitive) -> Callable[..., Any]:
                 if interpreter is not None:
                     return interpreter.interpret(row, inputs, attrs)
                 break
-        run, recorders = context.dispatch
+        quietly, recorders = context.dispatch
         if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, inputs, attrs)
         try:
-            array = run(kernel, *[x._array for x in inputs], **attrs)
+            array = quietly(kernel, *[x._array for x in inputs], **attrs)
         except FAILURES as error:
-            return after_failure(row, inputs, attrs, run, error)
+            return after_failure(row, inputs, attrs, quietly, error)
         output = tuple([Tensor(a) for a in array]) if several else Tensor(array)
         for recorder in recorders:
             recorder.record(row, inputs, output, attrs)
@@ -124,13 +124,13 @@ def _unary(row: Primitive) -> Callable[..., Any]:
     def call(x: Any, **attrs: Any) -> Any:
         if type(x) is not Tensor:
             return slow(x, **attrs)
-        run, recorders = context.dispatch
+        quietly, recorders = context.dispatch
         if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, (x,), attrs)
         try:
-            output = Tensor(run(kernel, x._array, **attrs))
+            output = Tensor(quietly(kernel, x._array, **attrs))
         except FAILURES as error:
-            return after_failure(row, (x,), attrs, run, error)
+            return after_failure(row, (x,), attrs, quietly, error)
         for recorder in recorders:
             recorder.record(row, (x,), output, attrs)
         return output
@@ -144,13 +144,13 @@ def _binary(row: Primitive) -> Callable[..., Any]:
     def call(a: Any, b: Any, **attrs: Any) -> Any:
         if type(a) is not Tensor or type(b) is not Tensor:
             return slow(a, b, **attrs)
-        run, recorders = context.dispatch
+        quietly, recorders = context.dispatch
         if recorders and attrs and context.tracer is not None and is_dynamic(attrs):
             return context.tracer.interpret(row, (a, b), attrs)
         try:
-            output = Tensor(run(kernel, a._array, b._array, **attrs))
+            output = Tensor(quietly(kernel, a._array, b._array, **attrs))
         except FAILURES as error:
-            return after_failure(row, (a, b), attrs, run, error)
+            return after_failure(row, (a, b), attrs, quietly, error)
         for recorder in recorders:
             recorder.record(row, (a, b), output, attrs)
         return output
@@ -167,12 +167,12 @@ def quick_unary(row: Primitive) -> Callable[[Any], Tensor]:
             x = convert_to_tensor(x)
             if type(x) is not Tensor and x.interpreter is not None:
                 return x.interpreter.interpret(row, (x,), {})
-        run, recorders = context.dispatch
+        quietly, recorders = context.dispatch
         array = x._array
         try:
-            result = run(kernel if array.size < LARGE else by_threads, array)
+            result = quietly(kernel if array.size < LARGE else by_threads, array)
         except FAILURES as error:
-            return after_failure(row, (x,), {}, run, error)
+            return after_failure(row, (x,), {}, quietly, error)
         # NumPy turns integers into floats, and bools into integers; TensorFlow refuses them.
         if result.dtype is not array.dtype and result.dtype != array.dtype:
             raise explained_by_rule(row, (x,), {}, TypeError(f"no kernel for {array.dtype}"))
@@ -196,7 +196,7 @@ def quick_binary(row: Primitive) -> Callable[[Any, Any], Tensor]:
                 interpreter = innermost((a, b))
                 if interpreter is not None:
                     return interpreter.interpret(row, (a, b), {})
-        run, recorders = context.dispatch
+        quietly, recorders = context.dispatch
         x = a._array
         y = b._array
         dtype = x.dtype
@@ -205,9 +205,9 @@ def quick_binary(row: Primitive) -> Callable[[Any, Any], Tensor]:
         if refuse_bool and dtype.kind in "bO":
             return no_numbers(row, (a, b))
         try:
-            result = run(kernel, x, y)
+            result = quietly(kernel, x, y)
         except FAILURES as error:
-            return after_failure(row, (a, b), {}, run, error)
+            return after_failure(row, (a, b), {}, quietly, error)
         if keeps_dtype and result.dtype is not dtype and result.dtype != dtype:
             raise explained_by_rule(row, (a, b), {}, TypeError(f"no kernel for {dtype}"))
         output = Tensor(result)
@@ -235,14 +235,14 @@ FAILURES = (*KERNEL_FAILURES, RuntimeError)  # of kernels, and of what runs them
 
 
 def after_failure(
-    row: Primitive, inputs: Inputs, attrs: Attrs, run: Callable[..., Any], error: Exception
+    row: Primitive, inputs: Inputs, attrs: Attrs, quietly: Callable[..., Any], error: Exception
 ) -> Any:
     """The output after all, where the kernel could not be run here or not now; else its failure."""
     if isinstance(error, KERNEL_FAILURES):
         raise explained_by_rule(row, inputs, attrs, error) from None
-    if run is elsewhere:  # on a device, or in a graph that is made by hand
+    if quietly is elsewhere:  # on a device, or in a graph that is made by hand
         return (context.tracer or devices.engine).interpret(row, inputs, attrs)
-    if not is_busy(run):
+    if not is_busy(quietly):
         raise error
     with setting(context, dispatch=(quiet_runner(), context.dispatch[1])):
         return run_plain(row, inputs, attrs)
