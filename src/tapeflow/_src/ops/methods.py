@@ -13,6 +13,7 @@ from tapeflow._src.core.placement import exchange
 from tapeflow._src.core.shapes import broadcast_shapes
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
+from tapeflow._src.ops import absent
 from tapeflow._src.ops.effects import copies
 from tapeflow._src.ops.indexing import gathering, scattering, slicing, variable_rows
 from tapeflow._src.primitives.array import moving, packing, sizes
@@ -122,8 +123,15 @@ for _class in (Tensor, Variable):
         setattr(_class, f"__r{_name}__", _reflected(_op))
     for _name, _op in _OTHERS.items():
         setattr(_class, f"__{_name}__", _op)
+    for _name, _advice in absent.ABSENT.items():
+        setattr(_class, _name, absent.Absent(_name, _advice))
+    setattr(_class, "__dir__", absent.without_absent)  # noqa: B010
+for _name, _advice in absent.ABSENT_OF_TENSORS.items():
+    setattr(Tensor, _name, absent.Absent(_name, _advice))
 setattr(Tensor, "__getitem__", slicing.getitem)  # noqa: B010
 setattr(Variable, "__getitem__", slicing.variable_getitem)  # noqa: B010
+setattr(Tensor, "__setitem__", absent.refuse_item_of_tensor)  # noqa: B010
+setattr(Variable, "__setitem__", absent.refuse_item_of_variable)  # noqa: B010
 setattr(Tensor, "cpu", copies.cpu)  # noqa: B010
 setattr(Tensor, "gpu", copies.gpu)  # noqa: B010
 setattr(Tensor, "__dlpack__", exchange.dlpack)  # noqa: B010
