@@ -132,3 +132,8 @@ def test_ranges():
 def test_an_integer_that_no_float_reaches():
     with pytest.raises(ValueError, match="too large for float32"):
         tf.constant(1.0) + 10**400
+
+
+def test_rows_of_different_lengths_are_ragged():
+    with pytest.raises(ValueError, match=r"non-rectangular.*part\. All rows.*tf\.ragged\.constant"):
+        tf.constant([[1], [1, 2]])

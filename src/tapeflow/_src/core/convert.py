@@ -345,8 +345,8 @@ def _from_strings(value: Any, leaves: list[Any], dtype: DType | None) -> Any:
 
 def _not_rectangular(value: Any, why: Any) -> ValueError:
     return ValueError(
-        f"Can't convert non-rectangular Python sequence to Tensor: {why}. "
-        "All rows of a tensor must have the same length."
+        f"Can't convert non-rectangular Python sequence to Tensor: {str(why).rstrip('.')}. "
+        "All rows of a tensor must have the same length; tf.ragged.constant takes rows of different lengths."
     )
 
 
