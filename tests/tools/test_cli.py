@@ -196,6 +196,12 @@ def test_what_a_package_misses_is_not_blamed_on_the_module(call, script):
     assert "tapeflow does not have tf.lite yet" in done.stderr
 
 
+def test_the_command_alone_shows_its_help(call):
+    done = call(*TAPEFLOW)
+    assert done.returncode == 2
+    assert done.stderr == call(*TAPEFLOW, "--help").stdout
+
+
 @pytest.mark.parametrize("command", ["run", "profile", "inspect"])
 def test_nothing_to_run_is_said(call, command):
     done = call(*TAPEFLOW, command)

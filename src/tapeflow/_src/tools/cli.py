@@ -3,10 +3,10 @@
     tapeflow run script.py [arguments]      run a script written for TensorFlow as it stands
     tapeflow run -m module [arguments]
     tapeflow run -c code [arguments]
-    tapeflow profile script.py [arguments]  run it, and say where the time went
+    tapeflow profile script.py [arguments]  run it, and show where the time went
     tapeflow inspect script.py [arguments]  run it, and write a page about one of its steps
     tapeflow launch -n 2 script.py [arguments]    the same in several processes, as workers of one job
-    tapeflow doctor                         what there is here, and what `import tensorflow` gives
+    tapeflow doctor                         show what is installed, and what `import tensorflow` gives
     tapeflow demo                           list the examples
     tapeflow demo name|all [--quick] [--output folder]
 
@@ -42,7 +42,11 @@ from tapeflow._src.tools import launch, redirect
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command with `arguments`, by default those of the process."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        raise SystemExit(2)
     options.command(options)
 
 
@@ -51,10 +55,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "tapeflow",
         description="TensorFlow's GradientTape as a readable, fast library on NumPy.",
+        epilog="`tapeflow COMMAND --help` explains a command.",
         allow_abbrev=False,
     )
+    parser.set_defaults(command=None)
     parser.add_argument("--version", action="version", version=f"tapeflow {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="command", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     run = commands.add_parser(
         "run",
@@ -71,15 +77,17 @@ def _parser() -> argparse.ArgumentParser:
         "profile",
         usage="tapeflow profile [-h] [--by {op,line}] [--rows n] [--trace file] (script.py | -m module | -c code) "
         "[arguments ...]",
-        help="run a script, and say where the time went",
+        help="run a script, and show where the time went",
         description="Runs a script as `tapeflow run` does. Then it prints the ops and lines that took the most time, "
         "and writes a trace that ui.perfetto.dev opens.",
         allow_abbrev=False,
     )
     profile.add_argument("--by", choices=("op", "line"), help="one table only")
-    profile.add_argument("--rows", type=int, default=15, help="of each table; 15 by default")
     profile.add_argument(
-        "--trace", default="tapeflow.trace.json.gz", help="the trace file; '' writes none"
+        "--rows", type=int, default=15, help="how many rows of each table to show (15 by default)"
+    )
+    profile.add_argument(
+        "--trace", default="tapeflow.trace.json.gz", help="the trace file; '' for none"
     )
     _add_what(profile)
     profile.set_defaults(command=_profile, error=profile.error)
@@ -92,15 +100,17 @@ def _parser() -> argparse.ArgumentParser:
         "tape, or the call of a tf.function, to the next.",
         allow_abbrev=False,
     )
-    inspect.add_argument("--step", type=int, default=3, help="which one; 3 by default")
+    inspect.add_argument(
+        "--step", type=int, default=3, help="the number of the step (3 by default)"
+    )
     inspect.add_argument("--page", default="tapeflow.html", help="the file to write")
     _add_what(inspect)
     inspect.set_defaults(command=_inspect, error=inspect.error)
 
     doctor = commands.add_parser(
         "doctor",
-        help="say what there is in this environment",
-        description="Says which libraries tapeflow has found here, and what `import tensorflow` gives.",
+        help="show what is installed, and what `import tensorflow` gives",
+        description="Shows which libraries tapeflow has found here, and what `import tensorflow` gives.",
         allow_abbrev=False,
     )
     doctor.set_defaults(command=_doctor)
@@ -263,7 +273,7 @@ def _run_as_main(source: str | bytes, file: str, **attributes: Any) -> None:
 def _demo(options: argparse.Namespace) -> None:
     examples = _examples()
     if not examples:
-        _stop("the examples are not here; they come with the package and with its repository", 2)
+        _stop("the examples are missing; they come with the package and with its repository", 2)
     if options.name is None:
         _list_examples(examples)
         return
