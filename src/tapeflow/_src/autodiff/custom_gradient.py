@@ -6,7 +6,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 from tapeflow._src.autodiff.backprop import Call, dense, record_call
 from tapeflow._src.autodiff.targets_and_sources import variable_of
@@ -62,6 +62,20 @@ class VariableWatcher(Scope):
         return False
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@overload
+def custom_gradient(f: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]: ...
+
+
+@overload
+def custom_gradient(
+    f: None = None,
+) -> Callable[[Callable[P, tuple[R, Callable[..., Any]]]], Callable[P, R]]: ...
+
+
 @export("custom_gradient")
 def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Gives a function a gradient of its own.
@@ -114,7 +128,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
 
 
 @export("grad_pass_through")
-def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     """Makes the gradient skip a function, as if it returned its arguments.
 
     >>> rounded = tf.grad_pass_through(tf.round)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from tapeflow._src.autodiff.backprop import Call, record_call
 from tapeflow._src.autodiff.custom_gradient import VariableWatcher, name_of, wrapped_as
@@ -21,9 +21,12 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.random.streams import streams
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 @export("recompute_grad")
-def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     """Makes a function keep only its arguments for the backward pass, and compute the rest again there.
 
     A deep network wrapped block by block needs memory for one block's intermediate results instead of all of them. Any
@@ -38,7 +41,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     [np.float32(2.0), np.float32(0.0)]
     """
 
-    def recomputing(*args: Any, **kwargs: Any) -> Any:
+    def recomputing(*args: P.args, **kwargs: P.kwargs) -> Any:
         if not recorders():
             return f(*args, **kwargs)
         flat = [_read(x) for x in nest.flatten((args, kwargs))]
@@ -57,7 +60,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             watched = [t for t in own_tensors if t.dtype.is_differentiable]
             with _as_it_was(variables, held), streams.replayed(draws), GradientTape() as tape:
                 tape.watch(watched)
-                again = f(*own_args, **own_kwargs)
+                again: Any = f(*own_args, **own_kwargs)  # pyright: ignore[reportCallIssue]
             return tape.gradient(again, [*own_tensors, *variables], output_gradients=list(g))
 
         record_call(Call(name_of(f), [*tensors, *values], outputs, pullback))

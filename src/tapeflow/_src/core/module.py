@@ -60,17 +60,17 @@ class Module(Tracked):
         return self._name_scope
 
     @property
-    def variables(self) -> tuple[Any, ...]:
+    def variables(self) -> tuple[Variable, ...]:
         """All variables of the module and of those inside it."""
         return tuple(self._flatten(predicate=_is_variable))
 
     @property
-    def trainable_variables(self) -> tuple[Any, ...]:
+    def trainable_variables(self) -> tuple[Variable, ...]:
         """The variables that are trainable: the usual sources of a gradient."""
         return tuple(self._flatten(predicate=lambda x: _is_variable(x) and x.trainable))
 
     @property
-    def non_trainable_variables(self) -> tuple[Any, ...]:
+    def non_trainable_variables(self) -> tuple[Variable, ...]:
         """The variables that are not trainable."""
         return tuple(self._flatten(predicate=lambda x: _is_variable(x) and not x.trainable))
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Self, TypeVar, overload
 
 from tapeflow._src.core import settings
 from tapeflow._src.core.context import context, new_id
@@ -29,8 +29,13 @@ from tapeflow._src.primitives.batched import BatchedTensor
 
 _REMEMBERED = 1000
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Owner = TypeVar("Owner")
+Rest = ParamSpec("Rest")
 
-class Function:
+
+class Function(Generic[P, R]):
     """What `tf.function` returns: a callable with a cache of traces.
 
     >>> double = tf.function(lambda x: x * 2.0, autograph=False)
@@ -42,7 +47,7 @@ class Function:
 
     def __init__(
         self,
-        python_function: Callable[..., Any],
+        python_function: Callable[P, R],
         *,
         input_signature: Any = None,
         autograph: bool = True,
@@ -82,7 +87,7 @@ class Function:
                 vars(self).setdefault(name, value)
 
     @property
-    def python_function(self) -> Callable[..., Any]:
+    def python_function(self) -> Callable[P, R]:
         """The Python function inside."""
         return self._python_function
 
@@ -115,6 +120,14 @@ class Function:
         """The name of the Python function."""
         return self.signature.name
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+
+    @overload
+    def __get__(
+        self: Function[Concatenate[Owner, Rest], R], instance: Owner, owner: type | None = None
+    ) -> Function[Rest, R]: ...
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As a method: each object has traces of its own, which do not keep it alive."""
         if instance is None:
@@ -135,7 +148,7 @@ class Function:
 
     # Calling.
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The results: of a trace for such arguments, which is made if there is none yet."""
         self._watch.calls += 1
         if not kwargs:  # the short way, for tensors of shapes and dtypes that were seen before
@@ -152,7 +165,7 @@ class Function:
             else:
                 concrete = self._seen.get(tuple(kinds))
                 if concrete is not None and not settings.eagerly and context.replica is None:
-                    return concrete.call_tensors(args)
+                    return concrete.call_tensors(args)  # pyright: ignore[reportArgumentType]
         if settings.eagerly:
             return self._python_function(*args, **kwargs)
         concrete, leaves = self._found(args, kwargs)
