@@ -128,9 +128,10 @@ class Transformations:
         if context.tracer is not None:
             return in_function.reduce(self.__tf_iterate__(), initial_state, reduce_func)
         function = mapping.StateFunction(reduce_func, initial_state, self._node.spec, "reduce")
-        state = function.first
-        for row in self._node.rows(Run(self._node)):
-            state = function.call((*state, *row))
+        state, run = function.first, Run(self._node)
+        call = function.call.within(run)
+        for row in self._node.rows(run):
+            state = call((*state, *row))
         result = packer(function.state_spec)(state)
         return nest.map_structure(placed, result, expand_composites=True)
 

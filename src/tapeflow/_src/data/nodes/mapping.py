@@ -49,18 +49,18 @@ class Map(Node):
 
     def rows(self, run: Run) -> Rows:
         """With threads, if there are parallel calls."""
-        source = self.inputs[0].rows(run)
+        source, function = self.inputs[0].rows(run), self.function.within(run)
         if self.calls is None or self.calls == 1 or background.debugging.on:
-            return MapRows(source, self.function)
+            return MapRows(source, function)
         if self.calls == AUTOTUNE:
-            return TunedRows(source, self.function, self.deterministic)
-        return background.ParallelRows(source, self.function, self.calls, self.deterministic)
+            return TunedRows(source, function, self.deterministic)
+        return background.ParallelRows(source, function, self.calls, self.deterministic)
 
 
 class MapRows(Rows):
     """A function of each row."""
 
-    def __init__(self, source: Rows, function: ElementFunction) -> None:
+    def __init__(self, source: Rows, function: Callable[[Row], Row]) -> None:
         self._source, self._function = source, function
 
     def __next__(self) -> Row:
@@ -74,7 +74,9 @@ class MapRows(Rows):
 class TunedRows(Rows):
     """A function of each row, in threads if it takes long enough to make up for them."""
 
-    def __init__(self, source: Rows, function: ElementFunction, deterministic: bool) -> None:
+    def __init__(
+        self, source: Rows, function: Callable[[Row], Row], deterministic: bool
+    ) -> None:
         self._source, self._function, self._deterministic = source, function, deterministic
         self._times: list[float] = []
         self._rows: Rows | None = None
@@ -124,13 +126,13 @@ class Filter(Alike):
 
     def rows(self, run: Run) -> Rows:
         """Some of the rows."""
-        return FilterRows(self.source.rows(run), self.function)
+        return FilterRows(self.source.rows(run), self.function.within(run))
 
 
 class FilterRows(Rows):
     """The rows for which a predicate holds."""
 
-    def __init__(self, source: Rows, predicate: ElementFunction) -> None:
+    def __init__(self, source: Rows, predicate: Callable[[Row], Row]) -> None:
         self._source, self._predicate = source, predicate
 
     def __next__(self) -> Row:
@@ -147,13 +149,13 @@ class TakeWhile(Filter):
 
     def rows(self, run: Run) -> Rows:
         """Rows until then."""
-        return TakeWhileRows(self.source.rows(run), self.function)
+        return TakeWhileRows(self.source.rows(run), self.function.within(run))
 
 
 class TakeWhileRows(Rows):
     """Rows until a predicate does not hold."""
 
-    def __init__(self, source: Rows, predicate: ElementFunction) -> None:
+    def __init__(self, source: Rows, predicate: Callable[[Row], Row]) -> None:
         self._source, self._predicate = source, predicate
         self._over = False
 
@@ -255,17 +257,18 @@ class Scan(Node):
 
     def rows(self, run: Run) -> Rows:
         """One after the other."""
-        return ScanRows(self.inputs[0].rows(run), self.function)
+        return ScanRows(self.inputs[0].rows(run), self.function, run)
 
 
 class ScanRows(Rows):
     """Rows made with a state."""
 
-    def __init__(self, source: Rows, function: StateFunction) -> None:
-        self._source, self._function, self._state = source, function, function.first
+    def __init__(self, source: Rows, function: StateFunction, run: Run) -> None:
+        self._source, self._state = source, function.first
+        self._call = function.call.within(run)
 
     def __next__(self) -> Row:
-        result = self._function.call((*self._state, *next(self._source)))
+        result = self._call((*self._state, *next(self._source)))
         count = len(self._state)
         self._state = result[:count]
         return result[count:]
@@ -320,9 +323,10 @@ class FlatMap(Node):
 
     def rows(self, run: Run) -> Rows:
         """Those of the datasets in turn."""
+        function = self.function.within(run)
 
         def opened(element: Row) -> Rows:
-            (inner,) = self.function(element)
+            (inner,) = function(element)
             rows = inner.rows(run)
             if self.threads and not background.debugging.on:
                 return background.PrefetchRows(rows, min(2 * self.block, _READ_AHEAD))

@@ -167,6 +167,8 @@ class GroupRows(Rows):
 
     def __init__(self, source: Rows, node: GroupByWindow, run: Run) -> None:
         self._source, self._node, self._run = source, node, run
+        self._key, self._reduce = node.key.within(run), node.reduce.within(run)
+        self._size_of = node.size.within(run)
         self._groups: dict[int, list[Row]] = {}
         self._sizes: dict[int, int] = {}
         self._current: Rows | None = None
@@ -182,7 +184,7 @@ class GroupRows(Rows):
 
     def _next_group(self) -> Rows:
         for row in self._source:
-            key = int(self._node.key(row)[0])
+            key = int(self._key(row)[0])
             group = self._groups.setdefault(key, [])
             group.append(row)
             if len(group) >= self._size(key):
@@ -193,7 +195,7 @@ class GroupRows(Rows):
 
     def _size(self, key: int) -> int:
         if key not in self._sizes:
-            self._sizes[key] = size = int(self._node.size((np.int64(key),))[0])
+            self._sizes[key] = size = int(self._size_of((np.int64(key),))[0])
             if size <= 0:
                 raise invalid(f"group_by_window: window size must be greater than zero, got {size}")
         return self._sizes[key]
@@ -201,5 +203,5 @@ class GroupRows(Rows):
     def _rows(self, key: int) -> Rows:
         rows = self._groups.pop(key)
         given = Listed(rows, self._node.inputs[0].spec)
-        (made,) = self._node.reduce((np.int64(key), given))
+        (made,) = self._reduce((np.int64(key), given))
         return made.rows(self._run)

@@ -27,6 +27,7 @@ from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row
 from tapeflow._src.data.specs import DatasetSpec, Described, NoneTensorSpec, box, leaves, packer
 from tapeflow._src.function.tracing.late_ranks import UnknownRankError
+from tapeflow._src.primitives.random.streams import Places, streams
 from tapeflow._src.primitives.specs import ArraySpec
 
 
@@ -57,6 +58,11 @@ class ElementFunction:
         self._eager = len(self._tensors) < len(flat)
         # Of an unknown rank nothing can be traced: that waits for the first element.
         self._waiting = any(_is_unknown(flat[i]) for i in self._tensors)
+        # Random numbers: the places of its ops are the same ones in all of its traces, also when it is made again for
+        # each element, by another function.
+        self._place = next(streams.place())
+        self._seed = streams.global_seed
+        self._draws = False
         self._traced = self._compiled()
         self.datasets: list[Node] = []  # such as it returns
         self._keeps_ranks = False  # whether the ranks of results are those of the first in all
@@ -93,7 +99,12 @@ class ElementFunction:
                 )
         for i, x in zip(self._tensors, given, strict=True):
             flat[i] = x
-        result = self._result(converted(self._function)(*nest.pack_sequence_as(self._specs, flat)))
+        places = Places(self._place)
+        with streams.placed(places):
+            result = self._result(
+                converted(self._function)(*nest.pack_sequence_as(self._specs, flat))
+            )
+        self._draws = self._draws or places.given > 0
         if not self._known:
             self._spec, self._known = nest.map_structure(self._spec_of, result), True
         found = [x for x in nest.flatten(result) if isinstance(x, (Tensor, CompositeTensor))]
@@ -191,6 +202,10 @@ class ElementFunction:
             return self._short(row)
         return self._result_for(row)
 
+    def within(self, run: Run) -> Callable[[Row], Row]:
+        """The function as one iteration calls it: random numbers are those of the iteration, which begin with it."""
+        return _Within(self, run) if self._draws or self._eager or self._waiting else self
+
     def _result_for(self, row: Row) -> Row:
         graph_function = self._graph_function
         if graph_function is None or self._eager:
@@ -228,10 +243,22 @@ class ElementFunction:
                     [None if isinstance(s, NoneTensorSpec) else _leaf(next(found)) for s in flat]
                 )
         try:
-            result = self._result(self._function(*self._pack(row)))
+            with streams.as_if_traced(Places(self._place), self._seed):
+                result = self._result(self._function(*self._pack(row)))
         except StopIteration as error:  # it would end the iteration without a word
             raise RuntimeError(f"Dataset.{self._op}: the function raised StopIteration") from error
         return tuple([_leaf(x) for x in nest.flatten(result)])
+
+
+class _Within:
+    """A function with random numbers, in one iteration."""
+
+    def __init__(self, function: ElementFunction, run: Run) -> None:
+        self._function, self._used = function, run.drawn
+
+    def __call__(self, row: Row) -> Row:
+        with streams.apart(self._used):
+            return self._function(row)
 
 
 class _Named:

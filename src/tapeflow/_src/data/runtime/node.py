@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tapeflow._src.core import nest
+from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import wrong_object
 from tapeflow._src.core.placement.devices import Place, on_this_computer
@@ -150,10 +151,19 @@ class Randomness:
         self.entropy = [int.from_bytes(os.urandom(7), "little"), 0] if pair is None else list(pair)
         self.anew = anew
         self.begun = 0  # how many passes there were
+        if context.tracer is not None:  # the dataset is made whenever the function runs, and begins again
+            context.tracer.python("begin_again", self._begin_again, [], [])
+
+    def _begin_again(self) -> tuple[()]:
+        self.begun = 0
+        return ()
 
 
 class Run:
     """One iteration over a dataset.
+
+    Attributes:
+      drawn: how far functions of users have drawn random numbers: each iteration begins their streams again.
 
     Args:
       node: the dataset.
@@ -167,6 +177,7 @@ class Run:
         self._entropy: list[list[int]] = [list(entropy) for entropy, _ in given]
         self._first: list[int] = [first for _, first in given]
         self._next = list(self._first)
+        self.drawn: dict[Any, int] = {}
         for r, first in zip(found, self._first, strict=True):
             r.begun = max(r.begun, first + 1)
 

@@ -5,7 +5,8 @@ one of a *stream*, by TensorFlow's rules. A stream begins at two seeds, that of 
 Outside of functions, calls with the same op seed go on in one stream; without one, each call begins a stream of its
 own, if the program has a seed. In a function each op that was traced has a stream of its own, which goes on at each
 call of the function; its seed, if it was not given one, is how many such ops were traced before it. Every stream
-begins again at `set_seed`.
+begins again at `set_seed`. Who calls a function again and again from its beginning, as each iteration over a dataset
+does, may ask for streams that are its own (`apart`).
 """
 
 from __future__ import annotations
@@ -60,6 +61,29 @@ class _Noted(setting):
             self._before["noted"].extend(self._values["noted"])
 
 
+class _Here(threading.local):
+    """Where a thread draws, if not from the streams of the program."""
+
+    used: dict[Any, int] | None = None
+    places: Iterator[Any] | None = None
+    untraced: _Traced | None = None
+
+
+class Places:
+    """Gives places to ops: the same ones whenever the function is traced, or run as Python, that `function` names."""
+
+    def __init__(self, function: Any) -> None:
+        self.given = 0
+        self._function = function
+
+    def __iter__(self) -> Places:
+        return self
+
+    def __next__(self) -> Any:
+        self.given += 1
+        return self._function, self.given
+
+
 class _Traced:
     """What a trace has of seeds: that of the program when it began to draw, and how many ops needed one."""
 
@@ -74,6 +98,7 @@ class Streams:
     def __init__(self) -> None:
         self._lock = threading.RLock()  # a signal handler may draw numbers, too
         self._replay = _Replay()
+        self._here = _Here()
         self._traces: Any = weakref.WeakKeyDictionary()
         self.places = itertools.count(1)  # of ops in functions
         self.set_seed(None)
@@ -91,7 +116,7 @@ class Streams:
             self._op_seeds: Any = generator
             self._entropy = int.from_bytes(os.urandom(8), "little")
             self._unseeded = 0
-            self._used: dict[tuple[str, Seeds, int], int] = {}
+            self._used: dict[Any, int] = {}
 
     @property
     def global_seed(self) -> int | None:
@@ -102,19 +127,22 @@ class Streams:
         """The two seeds of an op that was given `seed`; None where nothing decides what it draws."""
         return self._found(seed)[0]
 
-    def _found(self, seed: int | None) -> tuple[Seeds | None, int]:
+    def _found(self, seed: int | None) -> tuple[Seeds | None, Any]:
         """The seeds, and the place of a stream outside of functions."""
         tracer = context.tracer
         with self._lock:
-            traced = None if tracer is None else self._traces.get(tracer)
+            untraced = self._here.untraced
+            traced = untraced if tracer is None else self._traces.get(tracer)
             if tracer is not None and traced is None:
-                traced = self._traces[tracer] = _Traced(self._global)
+                seed_now = self._global if untraced is None else untraced.seed
+                traced = self._traces[tracer] = _Traced(seed_now)
             program = self._global if traced is None else traced.seed
+            place = 0 if untraced is None else next(self.place())
             if program is None:
-                return (None if seed is None else (_NO_GLOBAL_SEED, seed % _SEEDS)), 0
-            place = 0
+                return (None if seed is None else (_NO_GLOBAL_SEED, seed % _SEEDS)), place
             if seed is None:
-                seed, place = self._own_seed(traced), _ALONE
+                seed = self._own_seed(traced)
+                place = _ALONE if traced is None else place
         pair = program % _SEEDS, seed % _SEEDS
         return (pair if pair != (0, 0) else (0, _SEEDS)), place
 
@@ -135,6 +163,27 @@ class Streams:
             self._replay.noted.append(state)
         return state
 
+    def place(self) -> Iterator[Any]:
+        """Gives the places of ops in functions."""
+        return self._here.places or self.places
+
+    def apart(self, used: dict[Any, int]) -> setting:
+        """Within the context this thread goes on with the streams in `used`, at first empty, and not with others."""
+        return setting(self._here, used=used)
+
+    def placed(self, places: Places) -> setting:
+        """Within the context the ops that this thread traces get these places."""
+        return setting(self._here, places=places)
+
+    def as_if_traced(self, places: Places, seed: int | None) -> setting:
+        """Within the context ops of this thread have the seeds and places that they would have in a trace.
+
+        Args:
+          places: those of the function.
+          seed: that of the program.
+        """
+        return setting(self._here, places=places, untraced=_Traced(seed))
+
     def noted(self) -> _Noted:
         """Notes the states this thread takes within the context, for `replayed`."""
         return _Noted(self._replay, noted=[])
@@ -144,7 +193,7 @@ class Streams:
         return setting(self._replay, states=iter(states))
 
     def fresh(
-        self, op: str, seeds: Seeds | None, place: int, blocks: tuple[int, ...]
+        self, op: str, seeds: Seeds | None, place: Any, blocks: tuple[int, ...]
     ) -> np.ndarray:
         """The next state of a stream."""
         count = math.prod(blocks)
@@ -155,8 +204,9 @@ class Streams:
         counter = 0
         if place != _ALONE:
             with self._lock:
-                counter = self._used.get((op, seeds, place), 0)
-                self._used[op, seeds, place] = counter + count
+                used = self._used if self._here.used is None else self._here.used
+                counter = used.get((op, seeds, place), 0)
+                used[op, seeds, place] = counter + count
         return array_of(counter + (seeds[1] << 64), seeds[0])
 
 
@@ -182,10 +232,10 @@ _row = primitive(
 )
 
 
-def taken(*, op: str, seeds: Seeds | None, place: int, blocks: tuple[int, ...]) -> Tensor:
+def taken(*, op: str, seeds: Seeds | None, place: Any, blocks: tuple[int, ...]) -> Tensor:
     """Every op of a function has a place of its own, those of functions that are copied into another one too."""
     if context.tracer is not None:
-        place = next(streams.places)
+        place = next(streams.place())
     return _row(op=op, seeds=seeds, place=place, blocks=blocks)
 
 
