@@ -267,3 +267,13 @@ def test_paths_that_no_system_takes():
         tf.train.latest_checkpoint("\0")
     with pytest.raises(tf.errors.InvalidArgumentError, match="zero character"):
         tf.train.CheckpointManager(tf.train.Checkpoint(), "\0", max_to_keep=1)
+
+
+def test_a_step_is_not_saved_twice(tmp_path):
+    step = tf.Variable(5)
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(step=step), tmp_path, 3, step_counter=step, checkpoint_interval=4
+    )
+    assert manager.save() and manager.save(check_interval=False) is None
+    step.assign(6)
+    assert manager.save() is None and manager.save(check_interval=False)

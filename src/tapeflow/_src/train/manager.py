@@ -137,7 +137,8 @@ class CheckpointManager:
 
         Args:
           checkpoint_number: the number in the name of the file; by default how often it was saved.
-          check_interval: whether to do nothing before `checkpoint_interval` steps have passed.
+          check_interval: whether to do nothing before `checkpoint_interval` steps have passed. If not, and there is
+            such an interval, a step that has been saved is not saved again.
           options: as for `Checkpoint.save`.
 
         Returns:
@@ -145,12 +146,10 @@ class CheckpointManager:
         """
         if self._interval is not None:
             step = self._step()
-            if (
-                check_interval
-                and self._last_step is not None
-                and step - self._last_step < self._interval
-            ):
-                return None
+            if self._last_step is not None:
+                too_early = check_interval and step - self._last_step < self._interval
+                if too_early or step == self._last_step:  # a step is saved once at most
+                    return None
             self._last_step = step
         number = self._checkpoint._next_number()
         if checkpoint_number is not None:
