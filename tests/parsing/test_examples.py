@@ -157,3 +157,17 @@ def test_googles_text_and_json_formats():
     assert tf.train.Example.DESCRIPTOR.full_name == "tensorflow.Example"
     with pytest.raises(text_format.ParseError, match='no field named "featured"'):
         text_format.Parse("featured {}", tf.train.Example())
+
+
+def test_features_come_by_their_kinds_then_by_name():
+    features = {
+        "c": tf.io.FixedLenFeature([], tf.int64, 0),
+        "r": tf.io.RaggedFeature(tf.int64),
+        "v": tf.io.VarLenFeature(tf.int64),
+        "a": tf.io.SparseFeature("at", "of", tf.int64, 3),
+        "b": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+        "p": tf.io.RaggedFeature(tf.int64, value_key="q"),
+        "u": tf.io.VarLenFeature(tf.string),
+    }
+    example = tf.train.Example().SerializeToString()
+    assert list(tf.io.parse_example([example], features)) == ["u", "v", "b", "c", "r", "a", "p"]

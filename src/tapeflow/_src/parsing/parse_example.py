@@ -34,13 +34,13 @@ READERS: dict[type[Any], Callable[[str, str, Any], Reader]] = {
 
 
 def readers(op: str, features: Any, missing_is_empty: bool = False) -> dict[str, Reader]:
-    """How each feature is read, sorted by name."""
+    """How each feature is read, in the order in which TensorFlow gives them: by their kinds, then by name."""
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     if not isinstance(features, Mapping):
         raise TypeError(f"{op}: features must be a dict, got {shown(features)}")
     found = {}
-    for name in sorted(features):
+    for name in sorted(sorted(features), key=lambda name: _rank(name, features[name])):
         feature = features[name]
         if type(feature) not in READERS:
             raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key '{name}'")
@@ -50,6 +50,15 @@ def readers(op: str, features: Any, missing_is_empty: bool = False) -> dict[str,
             )
         found[name] = READERS[type(feature)](op, name, feature)
     return found
+
+
+def _rank(name: str, feature: Any) -> int:
+    if isinstance(feature, VarLenFeature):
+        return 0
+    if isinstance(feature, (FixedLenFeature, FixedLenSequenceFeature)):
+        return 1
+    own = isinstance(feature, RaggedFeature) and feature.value_key in (None, name)
+    return 2 if own else 3
 
 
 def taken_apart(found: Sequence[Any], readers: Mapping[str, Reader], batch: Any) -> dict[str, Any]:
