@@ -95,3 +95,30 @@ def test_keys_that_cannot_be():
         tf.lookup.experimental.MutableHashTable(tf.float32, tf.int64, 0)
     with pytest.raises(TypeError, match="as_string"):
         _table().lookup(tf.constant([1]))
+
+
+def test_a_table_of_an_asset(tmp_path):
+    class Words(tf.Module):
+        def __init__(self):
+            path = tmp_path / "words.txt"
+            path.write_text("cat\ndog\n")
+            self.file = tf.saved_model.Asset(path)
+            self.table = tf.lookup.StaticVocabularyTable(
+                tf.lookup.TextFileInitializer(
+                    self.file,
+                    tf.string,
+                    tf.lookup.TextFileIndex.WHOLE_LINE,
+                    tf.int64,
+                    tf.lookup.TextFileIndex.LINE_NUMBER,
+                ),
+                1,
+            )
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def numbers(self, words):
+            return self.table.lookup(words)
+
+    tf.saved_model.save(Words(), tmp_path / "model")
+    (tmp_path / "words.txt").unlink()
+    loaded = tf.saved_model.load(tmp_path / "model")
+    assert loaded.numbers(tf.constant(["dog", "cat", "cow"])).numpy().tolist() == [1, 0, 2]

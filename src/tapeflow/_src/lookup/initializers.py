@@ -139,6 +139,8 @@ class TextFileInitializer(TableInitializer):
         value_index_offset: int = 0,
     ) -> None:
         super().__init__(key_dtype, value_dtype)
+        if hasattr(filename, "__tf_tensor__"):  # an asset, which stands for its path
+            filename = convert_to_tensor(filename)
         if not isinstance(filename, (Tensor, os.PathLike)) and not filename:
             raise ValueError("TextFileInitializer: filename is needed, and is empty")
         _check_column("key", key_index, self.key_dtype)
