@@ -138,6 +138,8 @@ def test_records_come_back(tmp_path):
         writer.write("two")
         writer.flush()
         writer.write(bytes(5000))
+        with pytest.raises(TypeError, match="got int"):
+            writer.write(1)
     with path.open("rb") as file:
         assert list(records(file)) == [b"one", b"two", bytes(5000)]
     with pytest.raises(tf.errors.FailedPreconditionError, match="closed"):

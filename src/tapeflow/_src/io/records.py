@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Protocol
 
-from tapeflow._src.core.errors import DataLossError, FailedPreconditionError, invalid, shown
+from tapeflow._src.core.errors import DataLossError, FailedPreconditionError, shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.system.files import checked_path, translating_os_errors
 from tapeflow._src.io.crc32c import are_whole, masked
@@ -189,7 +189,7 @@ class TFRecordWriter:
         """Adds a record: bytes, or a text."""
         data = record.encode() if isinstance(record, str) else record
         if not isinstance(data, bytes):
-            raise invalid(f"TFRecordWriter.write: a record is bytes, got {type(record).__name__}")
+            raise TypeError(f"TFRecordWriter.write: a record is bytes, got {type(record).__name__}")
         data = framed(data)
         with translating_os_errors(self._path):
             self._open().write(self._squeeze.compress(data) if self._squeeze else data)
