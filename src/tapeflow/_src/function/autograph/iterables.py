@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
+from tapeflow._src.core.errors import OperatorNotAllowedInGraphError
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.function.autograph import symbolic
 from tapeflow._src.function.autograph.errors import here
@@ -24,6 +25,12 @@ class Iterable:
     """Something to loop over when the number of turns is known only at run time."""
 
     turns: Any  # an int, if it is known, or a scalar tensor
+
+    def __iter__(self) -> NoReturn:
+        raise OperatorNotAllowedInGraphError(
+            "Going through something whose number of turns is known only when the function runs, in a comprehension, "
+            f"list() or the like: that has to be a `for` loop. Use tf.map_fn or a tf.TensorArray.{here()}"
+        )
 
     def at(self, i: Tensor) -> Any:
         """The item of turn `i`."""
