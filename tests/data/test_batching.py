@@ -186,3 +186,33 @@ def test_buckets():
     assert several == [[[1, 2], [2, 2]], [[1], [3], [5]], [[7, 8, 9, 0]], [[4, 5, 6]]]
     with pytest.raises(ValueError, match="bucket_batch_sizes"):
         data.bucket_by_sequence_length(lambda x: tf.shape(x)[0], [2, 4], [2])
+
+
+def test_windows_know_how_many_elements_they_have():
+    windows = Dataset.range(7).window(3)
+    assert [len(w) for w in windows] == [3, 3, 1]
+    assert [int(n) for n in windows.map(lambda w: w.cardinality())] == [3, 3, 1]
+    groups = Dataset.range(7).group_by_window(
+        lambda x: x % 2, lambda k, w: Dataset.from_tensors(w.cardinality()), 2
+    )
+    assert [int(n) for n in groups] == [2, 2, 2, 1]
+
+
+def test_sizes_that_cannot_be_unbatched_together():
+    with pytest.raises(ValueError, match="2 and 3"):
+        Dataset.from_tensors(([1, 2], [1, 2, 3])).unbatch()
+
+
+def test_an_element_that_no_bucket_has_room_for():
+    data = Dataset.from_generator(lambda: [[1], [1, 2, 3, 4]], tf.int64, output_shapes=[None])
+    buckets = data.bucket_by_sequence_length(
+        lambda x: tf.shape(x)[0], [2, 4], [2, 2, 1], pad_to_bucket_boundary=True
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="shorter than the last.* 4"):
+        list(buckets)
+
+
+def test_the_spec_of_a_dataset():
+    spec = tf.data.DatasetSpec.from_value(Dataset.range(3).batch(2))
+    assert spec.element_spec == tf.TensorSpec([None], tf.int64)
+    assert spec.value_type is tf.data.Dataset

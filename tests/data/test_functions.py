@@ -327,3 +327,35 @@ def test_a_dataset_lives_as_long_as_what_is_made_of_it_and_read_from_it():
     del iterator
     gc.collect()
     assert gone == ["gone"]
+
+
+def test_lists_inside_of_results_are_tensors():
+    data = Dataset.range(3)
+    assert data.map(lambda x: [x, x]).element_spec == (tf.TensorSpec([], tf.int64),) * 2
+    pair = tf.TensorSpec([2], tf.int64)
+    assert data.map(lambda x: {"a": [x, x + 1]}).element_spec == {"a": pair}
+    assert data.map(lambda x: Point(x, [x, x])).element_spec.y == pair
+    assert data.map(lambda x: [[x, x], [x, x]]).element_spec == (pair, pair)
+    assert data.map(lambda x: (x, [])).element_spec[1] == tf.TensorSpec([0], tf.float32)
+    found = data.scan((0, [1, 2]), lambda s, x: ((s[0], [1, 2]), [x, x]))
+    assert found.element_spec == pair
+    with pytest.raises(TypeError, match="a list inside of them is a tensor"):
+        data.map(lambda x: (x, [x, "a"]))
+
+
+def test_results_keep_the_kind_of_their_mappings():
+    data = Dataset.range(2).map(lambda x: collections.defaultdict(list, {"b": x, "a": x}))
+    (first, _) = data
+    assert type(first) is collections.defaultdict and first.default_factory is list
+    assert list(first) == ["b", "a"]
+
+
+def test_going_through_a_symbolic_range_in_a_comprehension():
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="`for` loop"):
+        Dataset.range(3).map(lambda x: [i for i in range(x)])
+
+
+def test_too_few_parallel_calls():
+    for call in (Dataset.range(3).map, Dataset.range(3).interleave):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_calls"):
+            call(lambda x: x, num_parallel_calls=0)

@@ -195,3 +195,33 @@ def test_random_numbers_follow_their_seed():
 def test_the_class_is_not_called():
     with pytest.raises(TypeError, match="from_tensor_slices"):
         Dataset()
+
+
+def test_none_is_a_part_of_elements(tmp_path):
+    x, y = np.arange(4.0), np.arange(4)
+    data = Dataset.from_tensor_slices((x, {"y": y, "weight": None}))
+    assert data.element_spec[1]["weight"] == tf.NoneTensorSpec()
+    batches = data.shuffle(2).batch(2).prefetch(1).cache()
+    assert [b[1]["weight"] for b in batches] == [b[1]["weight"] for b in batches] == [None, None]
+    assert [e[1]["weight"] for e in batches.unbatch().take(2).as_numpy_iterator()] == [None, None]
+    assert [int(b["y"][1]) for _, b in data.batch(2)] == [1, 3]
+    (one,) = Dataset.from_tensors((1, None))
+    assert one[1] is None
+    data.save(tmp_path / "saved")
+    loaded = Dataset.load(str(tmp_path / "saved"))
+    assert [(int(b["y"]), b["weight"]) for _, b in loaded] == [(i, None) for i in range(4)]
+    mapped = Dataset.range(3).map(lambda x: (x, None)).batch(2)
+    assert [(x.numpy().tolist(), none) for x, none in mapped] == [([0, 1], None), ([2], None)]
+
+    @tf.function
+    def total(data):
+        s = tf.constant(0.0, tf.float64)
+        for x, rest in data:
+            assert rest["weight"] is None
+            s += x
+        return s
+
+    assert float(total(data)) == 6.0
+    for make in (Dataset.from_tensors, Dataset.from_tensor_slices):
+        with pytest.raises(ValueError, match="no tensor in it"):
+            make((None, None))

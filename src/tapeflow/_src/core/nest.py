@@ -281,18 +281,25 @@ def _pack_other(structure: Any, values: Iterator[Any]) -> Any:
     if _flattens_itself(kind):
         return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(children))
     if isinstance(structure, Mapping):
-        packed = dict(zip(_sorted_keys(structure), children, strict=True))
-        pairs = [(key, packed[key]) for key in structure]
-        if not isinstance(structure, MutableMapping):
-            return kind(pairs)
-        # Not `kind(pairs)`: a Counter would count the pairs, a ChainMap take them for a mapping.
-        result = kind(structure.default_factory) if isinstance(structure, defaultdict) else kind()
-        for key, value in pairs:
-            result[key] = value
-        return result
+        return mapping_like(structure, dict(zip(_sorted_keys(structure), children, strict=True)))
     if isinstance(structure, (range, MappingView)):
         return children  # neither can hold other values
     return kind(children)
+
+
+def mapping_like(structure: Mapping[Any, Any], values: Mapping[Any, Any]) -> Any:
+    """A mapping of the kind of `structure`, with other values for its keys."""
+    kind: Any = type(structure)
+    pairs = [(key, values[key]) for key in structure]
+    if kind is dict:
+        return dict(pairs)
+    if not isinstance(structure, MutableMapping):
+        return kind(pairs)
+    # Not `kind(pairs)`: a Counter would count the pairs, a ChainMap take them for a mapping.
+    result: Any = kind(structure.default_factory) if isinstance(structure, defaultdict) else kind()
+    for key, value in pairs:
+        result[key] = value
+    return result
 
 
 _Difference = tuple[type[Exception], str, str]

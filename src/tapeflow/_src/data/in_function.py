@@ -17,7 +17,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.data.specs import expanded_leaves, expander
+from tapeflow._src.data.specs import NoneTensorSpec, expanded_leaves, expander
 from tapeflow._src.ops.control import control_flow
 from tapeflow._src.primitives.specs import ArraySpec
 
@@ -32,7 +32,10 @@ def _specs(spec: Any) -> list[ArraySpec]:
 
 
 def _packed(spec: Any, tensors: Sequence[Tensor]) -> Any:
-    return nest.pack_sequence_as(spec, tensors, expand_composites=True)
+    rest = iter(tensors)
+    flat = nest.flatten(spec, expand_composites=True)
+    filled = [None if isinstance(leaf, NoneTensorSpec) else next(rest) for leaf in flat]
+    return nest.pack_sequence_as(spec, filled, expand_composites=True)
 
 
 def _call(

@@ -30,7 +30,7 @@ from tapeflow._src.data.optional import Optional
 from tapeflow._src.data.runtime import placing
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
-from tapeflow._src.data.specs import DatasetSpec, packer
+from tapeflow._src.data.specs import DatasetSpec, NoneTensorSpec, packer
 
 
 @export("data.Iterator")
@@ -302,10 +302,17 @@ class NumpyIterator:
 def _numpy_packer(spec: Any) -> Any:
     if isinstance(spec, TensorSpec):
         return lambda row: _own(row[0])
-    flat = nest.flatten(spec)
+    ways = [
+        _composite
+        if is_expandable(leaf)
+        else _nothing
+        if isinstance(leaf, NoneTensorSpec)
+        else _own
+        for leaf in nest.flatten(spec)
+    ]
     return lambda row: nest.pack_sequence_as(
         spec,
-        [_composite(x) if is_expandable(s) else _own(x) for x, s in zip(row, flat, strict=True)],
+        [unpacked(x) for x, unpacked in zip(row, ways, strict=True)],
     )
 
 
@@ -319,9 +326,11 @@ def _composite(held: Any) -> Any:
     return to_dense(value).numpy() if isinstance(value, SparseTensor) else value
 
 
+def _nothing(x: Any) -> None:
+    return None
+
+
 def _own(x: Any) -> Any:
-    if x is None:
-        return None
     return x[()] if not x.ndim else x.copy()
 
 

@@ -40,6 +40,18 @@ class DatasetSpec(TypeSpec):
         self.element_spec = element_spec
         self.shape = TensorShape(dataset_shape)
 
+    @staticmethod
+    def from_value(value: Any) -> DatasetSpec:
+        """That of a dataset."""
+        return DatasetSpec(value.element_spec)
+
+    @property
+    def value_type(self) -> type:
+        """The class of datasets."""
+        from tapeflow._src.data.dataset import Dataset  # it is made of nodes, and imports them
+
+        return Dataset
+
     def is_compatible_with(self, other: Any, /) -> bool:
         """Whether a dataset of the one kind can be of the other."""
         if not isinstance(other, DatasetSpec):
@@ -62,7 +74,7 @@ class DatasetSpec(TypeSpec):
 
 @export("NoneTensorSpec")
 class NoneTensorSpec(TypeSpec):
-    """Stands for `None` in an element.
+    """Stands for `None` in an element. What travels in its place is nothing that anybody reads: `NOTHING`.
 
     >>> tf.NoneTensorSpec().is_compatible_with(None)
     True
@@ -84,6 +96,16 @@ class NoneTensorSpec(TypeSpec):
         """Whether it is `None`, or the spec of it."""
         return spec_or_value is None or isinstance(spec_or_value, NoneTensorSpec)
 
+    def _batch(self, size: int | None) -> NoneTensorSpec:
+        return self
+
+    def _unbatch(self) -> NoneTensorSpec:
+        return self
+
+
+NOTHING = np.zeros((), np.bool_)
+"""What a row has in the place of `None`, so that it can be put together with others."""
+
 
 class Described(Node):
     """A dataset of which only the element spec is known, while a function is traced that gets a dataset."""
@@ -104,20 +126,24 @@ def normalized(structure: Any) -> Any:
         return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
     if isinstance(structure, Mapping) and not hasattr(structure, "__array__"):
         parts = {key: normalized(value) for key, value in structure.items()}
-        return parts if type(structure) is dict else type(structure)(parts)  # pyright: ignore[reportCallIssue]
+        return nest.mapping_like(structure, parts)
     if isinstance(structure, Sequence) and not isinstance(structure, (str, bytes, list)):
         return convert_to_tensor(list(structure))
     if isinstance(structure, CompositeTensor):
         inside = one_tensor(structure)
         return inside if isinstance(inside, Tensor) and inside.symbolic else structure
-    return convert_to_tensor(structure)
+    return None if structure is None else convert_to_tensor(structure)
 
 
 def for_pipeline(structure: Any) -> Any:
     """The same for what a pipeline reads: in this computer's memory, whatever the scope it is made in."""
     with on_this_computer():
         found = normalized(structure)
-    return nest.map_structure(to_host, found, expand_composites=True) if devices.in_use else found
+    if not devices.in_use:
+        return found
+    return nest.map_structure(
+        lambda x: None if x is None else to_host(x), found, expand_composites=True
+    )
 
 
 def spec_of(tensors: Any) -> Any:
@@ -126,6 +152,8 @@ def spec_of(tensors: Any) -> Any:
 
 
 def _leaf_spec(x: Any) -> Any:
+    if x is None:
+        return NoneTensorSpec()
     return x._type_spec if isinstance(x, CompositeTensor) else TensorSpec(x.shape, x.dtype)
 
 
@@ -167,23 +195,25 @@ def tensor_leaves(op: str, spec: Any) -> list[TensorSpec]:
 
 def expanded_leaves(op: str, spec: Any) -> list[TensorSpec]:
     """The specs of all tensors of an element, those that composite tensors are made of among them."""
-    if all(isinstance(leaf, TensorSpec) or is_expandable(leaf) for leaf in leaves(spec)):
-        return nest.flatten(spec, expand_composites=True)
+    plain = TensorSpec, NoneTensorSpec
+    if all(isinstance(leaf, plain) or is_expandable(leaf) for leaf in leaves(spec)):
+        found = nest.flatten(spec, expand_composites=True)
+        return [leaf for leaf in found if not isinstance(leaf, NoneTensorSpec)]
     return tensor_leaves(op, spec)
 
 
 def expander(spec: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
     """A function from rows to such that have the components of composite tensors in their place; None without any."""
-    is_plain = [isinstance(leaf, TensorSpec) for leaf in leaves(spec)]
-    if all(is_plain):
+    kinds = [type(leaf) for leaf in leaves(spec)]
+    if all(issubclass(kind, TensorSpec) for kind in kinds):
         return None
 
     def expand(row: Sequence[Any]) -> list[Any]:
         found: list[Any] = []
-        for plain, value in zip(is_plain, row, strict=True):
-            if plain:
+        for kind, value in zip(kinds, row, strict=True):
+            if issubclass(kind, TensorSpec):
                 found.append(value)
-            else:
+            elif kind is not NoneTensorSpec:
                 parts = nest.flatten(value[()], expand_composites=True)
                 found += [np.asarray(part) for part in parts]
         return found
@@ -194,7 +224,10 @@ def expander(spec: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
 def contractor(spec: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
     """The other way round: a function that puts composite tensors together again."""
     flat = leaves(spec)
-    counts = [len(nest.flatten(leaf, expand_composites=True)) for leaf in flat]
+    counts = [
+        0 if isinstance(leaf, NoneTensorSpec) else len(nest.flatten(leaf, expand_composites=True))
+        for leaf in flat
+    ]
     if all(isinstance(leaf, TensorSpec) for leaf in flat):
         return None
 
@@ -205,6 +238,8 @@ def contractor(spec: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
             taken = [next(parts) for _ in range(count)]
             if isinstance(leaf, TensorSpec):
                 found += taken
+            elif isinstance(leaf, NoneTensorSpec):
+                found.append(NOTHING)
             else:
                 tensors = [Tensor(part) for part in taken]
                 found.append(box(nest.pack_sequence_as(leaf, tensors, expand_composites=True)))
@@ -216,7 +251,8 @@ def contractor(spec: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
 def batchable_leaves(op: str, spec: Any) -> list[Any]:
     """The same for an op that puts elements together, or takes them apart."""
     found = leaves(spec)
-    if all(isinstance(x, TensorSpec) or (is_expandable(x) and hasattr(x, "_batch")) for x in found):
+    plain = TensorSpec, NoneTensorSpec
+    if all(isinstance(x, plain) or (is_expandable(x) and hasattr(x, "_batch")) for x in found):
         return found
     return tensor_leaves(op, spec)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.core import dtypes, nest
 from tapeflow._src.core.context import context
+from tapeflow._src.core.errors import TracingError
 from tapeflow._src.core.export import export_value
 from tapeflow._src.core.placement.remote import placed
 from tapeflow._src.data import in_function
-from tapeflow._src.data.nodes import batching, mapping, mixing
+from tapeflow._src.data.nodes import batching, mapping, mixing, windows
 from tapeflow._src.data.nodes.composites import SparseBatch
 from tapeflow._src.data.options import Options
 from tapeflow._src.data.resampling import resampled
@@ -65,9 +66,7 @@ class Transformations:
         if num_parallel_calls is not None:
             calls = integer("Dataset.map", "num_parallel_calls", num_parallel_calls)
         if calls is not None and calls < 1 and calls != AUTOTUNE:
-            raise ValueError(
-                f"Dataset.map: num_parallel_calls must be positive or tf.data.AUTOTUNE, got {calls}"
-            )
+            raise _too_few_calls("map", calls)
         if deterministic is None:
             deterministic = self._options.deterministic is not False
         return self._with(mapping.Map(self._node, map_func, calls, deterministic))
@@ -176,8 +175,12 @@ class Transformations:
         cycle = AUTOTUNE if cycle_length is None else integer(op, "cycle_length", cycle_length)
         cycle = background.cores() if cycle == AUTOTUNE else cycle
         block = 1 if block_length is None else integer(op, "block_length", block_length)
-        calls = num_parallel_calls
-        threads = calls is not None and integer(op, "num_parallel_calls", calls) > 1
+        threads = False
+        if num_parallel_calls is not None:
+            calls = integer(op, "num_parallel_calls", num_parallel_calls)
+            if calls < 1 and calls != AUTOTUNE:
+                raise _too_few_calls("interleave", calls)
+            threads = calls > 1
         return self._with(
             mapping.FlatMap(self._node, map_func, "interleave", cycle, block, threads)
         )
@@ -299,7 +302,7 @@ class Transformations:
           drop_remainder: whether to leave out last windows that are smaller.
           name: accepted for compatibility.
         """
-        return self._with(batching.Window(self._node, size, shift, stride, drop_remainder))
+        return self._with(windows.Window(self._node, size, shift, stride, drop_remainder))
 
     def group_by_window(
         self,
@@ -377,3 +380,11 @@ class Transformations:
 
 
 export_value("AUTOTUNE", "data.AUTOTUNE", "data.experimental.AUTOTUNE")
+
+
+def _too_few_calls(op: str, calls: int) -> TracingError:
+    return TracingError(
+        None,
+        None,
+        f"Dataset.{op}: num_parallel_calls must be greater than zero, or tf.data.AUTOTUNE, got {calls}",
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core import dtypes, nest
-from tapeflow._src.core.errors import FailedPreconditionError
+from tapeflow._src.core.errors import FailedPreconditionError, invalid
 from tapeflow._src.core.log import get_logger
 from tapeflow._src.core.placement.devices import Place
 from tapeflow._src.core.shapes import TensorShape
@@ -186,6 +186,11 @@ def bucketed(
         if shapes is None:
             shapes = map_spec(lambda leaf: leaf.shape, group.element_spec)
         if to_boundary and not bucket.symbolic:
+            if i == len(edges):
+                raise invalid(
+                    "Dataset.bucket_by_sequence_length: with pad_to_bucket_boundary=True elements must be shorter than "
+                    f"the last of bucket_boundaries, {boundaries[-1]}, and one is not"
+                )
             limit = int(edges[min(i, len(edges) - 1)]) - 1
             shapes = nest.map_structure(
                 lambda s: _filled(s, limit), _dims(group.element_spec, shapes)

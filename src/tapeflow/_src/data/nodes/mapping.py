@@ -74,9 +74,7 @@ class MapRows(Rows):
 class TunedRows(Rows):
     """A function of each row, in threads if it takes long enough to make up for them."""
 
-    def __init__(
-        self, source: Rows, function: Callable[[Row], Row], deterministic: bool
-    ) -> None:
+    def __init__(self, source: Rows, function: Callable[[Row], Row], deterministic: bool) -> None:
         self._source, self._function, self._deterministic = source, function, deterministic
         self._times: list[float] = []
         self._rows: Rows | None = None

@@ -25,7 +25,13 @@ from tapeflow._src.data.runtime.cache_file import FileRows, RowWriter
 from tapeflow._src.data.runtime.functions import ElementFunction
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row, Rows
-from tapeflow._src.data.specs import expanded_leaves, expander, leaves, tensor_leaves
+from tapeflow._src.data.specs import (
+    NoneTensorSpec,
+    expanded_leaves,
+    expander,
+    leaves,
+    tensor_leaves,
+)
 
 _NAME = "dataset.json"
 _VERSION = 1
@@ -39,6 +45,8 @@ def encoded(spec: Any) -> Any:
             "shape": None if spec.shape.rank is None else spec.shape.as_list(),
             "dtype": spec.dtype.name,
         }
+    if isinstance(spec, NoneTensorSpec):
+        return {"none": True}
     if isinstance(spec, dict):
         return {"dict": [[key, encoded(value)] for key, value in spec.items()]}
     if is_expandable(spec):
@@ -73,6 +81,8 @@ def decoded(said: Any) -> Any:
     """The spec of what `encoded` gave."""
     if "dict" in said:
         return {key: decoded(value) for key, value in said["dict"]}
+    if "none" in said:
+        return NoneTensorSpec()
     if "tuple" in said:
         return tuple(decoded(part) for part in said["tuple"])
     if "composite" in said:
@@ -82,7 +92,7 @@ def decoded(said: Any) -> Any:
 
 def _saved_leaves(op: str, spec: Any) -> list[TensorSpec]:
     """The specs of all tensors of an element that can be saved: tensors, ragged and sparse ones."""
-    kinds = ("TensorSpec", "RaggedTensorSpec", "SparseTensorSpec")
+    kinds = ("TensorSpec", "NoneTensorSpec", "RaggedTensorSpec", "SparseTensorSpec")
     if all(type(leaf).__name__ in kinds for leaf in leaves(spec)):
         return expanded_leaves(op, spec)
     return tensor_leaves(op, spec)

@@ -19,6 +19,8 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.node import INFINITE, UNKNOWN, Node, Randomness, Run, integer
 from tapeflow._src.data.runtime.rows import ArrayTable, RangeTable, Row, Rows, Table
 from tapeflow._src.data.specs import (
+    NOTHING,
+    NoneTensorSpec,
     batchable_leaves,
     box,
     boxed,
@@ -38,7 +40,7 @@ class Tensors(Node):
 
     def __init__(self, tensors: Any) -> None:
         structure = for_pipeline(tensors)
-        self.tensors = tuple(nest.flatten(structure))
+        self.tensors = _tensors("from_tensors", structure)
         self.spec = spec_of(structure)
 
     def cardinality(self) -> int:
@@ -49,12 +51,11 @@ class Tensors(Node):
         """One row."""
         if any(x.symbolic for x in nest.flatten(self.tensors, expand_composites=True)):
             return None
-        return ArrayTable(
-            [
-                np.asarray(x._array)[None] if isinstance(x, Tensor) else boxed([x])
-                for x in self.tensors
-            ]
-        )
+        arrays = [
+            np.asarray(x._array)[None] if isinstance(x, Tensor) else boxed([x])
+            for x in self.tensors
+        ]
+        return _table(self.spec, arrays)
 
 
 class Slices(Node):
@@ -64,9 +65,7 @@ class Slices(Node):
 
     def __init__(self, tensors: Any) -> None:
         structure = for_pipeline(tensors)
-        self.tensors = tuple(nest.flatten(structure))
-        if not self.tensors:
-            raise ValueError("Dataset.from_tensor_slices: `tensors` has no tensor in it")
+        self.tensors = _tensors("from_tensor_slices", structure)
         size = None
         for x in self.tensors:
             if isinstance(x, CompositeTensor):
@@ -94,12 +93,26 @@ class Slices(Node):
         """Views of the tensors, if they have values."""
         if any(x.symbolic for x in nest.flatten(self.tensors, expand_composites=True)):
             return None
-        return ArrayTable(
-            [
-                x._array if isinstance(x, Tensor) else boxed(x._type_spec._rows(x))
-                for x in self.tensors
-            ]
-        )
+        arrays = [
+            x._array if isinstance(x, Tensor) else boxed(x._type_spec._rows(x))
+            for x in self.tensors
+        ]
+        return _table(self.spec, arrays)
+
+
+def _tensors(op: str, structure: Any) -> tuple[Any, ...]:
+    """All of a structure but `None`."""
+    found = tuple(x for x in nest.flatten(structure) if x is not None)
+    if not found:
+        raise ValueError(f"Dataset.{op}: `tensors` has no tensor in it, got {shown(structure)}")
+    return found
+
+
+def _table(spec: Any, arrays: Sequence[np.ndarray]) -> Table:
+    """A table of arrays, with nothing in the place of each `None`."""
+    rest, nothing = iter(arrays), np.broadcast_to(NOTHING, arrays[0].shape[:1])
+    flat = nest.flatten(spec)
+    return ArrayTable([nothing if isinstance(s, NoneTensorSpec) else next(rest) for s in flat])
 
 
 def sizes_of(x: Any) -> list[Any]:
@@ -120,8 +133,8 @@ class Listed(Node):
         self.spec = spec
 
     def cardinality(self) -> int:
-        """TensorFlow does not know it either."""
-        return UNKNOWN
+        """How many there are."""
+        return len(self._rows)
 
     def rows(self, run: Run) -> Rows:
         """One by one."""

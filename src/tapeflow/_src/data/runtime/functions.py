@@ -25,7 +25,15 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.background import debugging
 from tapeflow._src.data.runtime.node import Node, Run
 from tapeflow._src.data.runtime.rows import Row
-from tapeflow._src.data.specs import DatasetSpec, Described, NoneTensorSpec, box, leaves, packer
+from tapeflow._src.data.specs import (
+    NOTHING,
+    DatasetSpec,
+    Described,
+    NoneTensorSpec,
+    box,
+    leaves,
+    packer,
+)
 from tapeflow._src.function.tracing.late_ranks import UnknownRankError
 from tapeflow._src.primitives.random.streams import Places, streams
 from tapeflow._src.primitives.specs import ArraySpec
@@ -167,24 +175,32 @@ class ElementFunction:
         return nest.flatten(RankFreeFunction(self._traced, (given, {})).structured_outputs)
 
     def _result(self, value: Any) -> Any:
-        """What the function returned as a structure of tensors and datasets. Lists count as tuples."""
+        """What the function returned as a structure of tensors and datasets.
+
+        A list that is returned counts as a tuple, one inside of something else as a tensor.
+        """
         nest.flatten(value)  # raises for what has no end
+        return self._normalized(tuple(value) if isinstance(value, list) else value)
+
+    def _normalized(self, value: Any) -> Any:
         from tapeflow._src.data.dataset import Dataset
 
-        if isinstance(value, (list, tuple)):
-            parts = [self._result(x) for x in value]
+        if isinstance(value, tuple):
+            parts = [self._normalized(x) for x in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, Mapping):
-            parts = {key: self._result(x) for key, x in value.items()}
-            return parts if type(value) is dict else type(value)(parts)  # pyright: ignore[reportCallIssue]
+            parts = {key: self._normalized(x) for key, x in value.items()}
+            return nest.mapping_like(value, parts)
         if value is None or isinstance(value, (Tensor, CompositeTensor, Dataset)):
             return value
         try:
             return convert_to_tensor(value)
+        except UnknownRankError:
+            raise
         except (TypeError, ValueError):
             raise TypeError(
                 f"Unsupported return value from function passed to Dataset.{self._op}(): {value!r}. It must return "
-                "tensors, numbers, arrays or datasets, or tuples and dicts of them."
+                "tensors, numbers, arrays or datasets, or tuples and dicts of them; a list inside of them is a tensor."
             ) from None
 
     def spec(self, sample: Callable[[], Row]) -> Any:
@@ -240,14 +256,14 @@ class ElementFunction:
             if not self._eager:  # the first call of one that had to wait may have found a dataset
                 flat = leaves(self._spec)
                 return tuple(
-                    [None if isinstance(s, NoneTensorSpec) else _leaf(next(found)) for s in flat]
+                    [NOTHING if isinstance(s, NoneTensorSpec) else _leaf(next(found)) for s in flat]
                 )
         try:
             with streams.as_if_traced(Places(self._place), self._seed):
                 result = self._result(self._function(*self._pack(row)))
         except StopIteration as error:  # it would end the iteration without a word
             raise RuntimeError(f"Dataset.{self._op}: the function raised StopIteration") from error
-        return tuple([_leaf(x) for x in nest.flatten(result)])
+        return tuple([NOTHING if x is None else _leaf(x) for x in nest.flatten(result)])
 
 
 class _Within:
@@ -286,7 +302,7 @@ def _leaf(value: Any) -> Any:
         return to_host(value)._array
     if isinstance(value, CompositeTensor):
         return box(nest.map_structure(to_host, value, expand_composites=True))
-    return None if value is None else value._node
+    return value._node
 
 
 def converted(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -151,7 +151,9 @@ class Randomness:
         self.entropy = [int.from_bytes(os.urandom(7), "little"), 0] if pair is None else list(pair)
         self.anew = anew
         self.begun = 0  # how many passes there were
-        if context.tracer is not None:  # the dataset is made whenever the function runs, and begins again
+        if (
+            context.tracer is not None
+        ):  # the dataset is made whenever the function runs, and begins again
             context.tracer.python("begin_again", self._begin_again, [], [])
 
     def _begin_again(self) -> tuple[()]:

@@ -154,6 +154,8 @@ class SymbolicTensor(Tensor):
         raise TypeError(NO_VALUE)
 
     def __repr__(self) -> str:
+        if self.shape.rank is None:
+            return f"<tf.Tensor 'symbolic' shape=<unknown> dtype={self.dtype.name}>"
         shape = "(" + ", ".join(map(str, self.shape.as_list()))
         shape += ",)" if self._array.ndim == 1 else ")"
         return f"<tf.Tensor 'symbolic' shape={shape} dtype={self.dtype.name}>"
