@@ -208,7 +208,7 @@ def test_an_element_that_no_bucket_has_room_for():
     buckets = data.bucket_by_sequence_length(
         lambda x: tf.shape(x)[0], [2, 4], [2, 2, 1], pad_to_bucket_boundary=True
     )
-    with pytest.raises(tf.errors.InvalidArgumentError, match="shorter than the last.* 4"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="shorter than the last"):
         list(buckets)
 
 

@@ -1,4 +1,4 @@
-"""What functions of elements draw: the numbers of each iteration begin again, as TensorFlow's do; they are recorded from it."""
+"""What functions of elements draw: numbers that begin again with each iteration. Those here are TensorFlow's."""
 
 import numpy as np
 import pytest
@@ -94,10 +94,9 @@ def test_a_function_of_the_user_has_numbers_of_its_own():
 
 
 def elements(data):
-    found, i = tf.TensorArray(tf.int64, 0, dynamic_size=True), 0
-    for x in data:
-        found = found.write(i, x)
-        i += 1
+    found = tf.TensorArray(tf.int64, 0, dynamic_size=True)
+    for i, x in data.enumerate():
+        found = found.write(tf.cast(i, tf.int32), x)
     return found.stack()
 
 
