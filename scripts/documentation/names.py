@@ -17,6 +17,8 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "scripts")]
 
 from exports import NAMESPACES, exports  # noqa: E402
 
+from tapeflow._src.core.context import Recorder  # noqa: E402
+
 WIDTH = 88
 
 
@@ -171,7 +173,9 @@ class Member:
 
 def members(kind: type) -> Iterator[tuple[type, Member]]:
     """The public methods and properties of a class, each with the class of ours that defines it."""
-    seen: set[str] = set()
+    recording = {name for name in vars(Recorder) if not name.startswith("_")}
+    # What ops tell a tape by is not for its users.
+    seen = recording if all(hasattr(kind, name) for name in recording) else set()
     for owner in kind.__mro__:
         if not owner.__module__.startswith("tapeflow"):
             continue

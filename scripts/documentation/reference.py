@@ -196,7 +196,7 @@ def _alias(name: str, entry: Entry) -> str:
 
 def _inside(place: str) -> tuple[list[str], list[str]]:
     """The namespaces and the names directly in a namespace."""
-    spaces = [p for p in namespaces() if p.rpartition(".")[0] == place]
+    spaces = sorted(p for p in namespaces() if p.rpartition(".")[0] == place)
     names = sorted((n for n in by_name() if n.rpartition(".")[0] == place), key=str.lower)
     return spaces, names
 
@@ -267,8 +267,8 @@ def _list(place: str) -> str:
     spaces, names = _inside(place)
     depth = path_of(place).count("/")
     parent = place.rpartition(".")[0]
-    links = [("Start here", "../" * depth + "index.html", "names__space")]
-    links += [("Reference", "../" * (depth - 1) + "index.html", "names__space")]
+    links = [("Start here", "../" * depth + "index.html", "names__space names__site")]
+    links += [("Reference", "../" * (depth - 1) + "index.html", "names__space names__site")]
     links += [(parent, "../index.html", "names__space")] if parent else []
     links += [(place, "index.html", "names__space")]
     short = place.count(".") + 1
