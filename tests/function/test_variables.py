@@ -196,6 +196,46 @@ def test_values_that_do_not_fit():
         tf.function(lambda x: v.assign(x))(tf.constant([1, 2]))
 
 
+@pytest.mark.parametrize("jit", [None, True])
+def test_a_size_that_does_not_fit_is_an_error_of_the_call(jit):
+    v = tf.Variable([1.0, 2.0])
+    spec = tf.TensorSpec([None], tf.float32)
+    f = tf.function(lambda x: v.assign(x) + 1.0, input_signature=[spec], jit_compile=jit)
+    for good, bad in ([3.0, 4.0], [1.0, 2.0, 3.0]), ([5.0, 6.0], [1.0]):
+        assert value(f(tf.constant(good))) == [good[0] + 1.0, good[1] + 1.0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="variable 'Variable:0'"):
+            f(tf.constant(bad))
+        assert value(v) == good
+
+
+def test_a_size_that_does_not_fit_in_a_branch_that_is_not_taken():
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([], tf.bool)])
+    def f(x, yes):
+        if yes:
+            v.assign(x)
+        return tf.size(x)
+
+    assert value(f(tf.ones([3]), tf.constant(False))) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(tf.ones([3]), tf.constant(True))
+    f(tf.constant([7.0, 8.0]), tf.constant(True))
+    assert value(v) == [7.0, 8.0]
+
+
+@pytest.mark.parametrize("wrapped", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize("delta", [[1.0], [1.0, 2.0, 3.0], 1.0, [[1.0, 2.0]]])
+@pytest.mark.parametrize("op", ["assign_add", "assign_sub"])
+def test_adding_needs_the_shape_that_is_there(wrapped, delta, op):
+    v = tf.Variable([1.0, 2.0], shape=[None])
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        wrapped(lambda x: getattr(v, op)(x))(tf.constant(delta))
+    assert value(v) == [1.0, 2.0]
+    wrapped(lambda x: getattr(v, op)(x))(tf.constant([1.0, 1.0]))
+    assert value(v) == ([2.0, 3.0] if op == "assign_add" else [0.0, 1.0])
+
+
 def test_variables_of_unknown_size():
     v = tf.Variable([1.0, 2.0], shape=[None])
 
@@ -206,6 +246,44 @@ def test_variables_of_unknown_size():
 
     assert [value(f(tf.constant([1.0, 2.0, 3.0]))), value(f(tf.constant([4.0])))] == [6.0, 4.0]
     assert value(v) == [4.0]
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_a_variable_of_unknown_size_that_grows_and_shrinks(jit):
+    v = tf.Variable(tf.zeros([0, 2]), shape=[None, 2])
+
+    @tf.function(jit_compile=jit)
+    def push(rows):
+        v.assign(tf.concat([v, rows], 0))
+        total = tf.reduce_sum(v)
+        v.assign(v[-3:])
+        return total, tf.shape(v)
+
+    found = [values(push(tf.ones([2, 2]))) for _ in range(3)]
+    assert found == [[4.0, [2, 2]], [8.0, [3, 2]], [10.0, [3, 2]]]
+    assert v.shape.as_list() == [None, 2]
+    v.assign(tf.zeros([1, 2]))
+    assert values(push(tf.ones([1, 2]))) == [2.0, [2, 2]]
+
+
+def test_a_variable_of_unknown_size_that_grows_in_a_loop():
+    v = tf.Variable([1.0], shape=[None])
+
+    @tf.function
+    def double(times):
+        for _ in tf.range(times):
+            v.assign(tf.concat([v, v], 0))
+        return tf.reduce_sum(v)
+
+    assert [value(double(tf.constant(n))) for n in (2, 0, 1)] == [4.0, 4.0, 8.0]
+
+
+def test_a_variable_of_unknown_rank():
+    v = tf.Variable(1.0, shape=tf.TensorShape(None))
+    f = tf.function(lambda x: v.assign(x) * 2.0)
+    assert value(f(tf.ones([2]))) == [2.0, 2.0]
+    assert value(f(tf.ones([1, 1]))) == [[2.0]]
+    assert value(tf.function(lambda: tf.size(v))()) == 1
 
 
 def test_what_a_variable_tells_while_tracing():

@@ -99,6 +99,7 @@ EFFECTS = {
     "random_generator_state",
     "random_generator_skip",
     "check_numerics",
+    "shape_check",
     "size_check",
 }
 

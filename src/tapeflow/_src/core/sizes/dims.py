@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import ItemsView, Iterator
+from collections.abc import ItemsView, Iterable, Iterator
 from typing import Any
 
 from tapeflow._src.core.late import late
@@ -269,6 +269,11 @@ _STATIC = frozenset({int, bool, str, float, type(None)})
 
 def key_of_size(size: Any) -> Any:
     return size._key if isinstance(size, Dim) else size
+
+
+def key_of_shape(shape: Iterable[Any]) -> tuple[Any, ...]:
+    """What two shapes have in common that are equal whatever their sizes are; to compare it asks nothing."""
+    return tuple([key_of_size(size) for size in shape])
 
 
 def atoms_of(size: Any) -> Iterator[Atom]:

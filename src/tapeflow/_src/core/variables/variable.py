@@ -15,7 +15,6 @@ from tapeflow._src.core import formatting
 from tapeflow._src.core.context import context, new_id, quietly
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
-from tapeflow._src.core.errors import invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import concrete
@@ -34,6 +33,7 @@ from tapeflow._src.core.tensor import Operators, Reference, Tensor
 from tapeflow._src.core.variables import kinds, steps
 from tapeflow._src.core.variables.combining import combine
 from tapeflow._src.core.variables.creators import Created
+from tapeflow._src.core.variables.fitting import assign_traced, check_fits
 from tapeflow._src.core.variables.row_updates import RowUpdates
 from tapeflow._src.core.variables.steps import Step
 
@@ -252,7 +252,8 @@ class Variable(RowUpdates, Operators, metaclass=Created):
         (np.float32(2.0), np.float32(1.0))
         """
         if context.tracer is not None:
-            return self._assign_traced("assign", value, read_value)
+            assign_traced(self, "assign", value)
+            return self if read_value else None
         new = self._operand("assign", value)
         new = Tensor(new._array) if type(new) is Tensor else self._in_place(new)
         if context.dispatch[1]:
@@ -273,7 +274,8 @@ class Variable(RowUpdates, Operators, metaclass=Created):
             self.scatter_add(delta)
             return self if read_value else None
         if context.tracer is not None:
-            return self._assign_traced("assign_add", delta, read_value)
+            assign_traced(self, "assign_add", delta)
+            return self if read_value else None
         combine(self, "assign_add", np.add, delta)
         return self if read_value else None
 
@@ -289,46 +291,22 @@ class Variable(RowUpdates, Operators, metaclass=Created):
             self.scatter_sub(delta)
             return self if read_value else None
         if context.tracer is not None:
-            return self._assign_traced("assign_sub", delta, read_value)
+            assign_traced(self, "assign_sub", delta)
+            return self if read_value else None
         combine(self, "assign_sub", np.subtract, delta)
-        return self if read_value else None
-
-    def _assign_traced(self, op: str, value: Any, read_value: bool) -> Any:
-        """Assigns inside `tf.function`, where nothing has a value yet."""
-        value = self._converted(value)
-        self._check_fits(op, value)
-        if op != "assign":
-            now = self._read()
-            value = now + value if op == "assign_add" else now - value
-        context.tracer.assign(self, value)
         return self if read_value else None
 
     def _operand(self, op: str, value: Any) -> Tensor:
         """`value` as a tensor that may go where the variable's value is."""
         if type(value) is not Tensor:
             value = concrete(self._converted(value))
-        self._check_fits(op, value)
+        check_fits(self, op, value)
         return value
 
     def _in_place(self, value: Tensor) -> Tensor:
         """A value that is on a device, or made by a program, where the variable is, or in its layout."""
         held = steps.settled(self._value)
         return moved_beside(fresh(value), held) if type(held) is RemoteTensor else fresh(value)
-
-    def _check_fits(self, op: str, value: Tensor) -> None:
-        array = value._array
-        held = self._value._array
-        if array.dtype is not held.dtype and array.dtype != held.dtype:
-            raise ValueError(
-                f"{op}: the variable {self.name!r} has dtype {self.dtype.name}, and the value has dtype "
-                f"{value.dtype.name}. Use tf.cast to change it."
-            )
-        if array.shape != held.shape and not self._shape.is_compatible_with(value.shape):
-            message = (
-                f"{op}: Cannot assign value to variable {self.name!r}: Shape mismatch. The variable shape "
-                f"{self._shape}, and the assigned value shape {value.shape} are incompatible."
-            )
-            raise ValueError(message) if op == "assign" else invalid(message)
 
     def _converted(self, value: Any) -> Tensor:
         if hasattr(value, "__tf_tensor__"):

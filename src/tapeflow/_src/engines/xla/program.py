@@ -16,7 +16,7 @@ from tapeflow._src.core.placement.device_tensor import DeviceTensor
 from tapeflow._src.core.placement.devices import devices
 from tapeflow._src.core.placement.layouts import is_at, mesh_of
 from tapeflow._src.core.placement.remote import RemoteTensor, to_device
-from tapeflow._src.core.sizes.dims import is_dynamic
+from tapeflow._src.core.sizes.dims import is_dynamic, key_of_shape
 from tapeflow._src.core.system.memory import keep_freed_memory
 from tapeflow._src.core.system.timeline import span, timeline
 from tapeflow._src.core.tensor import Tensor
@@ -100,7 +100,7 @@ class XlaProgram:
         self._numbers = [v for v in self._outputs if v.dtype.np_dtype.kind != "O"]
         self._donated = self._find_donated()
         # By the places of those variables: their new values. Where two are assigned one, the second has another name
-        # for it, because each comes out as it went in if the program refuses.
+        # for it, as each comes out as it went in if the program refuses.
         assigned = list(graph.assigned.values())
         named: dict[Value, int] = {}
         for _, position in self._donated:
@@ -113,8 +113,8 @@ class XlaProgram:
         self._alike: dict[Any, Call] = {}
         self._steps_for(None)
         self._short_way = None
-        alone = len(self._stages) == 1 and len(self._numbers) == len(self._outputs)
-        if not self._leads and HOST is None and alone and self._calls:
+        alone = self._calls and len(self._stages) == 1 and len(self._numbers) == len(self._outputs)
+        if alone and len(self._donated) == len(assigned) and not self._leads and HOST is None:
             wrapped = DeviceTensor if IS_ALONE else as_tensor
             given = self._calls[0], graph.outputs, self._donated, wrapped, self._translating
             self._short_way = short_way(*given)
@@ -138,7 +138,8 @@ class XlaProgram:
                 if v in assigned and assigned[v] in stage.outputs
             ]
         order = list(assigned)
-        return [(self._inputs.index(v), order.index(v)) for v in found]
+        fit = [v for v in found if key_of_shape(v.shape) == key_of_shape(assigned[v].shape)]
+        return [(self._inputs.index(v), order.index(v)) for v in fit]
 
     def _may_refuse(self, stage: Stage) -> bool:
         if stage.on_host and any(not lowerable(node) for node in stage.nodes):

@@ -76,9 +76,9 @@ def _size(w: GraphWriter, node: Node, x: list[Ref]) -> Any:
     return w.cast(w.op("Size", *x, gives=int64), node.attrs["dtype"])
 
 
-@row("size_check")
+@row("shape_check", "size_check")
 def _size_check(w: GraphWriter, node: Node, x: list[Ref]) -> Any:
-    """What a trace took for granted: a model says it of itself, and does not check it."""
+    """What a trace took for granted, or the program asked for: a model says it of itself, and does not check it."""
     return []
 
 

@@ -47,7 +47,7 @@ from tapeflow._src.function.tracing.symbols import (
 )
 from tapeflow._src.graph.evaluation import computed
 from tapeflow._src.graph.graph import Graph, Node, Value
-from tapeflow._src.primitives.array.sizes import size_check
+from tapeflow._src.primitives.array.sizes import shape_check, size_check
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import Primitive
 
@@ -350,6 +350,11 @@ class Tracer(Interpreter):
     def check_size(self, guard: Guard) -> None:
         """Adds a check of an answer about sizes that follow from values."""
         self.node(size_check, [], guard._asdict(), [], user_line())
+
+    def check_shape(self, message: str, shape: Sequence[Any], wanted: Sequence[Any]) -> None:
+        """Adds a check of a shape, where None may be any size. The message may name `{given}` and `{wanted}`."""
+        attrs = {"message": message, "shape": tuple(shape), "wanted": tuple(wanted)}
+        self.node(shape_check, [], attrs, [], user_line())
 
     def python(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import DType, as_dtype
-from tapeflow._src.core.errors import InvalidArgumentError
+from tapeflow._src.core.errors import InvalidArgumentError, invalid
+from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.algebra import Algebra
 from tapeflow._src.core.sizes.dims import Atom, Dim, is_dynamic
 from tapeflow._src.core.sizes.extremes import larger, smaller
@@ -114,3 +115,17 @@ def _check_kernel(*, comparison: str, a: int, b: int, answer: bool) -> tuple[()]
 
 primitive("size_check", "", _check_kernel, result=lambda **_: (), outputs=None)
 size_check = TABLE.pop("size_check")  # it computes nothing
+
+
+# What a program asks for.
+
+
+def _shape_kernel(*, message: str, shape: Sequence[int], wanted: Sequence[int | None]) -> tuple[()]:
+    given, asked = TensorShape(shape), TensorShape(wanted)
+    if not asked.is_compatible_with(given):
+        raise invalid(message.replace("{given}", str(given)).replace("{wanted}", str(asked)))
+    return ()
+
+
+primitive("shape_check", "", _shape_kernel, result=lambda **_: (), outputs=None)
+shape_check = TABLE.pop("shape_check")

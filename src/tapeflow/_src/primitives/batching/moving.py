@@ -111,3 +111,8 @@ def to_front(x: Any, axis: int) -> Tensor:
 @rule("size_check")
 def _size_check(batch: Batch, **attrs: Any) -> tuple[()]:
     return sizes.size_check.call(**attrs)
+
+
+@rule("shape_check")
+def _shape_check(batch: Batch, **attrs: Any) -> tuple[()]:
+    return sizes.shape_check.call(**attrs)
