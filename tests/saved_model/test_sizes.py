@@ -74,3 +74,33 @@ def test_what_may_fit_is_found_out_when_the_function_runs(tmp_path):
         )
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"multiply.*Incompatible shapes"):
         run(tf.ones([2, 3, 10]), tf.ones([4]))
+
+
+@pytest.mark.parametrize("form", ["tapeflow", "tensorflow"])
+def test_a_shape_that_is_ensured_is_checked_by_the_saved_function(form, tmp_path):
+    module = tf.Module()
+    module.run = tf.function(
+        lambda t: tf.ensure_shape(t, [None, 3]) * 2.0, input_signature=[MATRIX]
+    )
+    options = tf.saved_model.SaveOptions(format="tensorflow") if form == "tensorflow" else None
+    tf.saved_model.save(module, tmp_path, options=options)
+    loaded = tf.saved_model.load(tmp_path)
+    assert loaded.run(tf.ones([2, 3])).numpy().tolist() == [[2.0] * 3] * 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"ensure_shape.*\(None, 3\)"):
+        loaded.run(tf.ones([2, 4]))
+
+
+def test_a_saved_function_that_lets_a_variable_grow(tmp_path):
+    module = tf.Module()
+    module.rows = tf.Variable(tf.zeros([0]), shape=[None])
+
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def push(x):
+        module.rows.assign(tf.concat([module.rows, x], 0))
+        return tf.size(module.rows)
+
+    module.push = push
+    module.push(tf.ones([2]))
+    tf.saved_model.save(module, tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+    assert [loaded.push(tf.ones([n])).numpy() for n in (1, 3)] == [3, 6]

@@ -172,7 +172,7 @@ _BY_KIND: list[tuple[Check, str]] = [
     (_sizes, "window"),
     (_axes, "axis"),
     (_several(_pair), "padding paddings"),
-    (_or_none(_several(_or_none(_size))), "element"),
+    (_or_none(_several(_or_none(_size))), "element wanted"),
     (_several(_part), "index"),
     (_number, "alpha high low scale"),
     (_dtype, "dtype"),

@@ -23,7 +23,7 @@ from tapeflow._src.function.control_flow.trips import known_trips
 from tapeflow._src.function.graph_function import GraphFunction
 from tapeflow._src.function.tracing.symbols import UnknownRank
 from tapeflow._src.primitives.all_rows import TABLE, UNLISTED
-from tapeflow._src.primitives.array.sizes import size_check
+from tapeflow._src.primitives.array.sizes import shape_check, size_check
 from tapeflow._src.saved_model import blocks
 from tapeflow._src.saved_model.attributes import checked
 from tapeflow._src.saved_model.damage import Damage
@@ -80,7 +80,8 @@ def _row(name: Any) -> Any:
         from tapeflow._src.lookup import static  # noqa: F401
     elif folder == "sparse":
         from tapeflow._src.sparse import loaded as sparse_rows  # noqa: F401
-    return size_check if name == "size_check" else TABLE.get(name) or UNLISTED.get(name)
+    checks = {"size_check": size_check, "shape_check": shape_check}
+    return checks.get(name) or TABLE.get(name) or UNLISTED.get(name)
 
 
 def _length(x: Tensor, axis: Any) -> Any:

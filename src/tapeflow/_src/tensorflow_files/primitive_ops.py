@@ -146,6 +146,18 @@ def _reshape(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     return w.op("Reshape", *x, w.sizes(node.attrs["shape"]))
 
 
+@row("shape_check")
+def _shape_check(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
+    message, wanted = node.attrs["message"], node.attrs["wanted"]
+    text = message.replace("{wanted}", str(wanted)).replace("{given}", "of this call")
+    told = w.constant(np.array(text.encode(), object))
+    for size, number in zip(node.attrs["shape"], wanted, strict=True):
+        if number is not None:
+            fits: Ref = w.op("Equal", w.size(size), w.size(number))
+            w.controls.append(w.op("Assert", fits, [told]))
+    return []
+
+
 @row("broadcast_to")
 def _broadcast(w: FunctionWriter, node: Node, x: list[Ref]) -> Any:
     return w.op("BroadcastTo", *x, w.sizes(node.attrs["shape"]))

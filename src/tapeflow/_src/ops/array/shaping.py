@@ -185,6 +185,11 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     return vector_of(shape, a.dtype)
 
 
+_NOT_COMPATIBLE = (
+    "ensure_shape: the tensor's shape {given} is not compatible with expected shape {wanted}"
+)
+
+
 @export("ensure_shape")
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """Returns `x`, after checking its shape against `shape`, which may have `None`s.
@@ -196,19 +201,18 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 
     def check(tensor: Tensor) -> tuple[()]:
         if not wanted.is_compatible_with(tensor.shape):
-            raise invalid(
-                f"ensure_shape: the tensor's shape {tensor.shape} is not compatible with expected shape {wanted}"
-            )
+            raise invalid(_NOT_COMPATIBLE.format(given=tensor.shape, wanted=wanted))
         return ()
 
     check(tensor)
     held = tensor.shape
-    if wanted.rank is None or (
-        held.rank is not None
-        and all(a is not None or b is None for a, b in zip(held, wanted, strict=True))
-    ):
+    if wanted.rank is None or held.is_subtype_of(wanted):
         return primitives.identity(tensor)
-    context.tracer.python("ensure_shape", check, [tensor], [])  # again when sizes are known
+    # Again when the function runs.
+    if held.rank is None:
+        context.tracer.python("ensure_shape", check, [tensor], [])
+    else:
+        context.tracer.check_shape(_NOT_COMPATIBLE, tensor._array.shape, wanted)
     if held.rank is None:
         tensor.set_shape(wanted)
     result = primitives.identity(tensor)
