@@ -2,9 +2,9 @@
 
 Where oneDNN is installed and the processor has AVX-512, it is the quicker one for most products of more than a million
 multiplications: 1.0 to 1.5 times, and twice where one of them has few rows. Below that NumPy's takes half the time. The
-exceptions are rules of size, too, and nothing is timed while a program runs. Whoever computes a product decides the
-order of its additions, and so the last bits: by these rules it is one library for a shape, whenever and wherever it is
-asked for, in eager mode and in functions, today and tomorrow.
+exceptions are rules of size, too, and so is what becomes of stacks of matrices: nothing is timed while a program runs.
+Whoever computes a product decides the order of its additions, and so the last bits: by these rules it is one library
+for a shape, whenever and wherever it is asked for, in eager mode and in functions, today and tomorrow.
 
 Both libraries have threads that spin, in wait for more. Those of two at once are in each other's way, and the same
 products take half as long again. So once oneDNN's threads have been used, NumPy's BLAS computes float32 by one thread,
@@ -13,6 +13,7 @@ or in parts for ours.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,42 @@ def suits(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> bool:
     if second[0] == b"T":
         return columns > _FEW and first[0] == b"N"
     return first[0] == b"N" or rows <= _MANY or terms <= _LONG
+
+
+_STACK = 2**21  # multiplications of a whole stack
+_IN_STACK = 2**13  # of each of its products, if the second matrices are transposed
+
+
+def suits_stack(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> bool:
+    """Whether oneDNN can multiply two stacks of float32 where they lie, and is the quicker one.
+
+    It is where the second matrices are transposed, as in attention, and where each product is worth it by itself.
+    """
+    (*stack, rows, terms), (*other, fitting, columns) = a.shape, b.shape
+    if not stack or stack != other or rows == 1 or columns == 1 or terms != fitting:
+        return False
+    work = rows * terms * columns
+    turned = b.strides[-2] == 4 and b.strides[-1] > 4
+    if work < (_IN_STACK if turned else WORTH_IT) or work * math.prod(stack) < _STACK:
+        return False
+    if not _in_order(a) or not _in_order(b):
+        return False
+    if out is None:
+        return True
+    if out.dtype is not FLOAT32 or out.shape != (*stack, rows, columns):
+        return False
+    if not out.flags.writeable or not _in_order(out) or out.strides[-1] != 4:
+        return False
+    return not (np.may_share_memory(out, a) or np.may_share_memory(out, b))
+
+
+def _in_order(x: np.ndarray) -> bool:
+    """Whether the library can read the matrices of a stack where they lie."""
+    *steps, far, near = x.strides
+    *_, rows, columns = x.shape
+    by_rows = near == 4 and far >= 4 * columns and not far % 4
+    by_columns = far == 4 and near >= 4 * rows and not near % 4
+    return (by_rows or by_columns) and all(step > 0 and not step % 4 for step in steps)
 
 
 def may_write(out: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool:

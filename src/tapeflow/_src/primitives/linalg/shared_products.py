@@ -11,7 +11,8 @@ import numpy as np
 from tapeflow._src.core import settings
 from tapeflow._src.insides.blas_threads import one_blas_thread
 from tapeflow._src.insides.onednn.products import FLOAT32
-from tapeflow._src.primitives.linalg.quickest import add_by_library, library_of, suits
+from tapeflow._src.insides.onednn.stacks import multiply_stacks
+from tapeflow._src.primitives.linalg.quickest import add_by_library, library_of, suits, suits_stack
 from tapeflow._src.primitives.sharing import (
     MATRIX_ALONE,
     MEMORY,
@@ -53,6 +54,8 @@ def _watched(work: int, a: Any, b: Any, out: Any = None) -> Any:
             out = np.empty((a.shape[0], b.shape[1]), FLOAT32) if out is None else out
             add_by_library(library, a, b, out)
             return out
+        if a.ndim == b.ndim > 2 and suits_stack(a, b, out):
+            return _in_parts(multiply_stacks, work, a, b, out)
         if library.awake:
             return _beside_library(work, a, b, out)
     if contention.unwatched > 0 and not settings.deterministic:
@@ -73,9 +76,13 @@ def _beside_library(work: int, a: Any, b: Any, out: Any) -> Any:
     if is_light(work):
         with one_blas_thread():
             return np.matmul(a, b, out=out)
+    return _in_parts(np.matmul, work, a, b, out)
+
+
+def _in_parts(multiply: Callable[..., Any], work: int, a: Any, b: Any, out: Any) -> Any:
     out = _room(a, b) if out is None else out
     part, size, multiple = _way_to_cut(a, b, out)
-    in_parts(lambda i, j: np.matmul(*part(i, j)), size, work, multiple)
+    in_parts(lambda i, j: multiply(*part(i, j)), size, work, multiple)
     return out
 
 
@@ -92,6 +99,8 @@ def tasks(a: Any, b: Any, out: Any, count: int) -> list[Callable[[], Any]]:
     library = library_of(a, b)
     if library is not None and a.ndim == b.ndim == 2 and suits(a, b, out):
         multiply = library.alone
+    elif library is not None and a.ndim == b.ndim > 2 and suits_stack(a, b, out):
+        multiply = multiply_stacks
 
     def task(i: int, j: int) -> Callable[[], Any]:
         return lambda: multiply(*part(i, j))
