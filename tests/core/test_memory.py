@@ -64,6 +64,49 @@ def test_what_the_user_has_set_stays():
     assert faults(MALLOC_MMAP_THRESHOLD_="100000") > pages / 2
 
 
+THREADS = """
+import resource, threading
+import numpy as np
+from tapeflow._src.core.system.memory import heaps, keep_freed_memory
+
+keep_freed_memory()
+count, many = 8 * heaps(), 40
+running = []
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+def work(done, end):
+    arrays = [np.ones(2**17 // 8) for _ in range(many)]
+    del arrays
+    done.set()
+    end.wait()
+
+end = threading.Event()
+before = resident()
+for _ in range(count):  # one after the other
+    done = threading.Event()
+    running.append(threading.Thread(target=work, args=(done, end)))
+    running[-1].start()
+    done.wait()
+print((resident() - before) / (count * many * 2**17))
+end.set()
+"""
+
+
+@NEEDS_GLIBC
+def test_threads_take_what_others_have_freed():
+    run = subprocess.run(
+        [sys.executable, "-c", THREADS],
+        env={k: v for k, v in os.environ.items() if not k.startswith("MALLOC_")}
+        | {"PYTHONPATH": str(SOURCES)},
+        capture_output=True,
+        check=True,
+    )
+    assert float(run.stdout) < 0.5  # with a heap for each of them it is 1
+
+
 @pytest.mark.parametrize("shape", [(1,), (3,), (1000, 70)])
 def test_aligned_memory(shape: tuple[int, ...]):
     array = aligned_empty(shape, np.dtype(np.float32))
