@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
@@ -72,11 +72,6 @@ def _leaves(structure: Any) -> Iterable[Any]:
         return nest.flatten(structure)
     except ValueError:  # it holds itself
         return ()
-
-
-def composites_in(structure: Any) -> Iterator[CompositeTensor]:
-    """The composite tensors among arguments."""
-    return (leaf for leaf in _leaves(structure) if isinstance(leaf, CompositeTensor))
 
 
 def bound(function: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any] | None:
