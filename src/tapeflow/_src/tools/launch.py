@@ -146,7 +146,6 @@ class _Job:
         addresses = [f"127.0.0.1:{port}" for port in _free_ports(count)]
         self._processes: list[subprocess.Popen[bytes]] = []
         self._readers: list[threading.Thread] = []
-        self._signals = signals
         for number in range(count):
             task = {"type": "worker", "index": number}
             config = {"cluster": {"worker": addresses}, "task": task}
