@@ -136,7 +136,7 @@ def methods(name: str, kind: type) -> Iterator[tuple[str, Entry]]:
     names = [m for m in dir(kind) if not m.startswith("_") or m == "__call__"]
     for number, receiver in enumerate(OBJECTS.get(name, ())):
         for method in names:
-            value = getattr(kind, method)
+            value = getattr(kind, method, None)  # what is `Absent` is in the class, and not there
             if not callable(value) or is_excluded(f"{name}.{method}"):
                 continue
             bound = inspect.getattr_static(kind, method)

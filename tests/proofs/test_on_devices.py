@@ -74,7 +74,8 @@ def check_values(name: str, rows: list[Sample]) -> None:
             outputs = run_there(primitive, sample, inputs)
         assert_there(outputs, name)
         if name not in ON_HOST and fits_xla(name, sample):
-            assert not copies.count, f"{name}: {copies}"
+            there = "has it a lowering in engines/xla, or is it in ON_HOST?"
+            assert not copies.count, f"{name} was computed on the host ({there}): {copies}"
         if name not in NEVER_THE_SAME:
             found = [np.asarray(y) for y in outputs]
             known = [np.asarray(y) for y in run(primitive, sample, tensors(sample.inputs))]
