@@ -110,7 +110,7 @@ class _Context(threading.local):
         self.dispatch: tuple[Callable[..., Any], tuple[Recorder, ...]] = (self.quiet, ())
         # The device that a scope asks for, if one does.
         self.place: Any = None
-        self.name_scopes: list[str] = []
+        self.name_scopes: tuple[str, ...] = ()
         # Who runs primitives that have no inputs to tell; the innermost is last.
         self.interpreters: tuple[Interpreter, ...] = ()
         # Who traces the function that is running, if one is being traced.

@@ -34,7 +34,7 @@ class name_scope(Scope):
         if not isinstance(name, str):
             raise ValueError(f"name for name_scope must be a string, got {shown(name)}")
         self._name = name
-        self._outside: list[list[str]] = []  # of each block it is open in
+        self._outside: list[tuple[str, ...]] = []  # of each block it is open in
 
     @property
     def name(self) -> str:
@@ -46,11 +46,11 @@ class name_scope(Scope):
         self._guard = self._latest
         tracer = context.tracer  # of a `tf.Graph`, or of a function
         if self._name.endswith("/"):  # a scope that was entered before: its full name
-            context.name_scopes = [self._name.rstrip("/")]
+            context.name_scopes = (self._name.rstrip("/"),)
         elif self._name and tracer is not None and tracer.graph.tracer is tracer:
-            context.name_scopes = [tracer.graph.unique_name(self._name)]
+            context.name_scopes = (tracer.graph.unique_name(self._name),)
         else:
-            context.name_scopes = [*context.name_scopes, self._name] if self._name else []
+            context.name_scopes = (*context.name_scopes, self._name) if self._name else ()
         return "".join(f"{part}/" for part in context.name_scopes)
 
     def _leave(self, *exception: Any) -> None:

@@ -172,7 +172,6 @@ class _Replica:
         take_over(self._carried)
         run, recorders = self._held["dispatch"]
         self._held["dispatch"] = (context.quiet if self._quiet else run, recorders)
-        self._held["name_scopes"] = list(self._held["name_scopes"])
         vars(context).update(self._held, replica=self._context)
         self._steps.work(self)
 
