@@ -13,6 +13,7 @@ from tapeflow._src.core.context import context
 from tapeflow._src.core.system.timeline import timeline
 from tapeflow._src.profiler import chrome, tables
 from tapeflow._src.profiler.counting import BETWEEN, by_line, by_op, timed
+from tapeflow._src.profiler.memory import Memory, bytes_of, new_arrays
 from tapeflow._src.profiler.profile import Profile
 
 
@@ -73,6 +74,39 @@ def test_memory_is_counted_by_array(profile):
     profile.close()
     assert profile.memory.peak == 12000
     assert [c.bytes for c in profile.memory.changes] == [4000, 4000, 4000, -4000, -4000, -4000]
+
+
+def test_memory_of_arrays_that_are_not_new_is_not_counted(profile):
+    noted = []
+    leave = noted.append
+    x, other = np.ones(100), np.ones(100)
+
+    def sizes(found, *given):
+        return bytes_of(new_arrays(found, given, leave))
+
+    assert sizes(x, x) == 0
+    assert (
+        sizes(x[::2], x) == sizes(x[:50], x[::2]) == 0
+    )  # views of an argument, and of the same array
+    assert sizes([x[:50], x[50:]], x) == 0
+    assert sizes(np.float64(3.0), x) == 0
+    made = new_arrays(other, (x,), leave)
+    assert bytes_of(made) == 800
+    assert sizes(other, x) == sizes(other[1:], x) == 0  # it has been counted
+    both = new_arrays((x + 1.0, x[:1], x + 2.0), (x,), leave)
+    assert bytes_of(both) == 1600
+    assert noted == [*both]  # they went at once
+    del other
+    assert noted == [*both, made]
+
+
+def test_an_array_that_went_while_another_thread_was_busy_has_not_gone_before_it_came():
+    array = np.ones(100)
+    noted = []
+    made = new_arrays(array, (), noted.append)
+    del array
+    memory = Memory(lambda: [(5, 6, made), *noted, (1, 9, None)], lambda: 10)
+    assert (memory.changes, memory.peak) == ([(6, 800), (7, -800)], 800)
 
 
 def test_what_the_command_is_started_by_is_not_the_users():

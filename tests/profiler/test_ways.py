@@ -1,12 +1,15 @@
 """Frames remember how they were called while a profile is open: lines of ops are right, and all else is as before."""
 
+import gc
 import sys
 import threading
+import weakref
 
 import pytest
 
 import tapeflow as tf
-from tapeflow._src.profiler.profile import Profile, Way
+from tapeflow._src.profiler.profile import Profile
+from tapeflow._src.profiler.ways import Way
 
 X = tf.ones([3])
 
@@ -97,6 +100,32 @@ def test_a_coroutine_that_is_continued_elsewhere(profile):
     assert [found[2] for found in lines(profile, "sin")] == [first, second]
 
 
+def test_gradients_that_a_library_asks_for(profile):
+    source = """
+def ask(tape, y, x):
+    return tape.gradient(y, x)
+"""
+    library = {}
+    exec(compile(source, "/somewhere/keras/src/trainer.py", "exec"), library)
+    x = tf.Variable(X)
+    with tf.GradientTape() as tape:
+        y = tf.sin(x)
+    library["ask"](tape, y, x)
+    asked = here() - 1
+    (event,) = (e for e in profile.events if e.name == "cos")
+    assert event.phase == "backward"
+    assert [p.line for p in event.places if p.file == __file__] == [asked]
+    assert str(event.places[0]) == "trainer.py:3"
+
+
+def test_ops_of_a_thread_without_lines_of_the_user(profile):
+    thread = threading.Thread(target=tf.sin, args=(X,))
+    thread.start()
+    thread.join()
+    (event,) = (e for e in profile.events if e.name == "sin")
+    assert (event.places, event.phase) == ((), "forward")
+
+
 def test_gradients_below_gradients(profile):
     @tf.custom_gradient
     def f(x):
@@ -139,6 +168,35 @@ def test_no_frame_remembers_it_afterwards(profile):
     while frame is not None:
         assert not isinstance(frame.f_trace, Way)
         frame = frame.f_back
+
+
+def test_a_thread_that_goes_on_does_not_keep_it():
+    begun, go = threading.Event(), threading.Event()
+
+    def work():
+        tf.sin(X)
+        begun.set()
+        go.wait()
+
+    profile = Profile()
+    thread = threading.Thread(target=work)
+    try:
+        profile.open()
+        thread.start()
+        assert begun.wait(600)
+        frame = sys._current_frames()[thread.ident]
+        while frame.f_code is not work.__code__:
+            frame = frame.f_back
+        assert isinstance(frame.f_trace, Way)
+        profile.close()
+        kept = weakref.ref(profile)
+        assert len(profile.events) == 1
+        del profile
+        gc.collect()
+        assert kept() is None
+    finally:
+        go.set()
+        thread.join()
 
 
 def test_a_debugger_keeps_its_frames_and_sees_every_line(profile):

@@ -13,8 +13,8 @@ from tapeflow._src.inspector.observer import is_users
 from tapeflow._src.inspector.recomputing import curve, savings
 from tapeflow._src.inspector.steps import BACKWARD, Step
 from tapeflow._src.inspector.traces import Traced
-from tapeflow._src.profiler.profile import Place
 from tapeflow._src.profiler.tables import seconds, size
+from tapeflow._src.profiler.ways import Place
 
 _LARGE = 2**18  # bytes: less is not worth a word
 _MUCH = 0.1  # of the peak

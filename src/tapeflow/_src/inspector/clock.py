@@ -12,7 +12,7 @@ from tapeflow._src.core.context import context, pop_recorder, push_recorder
 from tapeflow._src.core.system.timeline import now
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.profiler.profile import kernel_names
+from tapeflow._src.profiler.noting import kernel_names
 
 
 class Watching:

@@ -36,7 +36,8 @@ from tapeflow._src.inspector.steps import (
     shape_text,
 )
 from tapeflow._src.profiler.memory import arrays_in, owner_of
-from tapeflow._src.profiler.profile import Place, kernel_names
+from tapeflow._src.profiler.noting import kernel_names
+from tapeflow._src.profiler.ways import Place
 
 _WALK = backprop.backward.__code__
 _ASKING = {_WALK, GradientTape.gradient.__code__}

@@ -18,7 +18,7 @@ from tapeflow._src.inspector.collecting import Collected, Gradient
 from tapeflow._src.inspector.functions import Facts
 from tapeflow._src.inspector.observer import is_users
 from tapeflow._src.inspector.steps import FORWARD, Numbers, Step
-from tapeflow._src.profiler.profile import Place
+from tapeflow._src.profiler.ways import Place
 
 _SCRIPTS = ("model.js", "chart.js", "steps.js", "sections.js", "main.js")
 

@@ -10,7 +10,7 @@ from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.placement.remote import to_host
 from tapeflow._src.core.placement.transfers import uncounted
 from tapeflow._src.core.tensor import Tensor
-from tapeflow._src.profiler.profile import Place
+from tapeflow._src.profiler.ways import Place
 
 FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
 

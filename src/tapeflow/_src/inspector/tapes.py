@@ -14,7 +14,7 @@ from tapeflow._src.inspector.kept import formula, tensors_behind, words
 from tapeflow._src.inspector.observer import Observer
 from tapeflow._src.inspector.steps import Alive, Step, numbers_of
 from tapeflow._src.profiler.memory import owner_of
-from tapeflow._src.profiler.profile import Place
+from tapeflow._src.profiler.ways import Place
 
 
 def collected_tape(tape: GradientTape, target: Any = None, sources: Any = None) -> Collected:

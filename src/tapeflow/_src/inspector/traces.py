@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow._src.inspector.observer import is_users
-from tapeflow._src.profiler.profile import Place
+from tapeflow._src.profiler.ways import Place
 
 
 class Traced:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from tapeflow._src.profiler.profile import Event, Profile, is_librarys
+from tapeflow._src.profiler.profile import Event, Profile
+from tapeflow._src.profiler.ways import is_librarys
 
 BETWEEN = "(Python between ops)"
 

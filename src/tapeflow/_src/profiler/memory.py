@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from tapeflow._src.core.system.timeline import now
 
 
 class Change(NamedTuple):
@@ -33,39 +31,85 @@ def arrays_in(found: Any) -> Iterable[Any]:
     return found if type(found) is tuple or type(found) is list else (found,)
 
 
-class _Array(weakref.ref[Any]):
+class Held(weakref.ref[Any]):
     """An array that is there, or was."""
 
     __slots__ = ("size",)  # its bytes
 
 
-class Memory:
-    """The arrays that were made since it was, and are there.
+def new_arrays(
+    found: Any, given: Iterable[Any], leave: Callable[[Any], Any]
+) -> tuple[Held, ...] | Held | None:
+    """The arrays that a kernel has made. Views of what it was given are none, nor is what was there before.
 
-    It does little when an array comes, and next to nothing when one goes: where large arrays fill the caches of a
-    processor, all that Python touches is slow. What happens is only noted, and added up when somebody asks.
+    Args:
+      found: what it gave.
+      given: what it was given.
+      leave: what is called when an array goes, with what is held of it.
+    """
+    if isinstance(found, np.generic):
+        return None
+    if isinstance(found, np.ndarray):
+        base = found.base
+        for x in given:
+            if x is found or (base is not None and (x is base or getattr(x, "base", None) is base)):
+                return None
+    new: list[Held] = []
+    for array in arrays_in(found):
+        holder = owner_of(array)
+        if holder is None or (_is_known(holder, leave)):
+            continue
+        for x in given:
+            if x is holder or (holder is not array and owner_of(x) is holder):
+                break  # a view: a new array is none of those it was made from
+        else:
+            held = Held(holder, leave)
+            held.size = holder.nbytes
+            new.append(held)
+    return tuple(new) if len(new) > 1 else new[0] if new else None
+
+
+def _is_known(array: np.ndarray, leave: Callable[[Any], Any]) -> bool:
+    return any(known.__callback__ is leave for known in weakref.getweakrefs(array))
+
+
+def bytes_of(arrays: tuple[Held, ...] | Held | None) -> int:
+    """What they take, or took."""
+    if arrays is None:
+        return 0
+    return arrays.size if isinstance(arrays, Held) else sum(each.size for each in arrays)
+
+
+class Memory:
+    """What became of the arrays that were made in a profile.
+
+    Args:
+      read: gives what happened, in order: the begin and end of an op and the arrays that it made, or one that has gone.
+        When that was nobody knows, but it was before the op began that came next.
+      end: gives the time when the last of it has happened.
     """
 
-    def __init__(self) -> None:
-        # Of an array that came: when its op began and ended, and its bytes. One that goes puts itself there. One append
-        # is all that threads do here.
-        self._noted: list[tuple[int, int, int] | _Array] = []
-        # By `id`. Arrays that are gone are in it, too, until another one has their place.
-        self._held: dict[int, _Array] = {}
-        self._leave = self._noted.append
-        self._end = 0
+    def __init__(self, read: Callable[[], list[Any]], end: Callable[[], int]) -> None:
+        self._read = read
+        self._end = end
 
     @property
     def changes(self) -> list[Change]:
-        """All that came and went, in order. What went has done so before the array that came next."""
+        """All that came and went, in order."""
         found = []
-        time = self._end or now()
-        for each in reversed(self._noted):
-            if isinstance(each, tuple):
-                time, end, size = each
-                found.append(Change(end, size))
-            else:
-                found.append(Change(time, -each.size))
+        went: list[tuple[int, Held]] = []
+        born: dict[int, int] = {}
+        time = self._end()
+        for each in reversed(self._read()):
+            if isinstance(each, Held):
+                went.append((time, each))
+                continue
+            time, end, arrays = each
+            for held in () if arrays is None else arrays_in(arrays):
+                found.append(Change(end, held.size))
+                born[id(held)] = end
+        # The op that came next may be one of another thread, which had begun long before.
+        found += [Change(max(time, born.get(id(held), 0) + 1), -held.size) for time, held in went]
         return sorted(found)
 
     @property
@@ -77,42 +121,3 @@ class Memory:
     def peak(self) -> int:
         """The most that there were."""
         return max(itertools.accumulate(change.bytes for change in self.changes), default=0)
-
-    def made(self, found: Any, given: Iterable[Any], begin: int, end: int) -> int:
-        """Notes the arrays that a kernel has made, and gives their bytes. Views of what it was given are none."""
-        if type(found) is np.ndarray and found.base is None:  # as most, and quickly
-            key = id(found)
-            known = self._held.get(key)
-            if known is not None and known() is found:
-                return 0
-            for x in given:
-                if x is found:
-                    return 0
-            new = self._held[key] = _Array(found, self._leave)
-            new.size = size = found.nbytes
-            self._noted.append((begin, end, size))
-            return size
-        total = 0
-        for array in arrays_in(found):
-            holder = owner_of(array)
-            if holder is None or self._is_known(holder):
-                continue
-            for x in given:
-                if x is holder or (holder is not array and owner_of(x) is holder):
-                    break  # a view: a new array is none of those it was made from
-            else:
-                new = self._held[id(holder)] = _Array(holder, self._leave)
-                new.size = size = holder.nbytes
-                self._noted.append((begin, end, size))
-                total += size
-        return total
-
-    def _is_known(self, holder: np.ndarray) -> bool:
-        known = self._held.get(id(holder))
-        return known is not None and known() is holder
-
-    def close(self) -> None:
-        """From here on nothing is noted."""
-        self._end = now()
-        self._noted = list(self._noted)  # what goes later is noted in the other list
-        self._held.clear()
