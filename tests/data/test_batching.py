@@ -214,5 +214,7 @@ def test_an_element_that_no_bucket_has_room_for():
 
 def test_the_spec_of_a_dataset():
     spec = tf.data.DatasetSpec.from_value(Dataset.range(3).batch(2))
+    with pytest.raises(TypeError, match=r"takes a dataset, got \[1\]"):
+        tf.data.DatasetSpec.from_value([1])
     assert spec.element_spec == tf.TensorSpec([None], tf.int64)
     assert spec.value_type is tf.data.Dataset

@@ -43,6 +43,8 @@ class DatasetSpec(TypeSpec):
     @staticmethod
     def from_value(value: Any) -> DatasetSpec:
         """That of a dataset."""
+        if not hasattr(value, "element_spec"):
+            raise TypeError(f"DatasetSpec.from_value takes a dataset, got {shown(value)}")
         return DatasetSpec(value.element_spec)
 
     @property
