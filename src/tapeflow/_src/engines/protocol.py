@@ -30,10 +30,10 @@ class Program(Protocol):
     """A graph that can be run."""
 
     def run(self, tensors: Sequence[Tensor], step: Step | None = None) -> list[Tensor]:
-        """The outputs, followed by the new values of the variables that the graph assigns.
+        """The graph's `outputs`, followed by the new values of the variables that it assigns, those of `assigned`.
 
         Args:
-          tensors: the inputs of the graph, constants left out.
+          tensors: the `inputs` of the graph that are no constants, in their order.
           step: the change of variables that this is, if they may be changed. It tells which of them nobody else can see
             (`private`), so that their memory may be used, and is told how to find new values when old ones are gone
             (`made`).

@@ -138,6 +138,7 @@ class Graph(GraphInterface):
       constants: inputs whose arrays are known already, and those arrays.
       nodes: in an order in which they can run.
       outputs: what the caller gets.
+      assigned: for each variable that it assigns, the input with the old value, and the new value.
       notes: for printing, what an input or output is besides an argument: the name of a variable.
       replicas: where it has nodes of replicas, the devices of these, by their names.
       copies: of its inputs, where replicas have copies of variables.
@@ -157,7 +158,7 @@ class Graph(GraphInterface):
         self.scopes: dict[Node, str] = {}
         self.overridden: dict[str, str] = {}
         self.gradients: list[tuple[Any, Value]] = []
-        self.assigned: dict[Value, Value] = {}  # the variable's input -> its value in the end
+        self.assigned: dict[Value, Value] = {}
         self.replicas: tuple[str, ...] = ()
         self.copies: list[Copies] = []
         self.is_later = False
