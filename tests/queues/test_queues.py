@@ -75,3 +75,15 @@ def test_rows_are_checked():
         queue.enqueue([1, [1.0]])
     with pytest.raises(ValueError, match="names"):
         tf.queue.FIFOQueue(2, [tf.int32, tf.float32], names=["a"])
+
+
+def test_strings_and_scalars_are_stacked():
+    queue = tf.queue.PaddingFIFOQueue(5, [tf.string, tf.int32], shapes=[[None], []])
+    queue.enqueue((["a"], 1))
+    queue.enqueue((["b", "cc"], 2))
+    words, numbers = queue.dequeue_many(2)
+    assert words.numpy().dtype == object and words.numpy().tolist() == [[b"a", b""], [b"b", b"cc"]]
+    assert numbers.numpy().tolist() == [1, 2]
+    queue = tf.queue.FIFOQueue(5, tf.string, shapes=[[]])
+    queue.enqueue_many([["a", "bbb"]])
+    assert queue.dequeue_many(2).numpy().dtype == object

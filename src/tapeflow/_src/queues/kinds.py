@@ -90,11 +90,15 @@ class PaddingFIFOQueue(QueueBase):
         return shape.rank is not None
 
     def _stack(self, column: Sequence[np.ndarray]) -> np.ndarray:
-        longest = np.max([x.shape for x in column], axis=0) if column[0].ndim else []
-        padded = [
-            np.pad(x, [(0, n - m) for n, m in zip(longest, x.shape, strict=True)]) for x in column
-        ]
-        return np.stack(padded)
+        if not column[0].ndim:
+            return super()._stack(column)
+        sizes = np.max([x.shape for x in column], axis=0)
+        whole = np.zeros([len(column), *sizes], column[0].dtype)
+        if whole.dtype.hasobject:
+            whole[...] = b""
+        for row, x in zip(whole, column, strict=True):
+            row[tuple(map(slice, x.shape))] = x
+        return whole
 
 
 @export("queue.PriorityQueue")

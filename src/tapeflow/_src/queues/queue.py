@@ -15,7 +15,7 @@ from tapeflow._src.core.export import export
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer
-from tapeflow._src.ops.effects.host import on_host
+from tapeflow._src.ops.effects.host import bytes_array, on_host
 from tapeflow._src.primitives.specs import ArraySpec
 
 Row = tuple[np.ndarray, ...]
@@ -172,6 +172,8 @@ class QueueBase:
         return tuple([self._stack(column) for column in zip(*rows, strict=True)])
 
     def _stack(self, column: Sequence[np.ndarray]) -> np.ndarray:
+        if column[0].dtype.kind == "S":  # single strings, of which NumPy would make another dtype
+            return bytes_array([x.item() for x in column], (len(column),))
         return np.stack(column)
 
     def _taken(self, op: str, take: Callable[[], Any], shapes: list[Any]) -> Any:
