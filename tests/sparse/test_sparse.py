@@ -138,3 +138,14 @@ def test_shapes_that_are_constants_are_known_where_others_are_not(options):
         y = tf.function(joined, **options)(x)
     assert y.numpy().tolist() == joined(x).numpy().tolist()
     assert tape.gradient(y, x).numpy().tolist() == [[2.0, 0.0, 2.0], [0.0, 0.0, 2.0]]
+
+
+def test_sparse_tensors_are_keys():
+    x, y = tf.sparse.eye(2), tf.sparse.eye(2)
+    assert {x: 1, y: 2}[x] == 1 and x == x and x != y
+
+
+def test_weights_that_do_not_fit_ids():
+    ids, weights = tf.sparse.eye(2, dtype=tf.int64), tf.sparse.from_dense([[0.5, 0.0], [0.0, 0.0]])
+    with pytest.raises(ValueError, match="a weight for each of sp_ids"):
+        tf.nn.embedding_lookup_sparse(tf.ones([4, 2]), ids, weights)

@@ -72,3 +72,11 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
         tf.print("x", output_stream=f"file://{tmp_path}/nowhere/log")
     with pytest.raises(tf.errors.FailedPreconditionError, match="Is a directory"):
         tf.print("x", output_stream=f"file://{tmp_path}")
+
+
+def test_sparse_tensors_and_shapes(capsys):
+    sparse = tf.sparse.from_dense([[0.0, 1.5], [0.0, 2.0]])
+    tf.print(sparse, {"s": tf.sparse.eye(1)}, tf.TensorShape([1, None]))
+    text = "'SparseTensor(indices=[[0 1]\n [1 1]], values=[1.5 2], shape=[2 2])'"
+    inner = "'SparseTensor(indices=[[0 0]], values=[1], shape=[1 1])'"
+    assert capsys.readouterr().err == f"{text} {{'s': {inner}}} TensorShape([1, None])\n"

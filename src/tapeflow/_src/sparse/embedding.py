@@ -67,6 +67,11 @@ def embedding_lookup_sparse(
                 f"{op}: sp_weights must be None or a {type(sp_ids).__name__}, as sp_ids is, got {shown(sp_weights)}"
             )
         weights = sp_weights.values
+        if not weights.shape.is_compatible_with(ids.shape):
+            raise ValueError(
+                f"{op}: sp_weights must have a weight for each of sp_ids. Shapes {ids.shape} and {weights.shape} are "
+                "incompatible"
+            )
         if not weights.dtype.is_floating:
             raise TypeError(f"{op}: the weights must be floats, got {weights.dtype.name}")
     found = embedding_lookup(params, ids, max_norm=max_norm)

@@ -42,8 +42,6 @@ class SparseTensor(CompositeTensor):
 
     _is_tensor = True
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = convert_to_tensor(indices, int64)
         self._values = convert_to_tensor(values)
@@ -145,6 +143,14 @@ class SparseTensor(CompositeTensor):
         )
 
     __str__ = __repr__
+
+    def _printed(self, edge: int) -> str:
+        """As `tf.print` shows it."""
+        from tapeflow._src.ops.effects.printing import tensor_text  # few programs print
+
+        parts = {"indices": self._indices, "values": self._values, "shape": self._dense_shape}
+        text = ", ".join(f"{name}={tensor_text(part, edge)}" for name, part in parts.items())
+        return f"'SparseTensor({text})'"
 
 
 @export("SparseTensorSpec")

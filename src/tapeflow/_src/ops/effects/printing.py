@@ -14,6 +14,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import string
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.effects.run_time import at_run_time
 
@@ -109,7 +110,7 @@ class _Mark:
 def _is_tensor(value: Any) -> bool:
     return (
         isinstance(value, Tensor) or hasattr(value, "__tf_tensor__") or hasattr(value, "_printed")
-    )
+    ) and not isinstance(value, TensorShape)
 
 
 def _tensor_text(value: Any, edge: int) -> str:
