@@ -155,3 +155,10 @@ def test_iterators_are_collected():
         list(data)
     gc.collect()
     assert len(gc.get_objects()) - before < 100
+
+
+def test_a_checkpoint_of_another_dataset(tmp_path):
+    shuffled = iter(Dataset.range(5).shuffle(3, seed=1))
+    path = tf.train.Checkpoint(it=shuffled).save(tmp_path / "it")
+    with pytest.raises(tf.errors.NotFoundError, match="the same dataset"):
+        tf.train.Checkpoint(it=iter(Dataset.range(5))).restore(path)

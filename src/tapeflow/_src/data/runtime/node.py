@@ -14,7 +14,7 @@ from typing import Any
 from tapeflow._src.core import nest
 from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.errors import wrong_object
+from tapeflow._src.core.errors import NotFoundError, wrong_object
 from tapeflow._src.core.placement.devices import Place, on_this_computer
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data.runtime.rows import ENDLESS, Rows, Table, TableRows
@@ -176,6 +176,13 @@ class Run:
         found = [n.randomness for n in node.walk() if n.randomness is not None]
         self._places = {id(r): i for i, r in enumerate(found)}
         given = list(randomness) or [(r.entropy, r.begun) for r in found]
+        if len(given) != len(found):
+            raise NotFoundError(
+                None,
+                None,
+                f"The iterator cannot be restored: the dataset draws random numbers in {len(found)} places, and the "
+                f"one whose iterator was saved did so in {len(given)}. Is it the same dataset?",
+            )
         self._entropy: list[list[int]] = [list(entropy) for entropy, _ in given]
         self._first: list[int] = [first for _, first in given]
         self._next = list(self._first)
