@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.core.convert import convert_to_tensor
-from tapeflow._src.core.errors import shown
+from tapeflow._src.core.errors import TracingError, shown
 from tapeflow._src.core.formatting import describe
 from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.sizes.dims import Dim
@@ -45,7 +45,8 @@ def ints(op: str, argument: str, value: Any, *, scalar: bool = False) -> Shape:
         return tuple(array.tolist())
     if array.ndim == 0 and scalar:
         return (array.item(),)
-    raise invalid(f"{op}: {argument} must be a vector of integers, got shape {list(array.shape)}")
+    text = f"{op}: {argument} must be a vector of integers, got shape {list(array.shape)}"
+    raise TracingError(None, None, text)
 
 
 def integer(op: str, argument: str, value: Any) -> int:
