@@ -320,3 +320,56 @@ class TestElementsOfUnknownRank:
 
         with pytest.raises(tf.errors.InvalidArgumentError, match="output_signature"):
             total(self.numbers(1, [2, 3]))
+
+
+def test_an_iterator_that_is_made_inside_is_made_whenever_the_function_runs():
+    @tf.function
+    def sums(n):
+        it = iter(Dataset.range(n).shuffle(3, seed=1))
+        first, rest = next(it) + it.get_next(), tf.constant(0, tf.int64)
+        for x in it:
+            rest += x
+        return first + rest
+
+    assert [int(sums(tf.constant(n, tf.int64))) for n in (5, 3, 5)] == [10, 3, 10]
+    assert sums.experimental_get_tracing_count() == 1
+    with pytest.raises(tf.errors.OutOfRangeError):
+        sums(tf.constant(1, tf.int64))
+
+
+def test_an_iterator_that_is_made_in_each_turn():
+    @tf.function
+    def total():
+        s = tf.constant(0, tf.int64)
+        for _ in tf.range(3):
+            it = iter(Dataset.range(5))
+            s += next(it) + next(it)
+        return s
+
+    assert int(total()) == 3
+
+    @tf.function
+    def counted(data):
+        it, n = iter(data), 0
+        optional = it.get_next_as_optional()
+        while optional.has_value():
+            optional, n = it.get_next_as_optional(), n + 1
+        return n
+
+    assert int(counted(Dataset.range(4))) == 4
+
+
+def test_what_would_never_end_is_refused():
+    for function in (list, sum, tuple):
+        with pytest.raises(RuntimeError, match=r"dataset\.reduce"):
+            tf.function(lambda function=function: function(Dataset.range(3)))()
+    with pytest.raises(RuntimeError, match="AutoGraph"):
+        tf.function(lambda: next(iter(Dataset.range(3))), autograph=False)()
+
+
+def test_a_single_element_is_the_only_one():
+    single = tf.function(lambda data: data.get_single_element())
+    assert int(single(Dataset.range(1))) == 0
+    for n, words in ((0, "empty"), (2, "more than one")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+            single(Dataset.range(n))

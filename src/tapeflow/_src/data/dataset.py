@@ -14,7 +14,7 @@ from tapeflow._src.core.errors import OnlyEagerlyError, invalid
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.data import in_function
-from tapeflow._src.data.iterator import NumpyIterator, OwnedIterator
+from tapeflow._src.data.iterator import NumpyIterator, OwnedIterator, made_in_function
 from tapeflow._src.data.nodes import joining, mixing, sources
 from tapeflow._src.data.options import Options
 from tapeflow._src.data.order import Arrangement
@@ -297,8 +297,9 @@ class Dataset(Transformations, Arrangement, Storing):
     def __iter__(self) -> OwnedIterator:
         if context.tracer is not None:
             raise OnlyEagerlyError(
-                "Inside tf.function, a loop over a dataset needs AutoGraph: write `for x in dataset` in the function "
-                "itself, and leave autograph on. An iterator is made outside: it = iter(dataset)."
+                "Inside tf.function, `for x in dataset` and `iter(dataset)` need AutoGraph: write them in the function "
+                "itself, and leave autograph on. list() and the like would have to know the number of elements: use "
+                "dataset.reduce, or a tf.TensorArray."
             )
         iterator = OwnedIterator(self._node)
         iterator.dataset = self
@@ -329,9 +330,7 @@ class Dataset(Transformations, Arrangement, Storing):
           tf.errors.InvalidArgumentError: if there are none, or several.
         """
         if context.tracer is not None:
-            loop = self.__tf_iterate__()
-            loop.more(True)
-            return loop.item()
+            return in_function.get_single_element(*self._made(), self._node.spec)
         found = list(self.take(2))
         if len(found) != 1:
             raise invalid(
@@ -341,6 +340,14 @@ class Dataset(Transformations, Arrangement, Storing):
 
     def __tf_iterate__(self) -> in_function.Loop:
         """For loops inside `tf.function`."""
+        return in_function.Loop(*self._made(), self._node.spec)
+
+    def __tf_iterator__(self) -> OwnedIterator:
+        """For `iter` inside `tf.function`: another iterator whenever the function runs."""
+        return made_in_function(*self._made(), self._node.spec)
+
+    def _made(self) -> tuple[Callable[..., OwnedIterator], list[Tensor]]:
+        """How a graph makes an iterator: a function, and the tensors that it takes when the graph runs."""
         node = self._node
         tensors = node.symbols()
 
@@ -350,7 +357,7 @@ class Dataset(Transformations, Arrangement, Storing):
             pairs = zip_(map(id, tensors), values)
             return OwnedIterator(node.substituted(dict(pairs)), on_host=True)
 
-        return in_function.Loop(make, tensors, node.spec)
+        return make, tensors
 
     def __repr__(self) -> str:
         return f"<{self._node.name} element_spec={self._node.spec}>"

@@ -142,6 +142,41 @@ def get_next_as_optional(find: Callable[..., Any], tensors: Sequence[Tensor], sp
     return Optional(spec, _packed(spec, leaves), there)
 
 
+def get_single_element(make: Callable[..., Any], tensors: Sequence[Tensor], spec: Any) -> Any:
+    """The only element of a dataset, which is an error if there are none, or several."""
+
+    def find(*values: Tensor) -> Any:
+        iterator = make(*values)
+        if not iterator._more():
+            raise invalid("Dataset was empty.")
+        return iterator
+
+    row = _expanding(spec, lambda *values: _only_row(find(*values)))
+    said = _specs(spec)
+    specs = _with_ranks(said, _peeking(spec, make), tensors)
+    row = row if specs is said else _checking(row, specs)
+    return _packed(spec, _call("get_single_element", row, tensors, specs))
+
+
+def _only_row(iterator: Any) -> Any:
+    row = iterator._host_row()
+    if iterator._more():
+        raise invalid("Dataset had more than one element.")
+    return row
+
+
+def made(make: Callable[..., Any], tensors: Sequence[Tensor]) -> Tensor:
+    """The number of an iterator that is made when the function comes to this place."""
+    latest = threading.local()  # what holds it, for the thread that runs the function
+
+    def run(*values: Tensor) -> list[Any]:
+        latest.iterator = make(*values)
+        return [latest.iterator._number()._array]
+
+    (number,) = _call("iterator", run, tensors, [ArraySpec((), dtypes.int64)])
+    return number
+
+
 class Loop:
     """A loop over elements in a traced function.
 

@@ -239,6 +239,13 @@ class IteratorArgument(OwnedIterator):
         )
 
 
+def made_in_function(
+    make: Callable[..., OwnedIterator], tensors: list[Tensor], spec: Any
+) -> OwnedIterator:
+    """In a function that is traced, an iterator that `make` makes of `tensors` whenever the function runs."""
+    return IteratorArgument(spec, in_function.made(make, tensors))
+
+
 _numbers = itertools.count(1)
 _by_number: weakref.WeakValueDictionary[int, OwnedIterator] = weakref.WeakValueDictionary()
 _kept: set[OwnedIterator] = set()

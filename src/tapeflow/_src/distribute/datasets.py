@@ -307,6 +307,9 @@ class DistributedDataset:
     def __iter__(self) -> DistributedIterator:
         return DistributedIterator(iter(self._inner))
 
+    def __tf_iterator__(self) -> DistributedIterator:
+        return DistributedIterator(self._inner.__tf_iterator__())
+
     @property
     def element_spec(self) -> Any:
         """What the elements are like."""

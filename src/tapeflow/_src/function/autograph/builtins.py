@@ -148,6 +148,13 @@ def enumerate_(x: Any, start: Any = 0) -> Any:
     return enumerate(x, start) if rows is None else iterables.Enumerate(rows, start)
 
 
+def iter_(x: Any, *args: Any) -> Any:
+    """`iter(x)`: of a dataset in a function, an iterator that is made each time the function runs."""
+    if not args and symbolic.is_tracing() and hasattr(x, "__tf_iterator__"):
+        return x.__tf_iterator__()
+    return iter(x, *args)
+
+
 def reversed_(x: Any, /) -> Any:
     """`reversed(x)`."""
     rows = iterables.symbolic_iterable(x)
@@ -212,6 +219,7 @@ _OVERLOADS: dict[Any, Callable[..., Any]] = {
     python.sorted: sorted_,
     python.range: range_,
     python.enumerate: enumerate_,
+    python.iter: iter_,
     python.reversed: reversed_,
     python.zip: zip_,
 }
