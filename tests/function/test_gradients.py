@@ -1,6 +1,7 @@
 """Gradients inside, through and across traced functions."""
 
 import gc
+import threading
 import tracemalloc
 import weakref
 
@@ -113,6 +114,65 @@ def test_a_tape_is_used_once():
     tape.gradient(y, x)
     with pytest.raises(RuntimeError, match="persistent"):
         tape.gradient(y, x)
+
+
+def test_a_tape_that_is_open_around_a_function_is_asked_inside():
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+        inside = tf.function(lambda: tape.gradient(y, v))()
+        z = v * v * y  # it is over, and nothing here is in its way
+    assert float(inside) == 4.0
+    assert float(z) == 16.0
+    with pytest.raises(RuntimeError, match="one set of gradients"):
+        tape.gradient(z, v)
+    with tape:
+        again = v * 3.0
+    assert float(tape.gradient(again, v)) == 3.0
+
+
+def test_a_tape_of_a_function_is_asked_in_a_branch():
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            y = v * v
+            if x > 0.0:
+                g = tape.gradient(y, v)
+            else:
+                g = tf.constant(0.0)
+            g += v * v
+        return g
+
+    assert [float(f(tf.constant(x))) for x in (1.0, -1.0)] == [8.0, 4.0]
+
+
+def test_a_tape_that_is_open_in_another_thread_is_asked():
+    v = tf.Variable(2.0)
+    found = []
+    with tf.GradientTape() as tape:
+        y = v * v
+        thread = threading.Thread(target=lambda: found.append(tape.gradient(y, v)))
+        thread.start()
+        thread.join()
+        z = v * v * y
+    assert [float(x) for x in (*found, z)] == [4.0, 16.0]
+
+
+def test_stopping_a_tape_that_is_open_around_a_function_changes_nothing_inside():
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def f(x):
+        with tape.stop_recording():
+            z = x * x
+        return z * x
+
+    with tf.GradientTape() as tape:
+        y = f(v)
+        z = y * v
+    assert float(tape.gradient(z, v)) == 32.0
 
 
 def test_which_variables_are_watched():

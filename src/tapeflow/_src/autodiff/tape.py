@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow._src.autodiff import backprop, jacobians
 from tapeflow._src.autodiff.backprop import Call, JointRule, Record
-from tapeflow._src.autodiff.pausing import Paused
+from tapeflow._src.autodiff.pausing import Paused, begin
 from tapeflow._src.autodiff.targets_and_sources import (
     UnconnectedGradients,
     gradients_like,
@@ -83,6 +83,7 @@ class GradientTape(Scope):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
+        self._is_used_up = False
         self._records: list[Record] | None = None
         self._tracked: set[int] = set()
         self._reads: dict[int, Variable] = {}  # identity of a value that was read -> its variable
@@ -110,7 +111,9 @@ class GradientTape(Scope):
             raise ValueError(
                 "Tape is still recording. This can happen if you try to re-enter an already-active tape."
             )
-        if self._records is None:  # new, or released by `gradient`: begin afresh
+        if (
+            self._records is None or self._is_used_up
+        ):  # new, or released by `gradient`: begin afresh
             self._forget()
             self._records = []
         self._recording = True
@@ -250,11 +253,12 @@ class GradientTape(Scope):
 
     def reset(self) -> None:
         """Forgets everything recorded so far, and goes on recording."""
-        self._pop()
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
         self._forget()
+        self._records = []
         if self._journal is not None:
             self._journal.note("reset", None)
-        self._push()
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables the tape watches, in the order in which they were made."""
@@ -262,6 +266,7 @@ class GradientTape(Scope):
         return tuple(v._whole for v in found)
 
     def _forget(self) -> None:
+        self._is_used_up = False
         self._records = None
         self._tracked = set()
         self._reads = {}
@@ -295,7 +300,7 @@ class GradientTape(Scope):
         Returns:
           Tensors, `tf.IndexedSlices` or `None`s.
         """
-        self._begin("gradient")
+        begin(self, "gradient")
         zero = (
             unconnected_gradients is not UnconnectedGradients.NONE
             and UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -335,7 +340,7 @@ class GradientTape(Scope):
         Returns:
           For each source a tensor of shape `target.shape + source.shape`, in the structure of `sources`.
         """
-        self._begin("jacobian", several=not experimental_use_pfor)
+        begin(self, "jacobian", several=not experimental_use_pfor)
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         flat = tensors_in(sources)
         rows = jacobians.jacobian(
@@ -366,7 +371,7 @@ class GradientTape(Scope):
         Returns:
           A tensor of shape `[batch, *target.shape[1:], *source.shape[1:]]`.
         """
-        self._begin("batch_jacobian", several=not experimental_use_pfor)
+        begin(self, "batch_jacobian", several=not experimental_use_pfor)
         UnconnectedGradients(unconnected_gradients)  # raises for what is neither
         inside = one_tensor(source)
         result = jacobians.batch_jacobian(
@@ -394,32 +399,9 @@ class GradientTape(Scope):
 
     # The pieces of `gradient`.
 
-    def _begin(self, method: str, several: bool = False) -> None:
-        if self._records is None:
-            raise RuntimeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). "
-                "To compute more, create it with tf.GradientTape(persistent=True), or ask for all gradients in one "
-                "call: tape.gradient(target, [a, b])."
-            )
-        if several and not self._persistent:
-            raise RuntimeError(
-                f"GradientTape must be created with persistent=True to compute the {method} with "
-                "experimental_use_pfor set to False."
-            )
-        if not self._recording:
-            return
-        if not self._persistent:
-            self._pop()
-        else:
-            warn_once(
-                f"Calling GradientTape.{method} on a persistent tape inside its context is significantly less "
-                "efficient than calling it outside the context: the gradient computation is recorded too. Do so only "
-                "to compute higher order derivatives with the same tape.",
-                times=1,
-            )
-
     def _release(self) -> None:
-        self._records = None
+        self._is_used_up = True
+        self._records = [] if self._recording else None  # it goes on where it could not be stopped
         self._tracked = set()
 
     def _backward(self, seeds: backprop.Gradients, sources: list[Any], release: bool) -> list[Any]:
