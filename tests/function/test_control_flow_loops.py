@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -598,3 +599,21 @@ def test_a_loop_that_was_run_has_a_derivative_afterwards() -> None:
         tape.watch(x)
         y = f(x, tf.constant(3))
     assert tape.gradient(y, x).numpy() == 9.0
+
+
+Pair = namedtuple("Pair", "i total")
+
+
+@pytest.mark.parametrize("kind", [list, tuple, Pair._make])
+@pytest.mark.parametrize("of_body", [list, tuple, Pair._make])
+def test_a_loop_returns_its_variables_in_the_kind_of_sequence_they_came_in(kind, of_body):
+    @tf.function
+    def run():
+        variables = kind([tf.constant(0), tf.constant(1.0)])
+        found = tf.while_loop(
+            lambda i, total: i < 3, lambda i, total: of_body([i + 1, total * 2.0]), variables
+        )
+        assert type(found) is type(variables)
+        return found
+
+    assert [x.numpy() for x in run()] == [3, 8.0]

@@ -300,9 +300,13 @@ def while_loop(
         else:
             values = _looped(cond, body, loop_vars, shape_invariants, limit)
             return nest.map_structure(_as_loop_value, values)
-        return loop(
+        found = loop(
             cond, body, loop_vars, shape_invariants, limit, partial(_next_values, loop_vars)
         )
+    if type(found) is type(loop_vars) or context.tracer is None:
+        return found  # of the kind that body returns: eagerly so in TensorFlow, too
+    kind: Any = type(loop_vars)
+    return kind(*found) if hasattr(kind, "_fields") else kind(found)
 
 
 def _looped(
