@@ -187,6 +187,13 @@ def test_moving_averages(tmp_path):
     v.assign(1.0)
     early.apply([v])
     assert early.average(v).numpy() == pytest.approx(2.0 - (1 - 4 / 13))
+    step = tf.Variable(0, dtype=tf.int64)
+    counted = tf.train.ExponentialMovingAverage(0.9, num_updates=step)
+    counted.apply([v])
+    v.assign(2.0)
+    step.assign(3)
+    counted.apply([v])
+    assert counted.average(v).numpy() == pytest.approx(2.0 - 4 / 13)
     with pytest.raises(TypeError, match="half, float, or double"):
         averages.apply([tf.Variable(1)])
     with pytest.raises(TypeError, match="not tensors"):

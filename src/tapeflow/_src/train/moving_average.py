@@ -75,7 +75,7 @@ class ExponentialMovingAverage(Tracked):
                 )
         decay = convert_to_tensor(self._decay)
         if self._num_updates is not None:
-            count = convert_to_tensor(self._num_updates, decay.dtype)
+            count = cast(self._num_updates, decay.dtype)
             decay = minimum(decay, (count + 1.0) / (count + 10.0))
         for variable in variables:
             average = self.average(variable)
