@@ -31,6 +31,8 @@ _CPU, _IN_ORDER, _FLOAT32, _ANY_ORDER, _OURS = 1, 1, 3, 1, 1
 _SCRATCH, _SCRATCH_OF = 80, 136
 RELU, RELU_BY_RESULT = 0x20, 0x100
 
+_NUMPYS = "NumPy computes convolutions, pooling, softmax and all products"
+
 
 class _Argument(ctypes.Structure):
     _fields_ = [("what", c_int), ("memory", c_void_p)]
@@ -136,10 +138,10 @@ def onednn() -> OneDnn | None:
             except (OSError, AttributeError, Failed) as error:
                 slower(
                     f"oneDNN cannot be used ({error})",
-                    "NumPy computes convolutions, pooling and all products",
+                    _NUMPYS,
                 )
                 return None
-    slower("oneDNN is not installed", "NumPy computes convolutions, pooling and all products")
+    slower("oneDNN is not installed", _NUMPYS)
     return None
 
 

@@ -17,6 +17,7 @@ from tapeflow._src.primitives.array import moving, patterns
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.linalg.products import matmul
 from tapeflow._src.primitives.linalg.shared_products import product
+from tapeflow._src.primitives.nn import soft_rows
 from tapeflow._src.primitives.nn.softmax import (
     narrow,
     softmax,
@@ -88,7 +89,9 @@ def _weights(q: Any, k: Any, bias: Any, scale: float, causal: bool) -> Any:
     if causal:
         rows, columns = scores.shape[-2:]
         hidden = np.arange(columns) > np.arange(rows)[:, None]
-        scores[..., hidden] = -np.inf
+        np.copyto(scores, -np.inf, where=hidden)
+    if soft_rows.softmax(scores, in_place=True) is not None:
+        return scores
     if scores.shape[-1]:
         scores -= np.maximum.reduce(scores, axis=-1, keepdims=True)
     np.exp(scores, scores)
@@ -112,8 +115,9 @@ def _gradient_kernel(u: Any, q: Any, k: Any, v: Any, *bias: Any, scale: float, c
     p = _weights(q, k, map(wide, bias), scale, causal)
     of_v = product(p.swapaxes(-1, -2), u)
     s = product(u, v.swapaxes(-1, -2))
-    s -= np.add.reduce(s * p, axis=-1, keepdims=True)
-    s *= p
+    if soft_rows.gradient(s, p, in_place=True) is None:
+        s -= np.add.reduce(s * p, axis=-1, keepdims=True)
+        s *= p
     s *= s.dtype.type(scale)
     of_q, of_k = product(s, k), product(s.swapaxes(-1, -2), q)
     return narrow(of_q, like), narrow(of_k, like), narrow(of_v, like)

@@ -16,6 +16,7 @@ from tapeflow._src.core import dtypes
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise import unary
+from tapeflow._src.primitives.nn import soft_rows
 from tapeflow._src.primitives.reduction import reducing
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, check_same_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec
@@ -71,17 +72,33 @@ def _softmax_of(x: Any, axis: int) -> Any:
     return p
 
 
-@spread_rows
 def _softmax_kernel(x: Any, *, axis: int) -> Any:
+    if x.size < soft_rows.WORTH_IT:
+        return narrow(_softmax_of(x, axis), x)
+    found = soft_rows.softmax(x) if axis % x.ndim == x.ndim - 1 else None
+    return _softmax_by_numpy(x, axis=axis) if found is None else found
+
+
+@spread_rows
+def _softmax_by_numpy(x: Any, *, axis: int) -> Any:
     return narrow(_softmax_of(x, axis), x)
 
 
-@spread_rows
 def _softmax_gradient_kernel(u: Any, p: Any, *, axis: int) -> Any:
+    if p.size < soft_rows.WORTH_IT:
+        return _gradient_of(u, p, axis)
+    found = soft_rows.gradient(u, p) if axis % p.ndim == p.ndim - 1 else None
+    return _gradient_by_numpy(u, p, axis=axis) if found is None else found
+
+
+def _gradient_of(u: Any, p: Any, axis: int) -> Any:
     u, q = wide(u), wide(p)
     out = u * q
     out -= q * np.add.reduce(out, axis=axis, keepdims=True)
     return narrow(out, p)
+
+
+_gradient_by_numpy = spread_rows(_gradient_of)
 
 
 def softmax_gradient_in_p(g: Tensor, u: Tensor, p: Tensor, axis: int) -> Tensor:
