@@ -132,3 +132,36 @@ def test_any_module_can_answer_for_a_namespace():
     with pytest.raises(AttributeError, match=r"does not have tf\.example\.parse yet") as failure:
         module.parse
     assert failure.value.name == "parse"
+
+
+def test_two_threads_ask_for_names_of_one_folder():
+    # The first one is held where the folder is half imported. The second one has to wait for it: else it would have
+    # a class without its operators, or meet a module that the first one has begun.
+    code = """
+import sys, threading
+import tapeflow as tf
+
+half, go_on = threading.Event(), threading.Event()
+
+class Holding:
+    def find_spec(self, name, path=None, target=None):
+        if name == "tapeflow._src.ragged.methods":
+            half.set()
+            go_on.wait(300)
+
+sys.meta_path.insert(0, Holding())
+found = []
+first = threading.Thread(target=lambda: found.append(tf.ragged.constant([[1], []])))
+second = threading.Thread(target=lambda: found.append(tf.RaggedTensor.from_row_lengths([1], [1, 0]) + 1))
+first.start()
+half.wait(300)
+second.start()
+second.join(1)
+assert not found
+go_on.set()
+first.join()
+second.join()
+assert len(found) == 2, found
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -84,7 +84,7 @@ class Missing:
             return importlib.import_module(self.elsewhere[name])
         if name in self.names:
             module, own = self.names[name]
-            value = getattr(importlib.import_module(f"tapeflow._src.{module}"), own)
+            value = getattr(_imported(f"tapeflow._src.{module}"), own)
             setattr(sys.modules[self.module], name, value)  # not to be asked again
             return value
         if name in self.later:
@@ -102,6 +102,16 @@ class Missing:
             raise ImportError(text, name=name)
         # Only `name` is given: with the module too, Python would add a guess of its own to ours.
         raise AttributeError(text, name=name)
+
+
+def _imported(place: str) -> ModuleType:
+    """A module, and before it the whole of its folder.
+
+    Python goes on with a folder that another thread is just importing. The two would begin at two ends of it, and each
+    meet what the other has begun.
+    """
+    importlib.import_module(place.rpartition(".")[0])
+    return importlib.import_module(place)
 
 
 def _is_import(frame: Any) -> bool:
