@@ -82,8 +82,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
 
     The function returns its result and a function that turns the gradient of the result into the gradients of the
     arguments, one for each. If it reads variables, that function must also take `variables` as a keyword argument and
-    return a second list, with their gradients. Where none of its arguments is watched, tensors that it has from
-    elsewhere get the gradients of the ops inside.
+    return a second list, with their gradients. If no tape watches any of its arguments, tensors that it captures get
+    the gradients of the ops inside.
 
     >>> @tf.custom_gradient
     ... def clip_gradient(x):

@@ -66,12 +66,14 @@ class GradientTape(Scope):
     np.float32(18.0)
 
     Args:
-      persistent: whether `gradient` may be called more than once. If not, everything the tape holds is let go at the
-        first call.
-      watch_accessed_variables: whether trainable variables are watched by themselves.
+      persistent: whether `gradient` may be called more than once. If not, the first call frees everything that the tape
+        holds.
+      watch_accessed_variables: whether trainable variables are watched automatically, when they are read.
       debug: whether to also keep a journal of source lines, for `explain`. By default, no; the environment variable
         TAPEFLOW_DEBUG=1 turns it on everywhere.
     """
+
+    substitutes = False  # variables hold for a tape what they hold for everybody (see `Recorder`)
 
     def __init__(
         self,
@@ -193,8 +195,6 @@ class GradientTape(Scope):
             identity = value._id or identify(value)
             self._reads[identity] = variable
             self._tracked.add(identity)
-
-    substitutes = False
 
     def note(self, event: str, subject: Any, **details: Any) -> None:
         """Only the journal cares for what is not an operation."""

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class Recorder(Protocol):
-    """Anything that follows operations as they happen: a gradient tape, for one.
+    """Anything that follows operations as they happen, such as a gradient tape.
 
     Attributes:
-      substitutes: whether variables hold for it something else than for everybody. It then says what, in `read`, and
-        takes what is assigned, by a method `assign(variable, value)`.
+      substitutes: whether it gives variables values of its own, as a trace does. Then `read` returns them, and a method
+        `assign(variable, value)` takes what is assigned.
     """
 
     substitutes: bool
@@ -56,7 +56,7 @@ class Recorder(Protocol):
 
 
 class Witness(Protocol):
-    """Who is told of what happens seldom and is no operation, in functions that are being traced, too."""
+    """Anything that is told of rare events that are no operations, also while a function is traced."""
 
     def asked(self, tape: Any, target: Any, sources: Any, found: list[Any]) -> None:
         """Takes note that a tape was asked for gradients by `sources`, and what it found for each of them."""
@@ -111,9 +111,9 @@ class _Context(threading.local):
         # The device that a scope asks for, if one does.
         self.place: Any = None
         self.name_scopes: tuple[str, ...] = ()
-        # Who runs primitives that have no inputs to tell; the innermost is last.
+        # Who runs primitives that have no inputs to choose an interpreter by; the innermost is last.
         self.interpreters: tuple[Interpreter, ...] = ()
-        # Who traces the function that is running, if one is being traced.
+        # The tracer of the function that is running, if one is being traced.
         self.tracer: Any = None
         # Who wants to know of traces, and of questions to tapes.
         self.witness: Witness | None = None

@@ -401,7 +401,7 @@ def constant(
     Args:
       value: a Python number, nested list, NumPy array or tensor.
       dtype: the dtype of the result; by default it follows from the value.
-      shape: the shape of the result. A single value fills it; more must be exactly as many as it holds.
+      shape: the shape of the result. A single value fills it; several must be exactly as many as it has elements.
       name: accepted for compatibility.
     """
     wanted = None if dtype is None else as_dtype(dtype)

@@ -25,7 +25,7 @@ from tapeflow._src.data.transformations import Transformations
 
 @export("data.Dataset")
 class Dataset(Transformations, Arrangement, Storing):
-    """A sequence of elements, each a structure of tensors, which are made when somebody iterates.
+    """A sequence of elements, each a structure of tensors, which are produced when you iterate over it.
 
     >>> data = tf.data.Dataset.from_tensor_slices([8, 3, 0, 8])
     >>> for batch in data.map(lambda x: x + 1).batch(2):

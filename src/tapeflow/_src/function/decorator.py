@@ -68,8 +68,8 @@ def function(
     >>> f(tf.constant([1.0, 2.0])).numpy()
     np.float32(5.0)
 
-    Another trace is made for tensors of another shape or dtype and for other Python values. `input_signature` fixes
-    what the tensors are like, with `None` for sizes that vary.
+    Tensors of a new shape or dtype, and new Python values, mean a new trace. `input_signature` fixes what the tensors
+    are like, with `None` for sizes that vary.
 
     >>> @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
     ... def mean(x):
@@ -83,8 +83,8 @@ def function(
       func: the function, method or other callable. Without it, a decorator is returned.
       input_signature: a `tf.TensorSpec` for each argument, in any structure.
       autograph: whether `if`, `while` and `for` on tensors are converted into graph operations.
-      jit_compile: True compiles with XLA, False never does. By default whichever is faster is used.
-      reduce_retracing: whether to trace for unknown sizes when the shapes of arguments vary.
+      jit_compile: True compiles with XLA, False never does. By default, whatever is measured to be fastest runs it.
+      reduce_retracing: whether to switch to unknown sizes when the shapes of arguments vary.
       experimental_implements: accepted for compatibility.
       experimental_autograph_options: accepted for compatibility.
       experimental_attributes: a dict. A function with an `api_preferred_device` can take the place of another that

@@ -23,7 +23,7 @@ from tapeflow._src.train.state_file import (
 
 @export("train.CheckpointManager")
 class CheckpointManager:
-    """Saves checkpoints with numbers in a folder, keeps the newest ones, and finds the latest.
+    """Saves numbered checkpoints in a folder, keeps the newest ones, and finds the latest.
 
     >>> import os, tempfile
     >>> step = tf.Variable(0)
@@ -40,10 +40,10 @@ class CheckpointManager:
       checkpoint: what to save.
       directory: the folder.
       max_to_keep: how many checkpoints to keep, or None for all.
-      keep_checkpoint_every_n_hours: keeps one for good whenever as many hours have passed.
+      keep_checkpoint_every_n_hours: also keeps one for good each time this many hours have passed.
       checkpoint_name: what the names of the files begin with.
       step_counter: a variable that counts steps.
-      checkpoint_interval: `save` does nothing until as many steps have been made since the last time.
+      checkpoint_interval: `save` does nothing until this many steps have been made since the last save.
       init_fn: `restore_or_initialize` calls it where there is no checkpoint.
       last_checkpoint_step: the step of the last save, where another process has made it.
     """

@@ -40,7 +40,7 @@ from tapeflow._src.core.variables.steps import Step
 
 @export("Variable")
 class Variable(RowUpdates, Operators, metaclass=Created):
-    """A tensor that can be assigned to, and that gradient tapes watch by themselves.
+    """A tensor that can be assigned to, and that gradient tapes watch automatically.
 
     >>> v = tf.Variable([1.0, 2.0], name="v")
     >>> v.assign_add([1.0, 1.0])
@@ -50,7 +50,7 @@ class Variable(RowUpdates, Operators, metaclass=Created):
 
     Args:
       initial_value: what the variable holds at first: a value, or a function that returns one.
-      trainable: whether tapes watch the variable by themselves. By default, yes.
+      trainable: whether tapes watch the variable automatically. By default, yes.
       name: a name, which need not be unique.
       dtype: the dtype; by default it follows from the value.
       shape: a shape with unknown dimensions allows assigning values of different shapes.

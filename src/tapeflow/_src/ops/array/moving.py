@@ -27,7 +27,7 @@ from tapeflow._src.primitives.rules import invalid
 
 @export("concat")
 def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
-    """Joins tensors along a dimension that they have.
+    """Joins tensors along an existing dimension.
 
     >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0).numpy()
     array([[1, 2],
@@ -177,7 +177,7 @@ def _given_sizes(sizes: tuple[int, ...], size: int, num: int | None) -> tuple[in
 
 @export("tile")
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """Repeats a whole tensor, a number of times along each dimension.
+    """Repeats a tensor along each dimension.
 
     >>> tf.tile([[1, 2]], [2, 2]).numpy()
     array([[1, 2, 1, 2],

@@ -390,7 +390,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """Converts a tensor to another dtype.
 
-    Floats are cut off to integers; complex numbers lose their imaginary part.
+    Casting floats to integers truncates them; complex numbers lose their imaginary part.
 
     >>> tf.cast([1.8, -2.2], tf.int32).numpy()
     array([ 1, -2], dtype=int32)

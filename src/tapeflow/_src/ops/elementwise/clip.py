@@ -22,7 +22,7 @@ from tapeflow._src.primitives.specs import ArraySpec
 
 @export("clip_by_value")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """Brings every element into the range from `clip_value_min` to `clip_value_max`.
+    """Limits every element to the range from `clip_value_min` to `clip_value_max`.
 
     The gradient passes where the element was within the bounds or on them, and stops where it was
     cut off.

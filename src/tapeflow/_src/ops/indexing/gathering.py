@@ -34,7 +34,7 @@ def gather(
     batch_dims: Any = 0,
     name: str | None = None,
 ) -> Tensor:
-    """Picks rows by number, along a dimension.
+    """Picks slices along a dimension, by their indices.
 
     The gradient for `params` is a `tf.IndexedSlices` where rows of the first dimension are picked.
 
@@ -47,9 +47,9 @@ def gather(
 
     Args:
       params: the tensor to pick from.
-      indices: the numbers of the rows, of any shape.
+      indices: the indices of the slices, in a tensor of any shape.
       validate_indices: accepted for compatibility: indices are always checked.
-      axis: the dimension to pick along; by default the number that `batch_dims` is: the first after the batch.
+      axis: the dimension to pick along; by default `batch_dims`, the first after the batch.
       batch_dims: how many leading dimensions of `params` and `indices` are walked together. A negative number counts
         from the rank of `indices`; None is 0. An `axis` of 0 leaves no dimension before it, and none are walked.
       name: accepted for compatibility.
@@ -130,7 +130,7 @@ def check_policy(op: str, policy: str) -> None:
 
 @export("where")
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """Chooses from `x` where `condition` holds and from `y` elsewhere; alone, says where it holds.
+    """Takes from `x` where `condition` is true and from `y` elsewhere. Without them: the indices of what is true.
 
     >>> tf.where([True, False], [1, 2], 0).numpy()
     array([1, 0], dtype=int32)
@@ -139,9 +139,9 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
            [1, 1]])
 
     Args:
-      condition: bools. Without `x` and `y`, any numbers: what is not 0 holds.
-      x: what to choose where it holds. All three broadcast.
-      y: what to choose elsewhere.
+      condition: bools. Without `x` and `y`, any numbers: what is not 0 is true.
+      x: what to take where it is true. All three broadcast.
+      y: what to take elsewhere.
       name: accepted for compatibility.
     """
     if x is None and y is None:

@@ -199,7 +199,7 @@ def _inverse_permutation(p: Tensor) -> Tensor:
 def svd(
     tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Any:
-    """Singular values `s`, and the vectors for which `u @ diag(s) @ adjoint(v)` is the matrix.
+    """The singular value decomposition `(s, u, v)`: `u @ diag(s) @ adjoint(v)` is the matrix.
 
     >>> s, u, v = tf.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
     >>> s.numpy()
@@ -208,8 +208,8 @@ def svd(
     array([[ 3.,  0.],
            [ 0., -4.]], dtype=float32)
 
-    Each pair of vectors may be multiplied by a number of size one, so only what does not depend on that has a
-    meaningful gradient.
+    Each pair of singular vectors is unique only up to a factor of absolute value 1, so only what does not depend on
+    this factor has a meaningful gradient.
 
     Args:
       tensor: matrices, in the last two dimensions.
