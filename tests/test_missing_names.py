@@ -165,3 +165,20 @@ assert len(found) == 2, found
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_is_imported_on_first_use_is_offered_before():
+    code = "import tapeflow as tf; print(*dir(tf), *dir(tf.math), *dir(tf.experimental))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    wanted = {
+        "keras",
+        "optimizers",
+        "data",
+        "math",
+        "nn",
+        "train",
+        "GradientTape",
+        "special",
+        "numpy",
+    }
+    assert wanted <= {*shown.stdout.split()}

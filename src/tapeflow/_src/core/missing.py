@@ -76,7 +76,7 @@ class Missing:
 
     def offered(self, held: Mapping[str, Any]) -> list[str]:
         """What `dir` shows: what the module holds, and what it would import."""
-        return sorted({*held, *self.names})
+        return sorted({*held, *self.names, *self.later, *self.elsewhere})
 
     def __call__(self, name: str) -> Any:
         """Raises the error that says what is missing."""
