@@ -147,7 +147,7 @@ print(*sorted(set(sys.modules) - before))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
-    assert len(loaded) < 130
+    assert len(loaded) < 135
     others = {name for name in loaded if name.partition(".")[0] != "tapeflow"}
     assert {name.partition(".")[0] for name in others} <= sys.stdlib_module_names
     heavy = {"argparse", "asyncio", "difflib", "hashlib", "logging", "subprocess", "unittest"}
