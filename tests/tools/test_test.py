@@ -150,3 +150,15 @@ def test_gradients_by_tape_and_by_differences():
 def test_there_is_a_gpu_where_there_is_one():
     assert tapeflow.test.is_gpu_available() == bool(tf.config.list_physical_devices("GPU"))
     assert bool(tapeflow.test.gpu_device_name()) == tapeflow.test.is_gpu_available()
+
+
+def test_a_session_of_a_test_runs_what_has_run():
+    case = tf.test.TestCase()
+    for scope in (case.session(use_gpu=False), case.cached_session()):
+        with scope as session:
+            assert session.run([tf.constant(3), {"a": tf.constant(4)}]) == [3, {"a": 4}]
+            assert session.run(lambda: tf.constant(5)) == 5
+            with pytest.raises(RuntimeError, match="placeholders"):
+                session.run(tf.constant(1), {"x": 1})
+            with pytest.raises(AttributeError, match=r"self\.evaluate"):
+                session.graph

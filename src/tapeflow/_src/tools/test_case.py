@@ -26,7 +26,7 @@ from tapeflow._src.core.errors import OpError
 from tapeflow._src.core.export import export
 from tapeflow._src.ops.random.numbers import set_seed
 from tapeflow._src.tools.benchmark import run_matching
-from tapeflow._src.tools.test_assertions import Assertions
+from tapeflow._src.tools.test_sessions import WithSessions
 
 
 @export("test.main")
@@ -65,7 +65,7 @@ def _map(value: Any) -> Any:
 
 
 @export("test.TestCase")
-class TestCase(Assertions):
+class TestCase(WithSessions):
     """A `unittest.TestCase` with comparisons of tensors, arrays and structures of them.
 
     >>> class SquareTest(tf.test.TestCase):
