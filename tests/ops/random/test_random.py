@@ -453,3 +453,15 @@ def test_a_draw_in_the_middle_of_a_draw_changes_neither(monkeypatch, module, ste
     for found in (draws(), inside[1:] or expected):
         for x, y in zip(found, expected, strict=True):
             np.testing.assert_array_equal(x, y)
+
+
+def test_an_algorithm_that_there_is_not():
+    calls = [
+        lambda alg: tf.random.stateless_normal([2], [1, 2], alg=alg),
+        lambda alg: tf.random.stateless_uniform([2], [1, 2], alg=alg),
+        lambda alg: tf.random.split([1, 2], alg=alg),
+    ]
+    for call in calls:
+        call("philox")
+        with pytest.raises(ValueError, match="Unsupported algorithm 'zz'"):
+            call("zz")

@@ -15,7 +15,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer, ints
 from tapeflow._src.ops.array import creation
 from tapeflow._src.ops.array.shaping import cast
-from tapeflow._src.ops.random.numbers import op_seed
+from tapeflow._src.ops.random.numbers import check_algorithm, op_seed
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.random import (
@@ -237,6 +237,7 @@ def stateless_shuffle(
       alg: accepted for compatibility.
       name: accepted for compatibility.
     """
+    check_algorithm(alg)
     return shuffling.shuffle(stateless(seed), value)
 
 
@@ -302,6 +303,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     Returns:
       A tensor of shape `[num, 2]`.
     """
+    check_algorithm(alg)
     seed = convert_to_tensor(seed)
     shape = (integer("random.split", "num", num), 2)
     return numbers.any_integers(stateless(seed), shape=shape, dtype=seed.dtype)
@@ -319,6 +321,7 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
       data: an integer.
       alg: accepted for compatibility.
     """
+    check_algorithm(alg)
     data = convert_to_tensor(data)
     if data.ndim:
         raise invalid(f"random.fold_in: data must be a scalar, got shape {list(data.shape)}")

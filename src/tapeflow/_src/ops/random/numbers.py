@@ -239,6 +239,16 @@ def _class_dtype(dtype: Any) -> DType:
 
 # The same as functions of a seed alone.
 
+_ALGORITHMS = ("philox", "threefry", "auto_select")
+
+
+def check_algorithm(alg: Any) -> None:
+    """Raises for the name of an algorithm that there is not. Their bits are the same here."""
+    if isinstance(alg, str) and alg.lower() not in _ALGORITHMS:
+        raise ValueError(
+            f"Unsupported algorithm {shown(alg)}. There are {', '.join(map(repr, _ALGORITHMS))}."
+        )
+
 
 @export("random.stateless_normal")
 def stateless_normal(
@@ -266,6 +276,7 @@ def stateless_normal(
       name: accepted for compatibility.
       alg: accepted for compatibility.
     """
+    check_algorithm(alg)
     dtype = as_dtype(dtype)
     moved = scale_and_shift(stddev, mean, dtype)
     with made_beside(_shape(shape), dtype, *moved, shape):
@@ -288,6 +299,7 @@ def stateless_truncated_normal(
     >>> tf.random.stateless_truncated_normal([2], seed=[1, 2]).shape
     TensorShape([2])
     """
+    check_algorithm(alg)
     dtype = as_dtype(dtype)
     moved = scale_and_shift(stddev, mean, dtype)
     with made_beside(_shape(shape), dtype, *moved, shape):
@@ -313,6 +325,7 @@ def stateless_uniform(
     For an integer dtype with `minval=None` and `maxval=None` all values of the dtype are equally
     likely.
     """
+    check_algorithm(alg)
     dtype = as_dtype(dtype)
     if dtype.is_integer and (minval is None) != (maxval is None):
         raise ValueError(
