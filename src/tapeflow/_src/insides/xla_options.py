@@ -8,22 +8,38 @@ from typing import Any
 import jax
 import numpy as np
 
-from tapeflow._src.insides.fallback import lacking
+from tapeflow._src.insides.fallback import lacking, slower
 
 
 @functools.cache
-def exact_options() -> dict[str, Any] | None:
+def exact_options(small_products: bool = False) -> dict[str, Any] | None:
     """The options by which XLA leaves out rewritings that hold for real numbers alone.
 
     One of its passes makes `b * log(a)` of `log(a ** b)`, multiplies constants that then overflow, and takes a number
     times a mask for a choice, where infinity times zero is NaN. Without that pass transpositions stay beside products,
     and YNNPACK, which takes products from XLA on processors, crashes on some of them: it is left out as well. Both or
     none, because the one without the other is not safe.
+
+    Args:
+      small_products: whether the program has none but small products, of two matrices of float32. Those YNNPACK may
+        take: with two dimensions, each transposition becomes a part of the product, or a matrix that is copied. It
+        neither packs a matrix before it multiplies nor wakes other threads, and takes two thirds of the time.
     """
     options: dict[str, Any] = {
         "xla_disable_hlo_passes": "algsimp",
         "xla_cpu_experimental_ynn_fusion_type": "",
     }
+    if small_products:
+        those = options | {
+            "xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"
+        }
+        error = _failure(those)
+        if error is None:
+            return those
+        slower(
+            f"XLA does not take the option that gives products to YNNPACK ({error})",
+            "loops of small products are slower",
+        )
     return _taken(
         options,
         "that keep its answers exact",
@@ -47,9 +63,17 @@ def without_graphs() -> dict[str, Any] | None:
 
 def _taken(options: dict[str, Any], which: str, instead: str) -> dict[str, Any] | None:
     """The options, if this version of XLA knows them."""
+    error = _failure(options)
+    if error is None:
+        return options
+    lacking(f"XLA does not take the options {which} ({error})", instead)
+    return None
+
+
+def _failure(options: dict[str, Any]) -> str | None:
+    """What kind of error options lead to, if they do."""
     try:
         jax.jit(lambda x: x + 1, compiler_options=options)(np.float32(0))
     except Exception as error:  # another version of jax, in whatever way it differs
-        lacking(f"XLA does not take the options {which} ({type(error).__name__})", instead)
-        return None
-    return options
+        return type(error).__name__
+    return None

@@ -37,6 +37,7 @@ from tapeflow._src.engines.xla.engine import TOO_LONG
 from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes, lowerable
 from tapeflow._src.engines.xla.one_pass import lower_in_one_pass, updates
+from tapeflow._src.engines.xla.options import options
 from tapeflow._src.engines.xla.partition import Stage, stages
 from tapeflow._src.engines.xla.sharding import turn, whole
 from tapeflow._src.engines.xla.short_way import short_way
@@ -46,7 +47,6 @@ from tapeflow._src.graph.repeats.rolling import parts
 from tapeflow._src.graph.sizes import needs
 from tapeflow._src.insides.jax_state import x64_enabled
 from tapeflow._src.insides.multi_output_fusion import with_multi_output_fusion
-from tapeflow._src.insides.xla_options import exact_options
 
 Values = dict[Value, Any]
 StageRun = Callable[[Values], Any]
@@ -315,7 +315,7 @@ class XlaProgram:
             names,
             watch,
             donated,
-            options=options(self._checked),
+            options=options(self._checked, () if layouts is not None else stage.nodes),
             known_sizes=not any(is_dynamic(v.shape) for v in inputs),
             cold=with_multi_output_fusion if stage.in_one_pass else None,
             layouts=None if layouts is None else tuple([layouts.get(v) for v in outputs]),
@@ -410,11 +410,6 @@ def buffer_of(x: Tensor) -> Any:
     if type(x) is DeviceTensor or type(x) is RemoteTensor:
         return x._buffer
     return x._array
-
-
-def options(checked: bool) -> dict[str, Any] | None:
-    """For the compiler, which may be told to be exact."""
-    return exact_options() if checked else None
 
 
 def is_seen_by_others(x: Tensor) -> bool:

@@ -33,13 +33,13 @@ from tapeflow._src.engines.xla.checked_program import Unwatched, Watch, finishin
 from tapeflow._src.engines.xla.collectives import in_words
 from tapeflow._src.engines.xla.failures import translating_xla_errors
 from tapeflow._src.engines.xla.lower import lower_nodes
+from tapeflow._src.engines.xla.options import options
 from tapeflow._src.engines.xla.program import (
     as_tensor,
     buffer_of,
     identifier,
     is_seen_by_others,
     keep_compiled_programs,
-    options,
 )
 from tapeflow._src.engines.xla.replicas.matching import Result, Root, found_in
 from tapeflow._src.engines.xla.replicas.parts import (
