@@ -12,6 +12,7 @@ from tests.common import in_threads
 import tapeflow as tf
 from tapeflow._src.core.system import jax_loading, loading
 from tapeflow._src.engines import choice
+from tapeflow._src.engines.protocol import NEVER
 from tapeflow._src.engines.xla import engine
 from tapeflow._src.engines.xla.engine import XlaEngine
 
@@ -197,3 +198,21 @@ def test_memory_of_what_was_not_chosen_is_given_back_once(cheap, monkeypatch):
     for _ in range(5):
         step(x)
     assert len(times) == 1
+
+
+def test_the_first_call_does_not_wait_for_prices(monkeypatch):
+    asked = []
+
+    def price(self, graph):
+        asked.append(graph)
+        return NEVER
+
+    monkeypatch.setattr(XlaEngine, "price", price)
+    _, step, x = measured()
+    step(x)
+    assert not asked
+    report = step.get_concrete_function(x).report
+    assert "xla" not in report()  # it may be asked for at any time
+    for _ in range(choice._CALLS):
+        step(x)
+    assert "chosen" in report() and "xla" not in report()

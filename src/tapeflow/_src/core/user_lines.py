@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from typing import Any, NamedTuple
@@ -59,8 +60,14 @@ def user_line(*but: str) -> Line | None:
                 of = output[0]
             if type(held) is dict:  # a copy, which would hold tensors until somebody asks again
                 held.clear()
-        if not name.startswith(FOLDER) and not any(part in name for part in ("/malt/", *but)):
+        if _is_users(name, but):
             scope = "/".join(context.name_scopes)
             return Line(name, frame.f_lineno, code.co_name, backward, scope, of, gradient)
         frame = frame.f_back
     return None
+
+
+@functools.lru_cache(maxsize=4096)  # it is asked for each frame below each op that is traced
+def _is_users(file: str, but: tuple[str, ...]) -> bool:
+    """Whether the code in a file is the user's."""
+    return not file.startswith(FOLDER) and not any(part in file for part in ("/malt/", *but))

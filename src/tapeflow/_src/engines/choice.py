@@ -62,7 +62,7 @@ def engines_for(graph: Graph, jit_compile: bool | None) -> list[Engine]:
     if settings.alike:  # and from process to process
         compiler = next(e for e in ENGINES if e.compiles)
         return [compiler if compiler.price(graph) < NEVER else plain[0]]
-    return [e for e in ENGINES if e.price(graph) < NEVER]
+    return [e for e in ENGINES if e.may_run(graph)]
 
 
 class Candidate:
@@ -70,7 +70,8 @@ class Candidate:
 
     def __init__(self, engine: Engine, graph: Graph, checked: bool = True) -> None:
         self.name = engine.name
-        self.price = engine.price(graph)
+        self._price: float | None = None
+        self._find_price = lambda: engine.price(graph)
         self.program: Program | None = None
         self._graph_name = graph.name
         self._make = lambda: engine.program(graph, checked)
@@ -88,6 +89,13 @@ class Candidate:
                     with span("compile", f"make the {self.name} program of {self._graph_name}"):
                         program = self.program = self._make()
         return program
+
+    @property
+    def price(self) -> float:
+        """What its engine asks for a try. The first call of a function does not wait for that."""
+        if self._price is None:
+            self._price = self._find_price()
+        return self._price
 
     @property
     def seconds(self) -> float | None:
@@ -262,6 +270,9 @@ class Executor:
             return
         if len(candidate.times) < _CALLS and not self._is_far_behind(candidate):
             return
+        while self._waiting and self._waiting[0].price == NEVER:
+            hopeless = self._waiting.pop(0)
+            self._candidates = [c for c in self._candidates if c is not hopeless]
         if self._waiting and self._spent < self._waiting[0].price:
             candidate.times = candidate.times[-50:]
         elif self._waiting:
@@ -302,7 +313,10 @@ class Executor:
         lines = [
             f"{self.traced.name}: {len(self.traced.nodes)} ops traced, {len(self.graph.nodes)} after passes"
         ]
+        hopeless = [c for c in self._waiting if c.price == NEVER]
         for candidate in self._candidates:
+            if candidate in hopeless:
+                continue
             chosen = "chosen" if self._decided and candidate is self._current else ""
             seconds = candidate.seconds
             shown = "not measured" if seconds is None else f"{seconds * 1e3:.3f} ms a call"
@@ -314,8 +328,8 @@ class Executor:
         lines += [
             f"  {candidate.name:7} given up: {candidate.failed}" for candidate in self._failed
         ]
-        if not self._decided and self._waiting:
-            following = self._waiting[0]
+        following = next((c for c in self._waiting if c not in hopeless), None)
+        if not self._decided and following is not None:
             lines.append(
                 f"  {following.name} is tried after {following.price:.1f} s of running; {self._spent:.1f} s so far"
             )

@@ -74,6 +74,10 @@ class Engine(Interpreter):
         """Whether it runs all graphs, without a comparison."""
         return False
 
+    def may_run(self, graph: Graph) -> bool:
+        """Whether there is any point in it, as far as can be said at once: its price, if it takes long, may say no."""
+        return self.price(graph) < NEVER
+
     def price(self, graph: Graph) -> float:
         """About how many seconds pass before its first result: others run for so long before it is tried."""
         return 0.0

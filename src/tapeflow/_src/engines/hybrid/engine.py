@@ -19,9 +19,13 @@ class HybridEngine(XlaEngine):
         """A GPU does not need BLAS."""
         return False
 
+    def may_run(self, graph: Graph) -> bool:
+        """As for XLA, if there is a large product."""
+        return super().may_run(graph) and any(map(is_large, graph.nodes))
+
     def price(self, graph: Graph) -> float:
         """As for XLA, if there is a large product."""
-        return super().price(graph) if any(map(is_large, graph.nodes)) else NEVER
+        return super().price(graph) if self.may_run(graph) else NEVER
 
     def program(self, graph: Graph, checked: bool = True) -> Program:
         """A program of stages."""

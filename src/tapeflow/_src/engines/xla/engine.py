@@ -54,6 +54,10 @@ class XlaEngine(Engine):
         """Where there is a GPU, everything is XLA's."""
         return self.missing() is None and devices.policy != "cpu" and devices.any_accelerator()
 
+    def may_run(self, graph: Graph) -> bool:
+        """Whether XLA is there. What repeats itself in a long graph is searched for when that counts, for the price."""
+        return self.missing() is None
+
     def price(self, graph: Graph) -> float:
         """What it takes to load jax and to compile."""
         if self.missing() is not None:
