@@ -8,7 +8,7 @@ import scipy.stats
 
 import tapeflow as tf
 from tapeflow._src.ops.random import numbers
-from tapeflow._src.primitives.random import normals, numbers as primitives, philox
+from tapeflow._src.primitives.random import normals, numbers as primitives, pace, philox
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_philox_known_answers(key, counter, words):
 
 
 @pytest.mark.parametrize("counter", [0, 2**32 - 3, 2**64 - 7, 2**128 - 5, (7 << 64) + 2**63])
-@pytest.mark.parametrize("n", [1, 4, 5, 20, 3 * philox.CHUNK + 1])
+@pytest.mark.parametrize("n", [1, 4, 5, 20, 3 * pace.CHUNK + 1])
 def test_many_blocks_are_as_one_by_one(counter, n):
     key = 0x0123456789ABCDEF
     state = philox.array_of(counter, key)
@@ -50,10 +50,10 @@ def test_many_blocks_are_as_one_by_one(counter, n):
 
 @pytest.mark.parametrize("counter", [0, 2**32 - 1000, 2**64 - 7 * 256, 2**128 - 256])
 def test_every_so_many_blocks(counter):
-    key, n = 0x0123456789ABCDEF, philox.CHUNK + 9
+    key, n = 0x0123456789ABCDEF, pace.CHUNK + 9
     found = np.empty((n, 2), np.uint64)
     philox.fill(found, counter, key, 256)
-    some = [0, 1, 5, 9, 4000, philox.CHUNK, n - 1]
+    some = [0, 1, 5, 9, 4000, pace.CHUNK, n - 1]
     expected = [philox.block(key, (counter + 256 * i) % 2**128) for i in some]
     assert philox.halves(found[some].reshape(-1)).reshape(-1, 4).tolist() == list(
         map(list, expected)
@@ -417,7 +417,7 @@ def test_global_state_of_numpy_is_left_alone():
 
 
 def test_large_draws_of_several_threads_are_those_of_one():
-    n = 16 * philox.CHUNK + 3
+    n = 16 * pace.CHUNK + 3
     alone = [numbers.stateless_normal([n], seed=(i, 5)).numpy() for i in range(3)]
     found = {}
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import random
+import sys
 from collections.abc import Callable
 from time import perf_counter
 from types import MethodType
@@ -163,7 +164,9 @@ def in_parts(task: Callable[[int, int], Any], size: int, work: int, multiple: in
         task(0, size)
 
 
-def side_by_side(task: Callable[[int, int], Any], size: int, elements: int) -> None:
+def side_by_side(
+    task: Callable[[int, int], Any], size: int, elements: int, most: int = sys.maxsize
+) -> None:
     """Calls `task` with ranges that together are `range(size)`, on several threads where there are many elements.
 
     It is for work that is not BLAS's and goes over its elements several times.
@@ -172,8 +175,9 @@ def side_by_side(task: Callable[[int, int], Any], size: int, elements: int) -> N
       task: computes the part of a result between two indices; the result is the same however it is cut.
       size: how many indices there are.
       elements: how many elements belong to all of them.
+      most: how many threads, where more would be in each other's way.
     """
-    count = elements // _ELEMENTS
+    count = min(elements // _ELEMENTS, most)
     if count > 1:
         count = min(count, allowed_threads(), workers().count)
     if count > 1 and len(parts := cuts(size, count)) > 1:

@@ -32,7 +32,8 @@ from tapeflow._src.primitives.random.distributions import (
     refuse,
 )
 from tapeflow._src.primitives.random.numbers import Shape, normals_of, uniforms_of
-from tapeflow._src.primitives.random.philox import CHUNK, blocks_at
+from tapeflow._src.primitives.random.pace import CHUNK
+from tapeflow._src.primitives.random.philox import blocks_at
 from tapeflow._src.primitives.rules import FLOAT, invalid
 from tapeflow._src.primitives.special import gamma as special
 from tapeflow._src.primitives.table import primitive

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.primitives.random.pace import at_a_time
 from tapeflow._src.primitives.random.rooms import Rooms
 
 SMALLEST = 1e-7
@@ -61,13 +62,13 @@ COSINE = (
 )
 
 
-_PART = 8192  # pairs of words that are worked on at a time: what they need stays in the cache
+_PART = 8192  # pairs of words that one thread works on at a time: what they need stays in the cache
 
 
-def _room() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _room(pairs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Doubles, floats and integers for a part."""
-    floats = np.empty((3, _PART), np.float32)
-    return np.empty((4, _PART)), floats, np.empty((3, _PART), np.int32)
+    floats = np.empty((3, pairs), np.float32)
+    return np.empty((4, pairs)), floats, np.empty((3, pairs), np.int32)
 
 
 _rooms = Rooms(_room)
@@ -76,15 +77,16 @@ _rooms = Rooms(_room)
 def normals32(words: np.ndarray, out: np.ndarray) -> None:
     """Writes single-precision normals, as many as there are words, which is an even number. The words are used up."""
     unit32(words)
-    doubles, floats, integers = room = _rooms.take()
-    for start in range(0, words.size, 2 * _PART):
-        part = words[start : start + 2 * _PART].view(np.float32).reshape(-1, 2)
-        pairs = out[start : start + 2 * _PART].reshape(-1, 2)
+    most = at_a_time(_PART)
+    doubles, floats, integers = room = _rooms.take(most)
+    for start in range(0, words.size, 2 * most):
+        part = words[start : start + 2 * most].view(np.float32).reshape(-1, 2)
+        pairs = out[start : start + 2 * most].reshape(-1, 2)
         n = len(part)
         columns = doubles[:, :n], floats[:, :n], integers[:, :n]
         _radius(part[:, 0], *columns)
         _directions(part[:, 1], *columns, pairs)
-    _rooms.give_back(room)
+    _rooms.give_back(most, room)
 
 
 def unit32(words: np.ndarray) -> np.ndarray:

@@ -19,8 +19,8 @@ from tapeflow._src.core.dtypes import DType
 from tapeflow._src.core.sizes.extremes import surely_less
 from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.primitives.random.normals import normals32, normals64, unit32, unit64
+from tapeflow._src.primitives.random.pace import at_a_time, side_by_side
 from tapeflow._src.primitives.random.philox import (
-    CHUNK,
     blocks_at,
     fill,
     halves,
@@ -30,7 +30,6 @@ from tapeflow._src.primitives.random.philox import (
 )
 from tapeflow._src.primitives.random.streams import PER_NUMBER
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, invalid
-from tapeflow._src.primitives.sharing import side_by_side
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -100,8 +99,9 @@ def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> n
     places = out.view(np.uint64) if dtype.itemsize >= 4 else None
 
     def draw(begin: int, end: int) -> None:
-        for start in range(begin, end, CHUNK):
-            stop = min(start + CHUNK, end)
+        chunk = at_a_time()
+        for start in range(begin, end, chunk):
+            stop = min(start + chunk, end)
             blocks = (
                 np.empty((stop - start, 2), np.uint64) if places is None else places[start:stop]
             )
@@ -124,9 +124,9 @@ def _truncated(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
     counter, key = parts_of(state)
 
     def draw(begin: int, end: int) -> None:
-        lacking = []
-        for start in range(begin, end, CHUNK):
-            part = out[start : min(start + CHUNK, end)]
+        chunk, lacking = at_a_time(), []
+        for start in range(begin, end, chunk):
+            part = out[start : min(start + chunk, end)]
             blocks = part.view(np.uint64)
             fill(blocks, counter + start * own, key, own, wide == _F64)
             _normal(blocks, part.reshape(-1))

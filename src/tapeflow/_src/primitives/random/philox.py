@@ -14,17 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._src.primitives.random.pace import at_a_time, side_by_side
 from tapeflow._src.primitives.random.rooms import Rooms
-from tapeflow._src.primitives.sharing import side_by_side
 
 WORD = 2**64
 _HALF = 2**32
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 WEYL = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS = 10
-
-CHUNK = 12288
-"""How many blocks are computed at a time: what is computed with them stays in the cache."""
 
 _FEW = 4  # blocks that Python's integers compute sooner than NumPy's functions are called
 
@@ -82,9 +79,9 @@ def _lane(value: int) -> np.ndarray:
     return np.array(value, np.uint64)
 
 
-def _room() -> np.ndarray:
-    """Lanes for a chunk."""
-    room = np.empty(4 * CHUNK + _LINE // 8, np.uint64)
+def _room(blocks: int) -> np.ndarray:
+    """Lanes for so many."""
+    room = np.empty(4 * blocks + _LINE // 8, np.uint64)
     return room[-room.ctypes.data % _LINE // 8 :]
 
 
@@ -98,9 +95,9 @@ def _rows(room: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @functools.lru_cache(8)
-def _products(step: int) -> np.ndarray:
+def _products(step: int, blocks: int) -> np.ndarray:
     """Those of the numbers of blocks in a chunk, which every chunk begins with."""
-    return np.arange(CHUNK, dtype=np.uint64) * _lane(step * MULTIPLIERS[0])
+    return np.arange(blocks, dtype=np.uint64) * _lane(step * MULTIPLIERS[0])
 
 
 def _keys(key: int) -> list[tuple[int, int]]:
@@ -158,13 +155,13 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
       step: what is between the counters of two blocks that follow each other.
       upper_first: whether the first word of a pair is the upper half of its element, and not the lower one.
     """
-    done, taken = 0, []
+    done, taken, chunk = 0, [], at_a_time()
     keys: Any = None
     room: np.ndarray | None = None
     while done < len(out):
         start = (counter + done * step) % 2**128
         # Only the lowest word of the counter differs within a chunk.
-        n = min(len(out) - done, CHUNK, -(-(_HALF - start % _HALF) // step))
+        n = min(len(out) - done, chunk, -(-(_HALF - start % _HALF) // step))
         part = out[done : done + n]
         done += n
         if n <= _FEW:
@@ -175,18 +172,22 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
                 part[i] = w0 | w1 << 32, w2 | w3 << 32
             continue
         if room is None:
-            keys, room = _keys(key), _rooms.take()
+            keys, room = _keys(key), _rooms.take(chunk)
             taken = [None, *_taken_by(4, keys)]
         words, products = _rows(room, n)
-        _first_rounds(words, products, start, step, keys)
+        _first_rounds(words, products, start, _products(step, chunk)[:n], keys)
         _mixed(words, products, taken)
         _write(part, words, upper_first)
     if room is not None:
-        _rooms.give_back(room)
+        _rooms.give_back(chunk, room)
 
 
 def _first_rounds(
-    words: np.ndarray, products: np.ndarray, start: int, step: int, keys: Sequence[tuple[int, int]]
+    words: np.ndarray,
+    products: np.ndarray,
+    start: int,
+    firsts: np.ndarray,
+    keys: Sequence[tuple[int, int]],
 ) -> None:
     """The first three rounds of blocks that follow each other: some words are still the same for all of them."""
     c0, c1, c2, c3 = (start >> 32 * i & 0xFFFFFFFF for i in range(4))
@@ -196,7 +197,7 @@ def _first_rounds(
     same = c2 * MULTIPLIERS[1]
     other = (same >> 32 ^ c1 ^ k0) * MULTIPLIERS[0]
     left, right = words
-    np.add(_products(step)[: right.size], _lane(c0 * MULTIPLIERS[0] % WORD), right)
+    np.add(firsts, _lane(c0 * MULTIPLIERS[0] % WORD), right)
     np.right_shift(right, _UP, left)
     np.bitwise_xor(left, _lane(c3 ^ k1), left)
     np.multiply(left, _FACTORS[1], left)
@@ -246,9 +247,10 @@ def blocks_at(state: Any, numbers: np.ndarray, upper_first: bool = False) -> np.
         fill(out, (low | high << 64) + int(numbers[0]), key, step, upper_first)
         return out
     first, *taken = _taken_by(0, _keys(key))
-    room = _rooms.take()
-    for begin in range(0, numbers.size, CHUNK):
-        part = numbers[begin : begin + CHUNK]
+    chunk = at_a_time()
+    room = _rooms.take(chunk)
+    for begin in range(0, numbers.size, chunk):
+        part = numbers[begin : begin + chunk]
         words, products = _rows(room, part.size)
         np.add(part, _lane(low), words[0])
         # The upper half counts on where the lower one has begun again.
@@ -257,8 +259,8 @@ def blocks_at(state: Any, numbers: np.ndarray, upper_first: bool = False) -> np.
         np.bitwise_xor(words, products, words)
         _combined(words, products, first)
         _mixed(words, products, taken)
-        _write(out[begin : begin + CHUNK], words, upper_first)
-    _rooms.give_back(room)
+        _write(out[begin : begin + chunk], words, upper_first)
+    _rooms.give_back(chunk, room)
     return out
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow._src.primitives.random.normals import normals64, unit64
+from tapeflow._src.primitives.random.pace import at_a_time, side_by_side
 from tapeflow._src.primitives.random.philox import blocks_at
 from tapeflow._src.primitives.random.streams import PER_NUMBER
-from tapeflow._src.primitives.sharing import side_by_side
 
 ALL = slice(None)
 Attempt = Callable[..., tuple[np.ndarray, np.ndarray]]
@@ -96,7 +96,7 @@ def pair(state: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 _PART = 2**16
-"""How many are drawn at a time: with fewer, those that are drawn again would cost more than they should."""
+"""How many one thread draws at a time: with fewer, those that are drawn again would cost more than they should."""
 
 _PASSES = 16  # over their elements take as long as one goes over a number, or less
 
@@ -105,8 +105,9 @@ def in_parts(n: int, draw: Callable[[slice], None]) -> None:
     """Draws `n` numbers part by part, on several threads where there are many."""
 
     def some(begin: int, end: int) -> None:
-        for start in range(begin, end, _PART):
-            draw(slice(start, min(start + _PART, end)))
+        most = at_a_time(_PART)
+        for start in range(begin, end, most):
+            draw(slice(start, min(start + most, end)))
 
     side_by_side(some, n, _PASSES * n)
 

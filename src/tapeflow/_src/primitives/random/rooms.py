@@ -15,17 +15,17 @@ Room = TypeVar("Room")
 class Rooms(threading.local, Generic[Room]):
     """The rooms that are free in this thread. What an exception leaves behind is not used again."""
 
-    def __init__(self, make: Callable[[], Room]) -> None:
+    def __init__(self, make: Callable[[int], Room]) -> None:
         self._make = make
-        self._free: list[Room] = []
+        self._free: dict[int, list[Room]] = {}
 
-    def take(self) -> Room:
-        """One that nobody else computes in, until it is given back."""
+    def take(self, size: int) -> Room:
+        """One for so many that nobody else computes in, until it is given back."""
         try:
-            return self._free.pop()
-        except IndexError:
-            return self._make()
+            return self._free[size].pop()
+        except LookupError:
+            return self._make(size)
 
-    def give_back(self, room: Room) -> None:
+    def give_back(self, size: int, room: Room) -> None:
         """Lets the next one have it."""
-        self._free.append(room)
+        self._free.setdefault(size, []).append(room)
