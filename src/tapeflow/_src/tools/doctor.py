@@ -20,6 +20,7 @@ _EXTRAS = {
     "jax": "XLA: tf.function compiles",
     "cupy": "eager ops on NVIDIA GPUs",
     "keras": "tf.keras",
+    "randomgen": "the bits of large draws of random numbers",
     "PIL": "images in files",
     "matplotlib": "pictures of the examples",
 }

@@ -76,7 +76,7 @@ _rooms = Rooms(_room)
 
 def normals32(words: np.ndarray, out: np.ndarray) -> None:
     """Writes single-precision normals, as many as there are words, which is an even number. The words are used up."""
-    unit32(words)
+    unit32(words, words.view(np.float32))
     most = at_a_time(_PART)
     doubles, floats, integers = room = _rooms.take(most)
     for start in range(0, words.size, 2 * most):
@@ -89,12 +89,11 @@ def normals32(words: np.ndarray, out: np.ndarray) -> None:
     _rooms.give_back(most, room)
 
 
-def unit32(words: np.ndarray) -> np.ndarray:
-    """What the lower 23 bits of words say after the binary point, in the place of the words."""
+def unit32(words: np.ndarray, out: np.ndarray) -> None:
+    """Writes what the lower 23 bits of words say after the binary point. The words are used up."""
     np.bitwise_and(words, np.uint32(0x7FFFFF), words)
     np.bitwise_or(words, np.uint32(0x3F800000), words)
-    ones = words.view(np.float32)
-    return np.subtract(ones, np.float32(1), ones)
+    np.subtract(words.view(np.float32), np.float32(1), out)
 
 
 def _radius(u: np.ndarray, doubles: Any, floats: Any, integers: Any) -> None:
@@ -171,26 +170,26 @@ def _directions(v: np.ndarray, doubles: Any, floats: Any, integers: Any, out: np
 # Double precision.
 
 
-def unit64(pairs: np.ndarray) -> np.ndarray:
-    """Numbers in [0, 1) of 52 bits, in the place of pairs: the lower 20 of the first word, and then the second word.
+def unit64(pairs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Numbers in [0, 1) of 52 bits, of pairs: the lower 20 of the first word, and then the second word.
 
-    The first word of a pair is its upper half.
+    The first word of a pair is its upper half. The pairs are used up: without `out`, numbers are in their place.
     """
     pairs &= np.uint64(2**52 - 1)
     pairs |= np.uint64(1023 << 52)
     ones = pairs.view(np.float64)
-    ones -= 1
-    return ones
+    return np.subtract(ones, 1, ones if out is None else out)
 
 
-def normals64(pairs: np.ndarray) -> np.ndarray:
-    """Double-precision normals in the place of pairs of words, two in a row."""
+def normals64(pairs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Double-precision normals of pairs of words, two in a row. The pairs are used up, as by `unit64`."""
     units = unit64(pairs)
+    out = units if out is None else out
     radius = np.maximum(units[:, 0], SMALLEST)
     np.log(radius, radius)
     np.multiply(radius, -2, radius)
     np.sqrt(radius, radius)
     angle = units[:, 1] * math.tau
-    np.multiply(np.sin(angle), radius, units[:, 0])
-    np.multiply(np.cos(angle, angle), radius, units[:, 1])
-    return units
+    np.multiply(np.sin(angle), radius, out[:, 0])
+    np.multiply(np.cos(angle, angle), radius, out[:, 1])
+    return out

@@ -21,6 +21,7 @@ from tapeflow._src.core.system.memory import check_room
 from tapeflow._src.primitives.random.normals import normals32, normals64, unit32, unit64
 from tapeflow._src.primitives.random.pace import at_a_time, side_by_side
 from tapeflow._src.primitives.random.philox import (
+    Draw,
     blocks_at,
     fill,
     halves,
@@ -36,21 +37,22 @@ from tapeflow._src.primitives.table import primitive
 Shape = tuple[int, ...]
 
 # From blocks to numbers: a block of four words gives as many numbers as it has words, or half as many in double
-# precision. These take the blocks of a chunk, rows of two pairs of words, and write the numbers of one row after
-# the other. For double precision the first word of a pair is its upper half.
+# precision. These take the blocks of a chunk, rows of two pairs of words, use them up, and write the numbers of one row
+# after the other, where the blocks are or elsewhere. For double precision the first word of a pair is its upper half.
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_BLOCK = 16  # bytes
 FRACTION = {np.dtype(np.float16): 10, np.dtype(ml_dtypes.bfloat16): 7, _F32: 23, _F64: 52}
 """The bits after the point of a uniform number: the lowest of its word."""
 
 
 def _uniform(blocks: np.ndarray, out: np.ndarray) -> None:
     if out.dtype == _F64:
-        _put(unit64(blocks), out.reshape(blocks.shape))
+        unit64(blocks, out.reshape(blocks.shape))
         return
     words = halves(blocks.reshape(-1))
     if out.dtype == _F32:
-        _put(unit32(words), out)
+        unit32(words, out)
         return
     fraction = FRACTION[out.dtype]
     words &= np.uint32(2**fraction - 1)
@@ -59,18 +61,13 @@ def _uniform(blocks: np.ndarray, out: np.ndarray) -> None:
 
 def _normal(blocks: np.ndarray, out: np.ndarray) -> None:
     if out.dtype == _F64:
-        _put(normals64(blocks), out.reshape(blocks.shape))
+        normals64(blocks, out.reshape(blocks.shape))
     elif out.dtype == _F32:
         normals32(halves(blocks.reshape(-1)), out)
     else:  # lower precision is rounded at the end
         wide = np.empty(out.size, np.float32)
         normals32(halves(blocks.reshape(-1)), wide)
         out[...] = wide
-
-
-def _put(numbers: np.ndarray, out: np.ndarray) -> None:
-    if not np.may_share_memory(numbers, out):  # they are there already where blocks were
-        out[...] = numbers
 
 
 def uniforms_of(blocks: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -89,26 +86,33 @@ def _written(write: Callable[..., None], blocks: np.ndarray, dtype: np.dtype) ->
     return out
 
 
-def _drawn(write: Callable[..., None], state: Any, n: int, dtype: np.dtype) -> np.ndarray:
-    """The first `n` numbers of a draw, chunk by chunk."""
-    per_block = 2 if dtype.itemsize == 8 else 4
+def _drawn(
+    write: Callable[..., None],
+    state: Any,
+    n: int,
+    dtype: np.dtype,
+    doubles: bool | None = None,
+) -> np.ndarray:
+    """The first `n` numbers of a draw, chunk by chunk; `doubles` are made of two words each, as those of float64."""
+    if doubles is None:
+        doubles = dtype == _F64
+    per_block = 2 if doubles or dtype.itemsize == 8 else 4
     out = np.empty((-(-n // per_block), per_block), dtype)
-    counter, key = parts_of(state)
-    upper_first = dtype == _F64
-    # Where numbers are as large as the words that they are made of, these are written in their places.
-    places = out.view(np.uint64) if dtype.itemsize >= 4 else None
+    draw = Draw(state, len(out), doubles)
+    # Where numbers are as large as the words that they are made of, these may be written in their places.
+    places = out.view(np.uint64) if out.strides[0] == _BLOCK else None
 
-    def draw(begin: int, end: int) -> None:
-        chunk = at_a_time()
+    def part(begin: int, end: int) -> None:
+        following, chunk = draw.begin(begin), at_a_time()
         for start in range(begin, end, chunk):
             stop = min(start + chunk, end)
-            blocks = (
-                np.empty((stop - start, 2), np.uint64) if places is None else places[start:stop]
-            )
-            fill(blocks, counter + start, key, 1, upper_first)
-            write(blocks, out[start:stop].reshape(-1))
+            if places is None:
+                room = np.empty((stop - start, 2), np.uint64)
+            else:
+                room = places[start:stop]
+            write(following(room), out[start:stop].reshape(-1))
 
-    side_by_side(draw, len(out), n)
+    side_by_side(part, len(out), n)
     return out.reshape(-1)[:n]
 
 
@@ -189,12 +193,11 @@ def _integers(state: Any, n: int, low: int, high: int, dtype: np.dtype) -> np.nd
         if wide.itemsize == 4:
             words = halves(words)
         if size & (size - 1):
-            np.subtract(words, words // size * size, words)
+            np.subtract(words, words // size * size, out)
         else:
-            np.bitwise_and(words, size - 1, words)
+            np.bitwise_and(words, size - 1, out)
         if first:
-            np.add(words, first, words)
-        _put(words, out)
+            np.add(out, first, out)
 
     words = _drawn(write, state, n, wide)
     return words.view(f"i{words.itemsize}").astype(dtype, copy=False)
@@ -278,14 +281,21 @@ any_integers = primitive(
 
 
 def _keep_kernel(state: Any, rate: Any, *, shape: Shape, dtype: DType) -> Any:
-    fraction = FRACTION[dtype.np_dtype]
-    n = _size(shape)
-    if dtype.np_dtype == _F64:
-        return (_drawn(_uniform, state, n, _F64) >= rate).reshape(shape)
-    least = math.ceil(float(rate) * 2**fraction)
-    words = words32(state, n)
-    words &= np.uint32(2**fraction - 1)
-    return (words >= np.uint32(min(max(least, 0), 2**fraction))).reshape(shape)
+    fraction, doubles = FRACTION[dtype.np_dtype], dtype.np_dtype == _F64
+    if doubles:
+
+        def write(blocks: np.ndarray, out: np.ndarray) -> None:
+            np.greater_equal(unit64(blocks).reshape(-1), rate, out)
+
+    else:
+        least = np.uint32(min(max(math.ceil(float(rate) * 2**fraction), 0), 2**fraction))
+
+        def write(blocks: np.ndarray, out: np.ndarray) -> None:
+            words = halves(blocks.reshape(-1))
+            words &= np.uint32(2**fraction - 1)
+            np.greater_equal(words, least, out)
+
+    return _drawn(write, state, _size(shape), np.dtype(np.bool_), doubles).reshape(shape)
 
 
 # Where a uniform number of the dtype is not less than the rate.
@@ -297,7 +307,9 @@ keep = primitive(
 )
 
 
-_COMPARED = 2**16  # sums that are compared with draws all at once, rather than searched row by row
+_COMPARED = 2**16  # sums that are compared with draws all at once, rather than row by row
+_FEW_CLASSES = 64  # with which all draws of a row are compared sooner than each is searched
+_SEARCHED = 2**13  # draws of a row that one thread looks for at a time
 
 
 def categorical_kernel(state: Any, logits: Any, *, num_samples: int, dtype: DType) -> Any:
@@ -311,18 +323,40 @@ def categorical_kernel(state: Any, logits: Any, *, num_samples: int, dtype: DTyp
     np.exp(weights, weights)
     sums = np.cumsum(weights, axis=1, out=weights)
     rows, classes = sums.shape
-    found = unit64(words64(state, rows * num_samples, True)).reshape(rows, num_samples)
+    found = _drawn(_uniform, state, rows * num_samples, _F64).reshape(rows, num_samples)
     found *= sums[:, -1:]
     out = np.empty((rows, num_samples), dtype.np_dtype)
     if classes * num_samples > _COMPARED:
         for row in range(rows):
-            out[row] = np.searchsorted(sums[row], found[row], side="right")
+            _search(sums[row], found[row], out[row])
         return out
     step = max(1, _COMPARED // max(1, classes * num_samples))
     for start in range(0, rows, step):
         part = slice(start, start + step)
         np.sum(sums[part, None, :] <= found[part, :, None], axis=2, out=out[part])
     return out
+
+
+def _search(sums: np.ndarray, found: np.ndarray, out: np.ndarray) -> None:
+    """Writes how many sums, which do not fall, are not above each number."""
+
+    def part(begin: int, end: int) -> None:
+        step = at_a_time(_SEARCHED)
+        for start in range(begin, end, step):
+            here = slice(start, min(start + step, end))
+            out[here] = _counted(sums, found[here])
+
+    side_by_side(part, found.size, min(sums.size, _FEW_CLASSES) * found.size)
+
+
+def _counted(sums: np.ndarray, found: np.ndarray) -> np.ndarray:
+    if sums.size > _FEW_CLASSES:
+        return np.searchsorted(sums, found, side="right")
+    count, below = np.zeros(found.size, np.uint8), np.empty(found.size, np.bool_)
+    for each in sums:
+        np.less_equal(each, found, below)
+        np.add(count, below.view(np.uint8), count)
+    return count
 
 
 def _check_categorical(shape: Any, num_samples: int) -> None:

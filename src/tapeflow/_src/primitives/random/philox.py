@@ -9,11 +9,12 @@ key. Block i of a draw is that at the counter plus i.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from tapeflow._src.insides.compiled_philox import compiled
 from tapeflow._src.primitives.random.pace import at_a_time, side_by_side
 from tapeflow._src.primitives.random.rooms import Rooms
 
@@ -214,11 +215,50 @@ def _first_rounds(
     np.bitwise_xor(left, _lane(m0 << 32 | n0), left)
 
 
-def words64(state: Any, n: int, upper_first: bool = False) -> np.ndarray:
+class Draw:
+    """A draw of so many blocks that follow each other.
+
+    Args:
+      state: what it is a function of.
+      blocks: how many there are.
+      upper_first: as of `fill`.
+    """
+
+    def __init__(self, state: Any, blocks: int, upper_first: bool = False) -> None:
+        self._counter, self._key = parts_of(state)
+        self._upper_first = upper_first
+        self._compiled = compiled(blocks, upper_first, block)
+
+    def begin(self, number: int) -> Callable[[np.ndarray], np.ndarray]:
+        """A function that gives the blocks from that one on: as many as there is room for, there or elsewhere."""
+        counter = self._counter + number
+        if self._compiled is not None:
+            words = self._compiled(counter, self._key)
+            return lambda room: words(len(room))
+
+        def filled(room: np.ndarray) -> np.ndarray:
+            nonlocal counter
+            fill(room, counter, self._key, 1, self._upper_first)
+            counter += len(room)
+            return room
+
+        return filled
+
+
+def words64(state: Any, n: int) -> np.ndarray:
     """The first `n` pairs of words of a draw."""
     out = np.empty(((n + 1) // 2, 2), np.uint64)
-    counter, key = parts_of(state)
-    side_by_side(lambda i, j: fill(out[i:j], counter + i, key, 1, upper_first), len(out), 2 * n)
+    draw = Draw(state, len(out))
+
+    def part(begin: int, end: int) -> None:
+        following, chunk = draw.begin(begin), at_a_time()
+        for start in range(begin, end, chunk):
+            room = out[start : min(start + chunk, end)]
+            blocks = following(room)
+            if blocks is not room:
+                room[...] = blocks
+
+    side_by_side(part, len(out), 2 * n)
     return out.reshape(-1)[:n]
 
 
