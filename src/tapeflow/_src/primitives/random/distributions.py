@@ -35,6 +35,7 @@ from tapeflow._src.primitives.random.rejection import (
     chosen,
     in_parts,
     pair,
+    picked,
     until_accepted,
 )
 from tapeflow._src.primitives.random.streams import PER_NUMBER
@@ -53,9 +54,11 @@ def places_of(shape: Shape, *parameters: Any) -> np.ndarray:
     return numbers.reshape(batches, -1).T.reshape(-1) if batches > 1 else numbers
 
 
-def spread_to(x: Any, shape: Shape) -> np.ndarray:
-    """A parameter as a vector of doubles with an element for each draw."""
+def spread_to(x: Any, shape: Shape) -> Any:
+    """A parameter as doubles: one for each draw, or, where all have the same, that one."""
     check_room("random", shape, np.dtype(np.float64))
+    if x.size == 1:
+        return np.float64(x.reshape(()))
     return np.array(np.broadcast_to(np.asarray(x, np.float64), shape)).reshape(-1)
 
 
@@ -98,20 +101,20 @@ def refuse(kinds: str, *parameters: Any) -> None:
 def _gamma_kernel(state: Any, alpha: Any, *, shape: Shape) -> Any:
     refuse("iubcO", alpha)
     check_shape("random_gamma", shape, alpha)
-    alphas = spread_to(alpha, shape)
-    places, out = places_of(shape, alpha), np.empty(alphas.size)
+    alphas, places = spread_to(alpha, shape), places_of(shape, alpha)
+    out = np.empty(places.size)
     # Never 0, whose logarithm and derivative do not exist.
     tiny = float(ml_dtypes.finfo(alpha.dtype).smallest_normal)
 
     def part(where: slice) -> None:
-        a, mine, drawn = alphas[where], places[where], out[where]
+        a, mine, drawn = picked(alphas, where), places[where], out[where]
         usual, simple = (a > 0) & (a < np.inf), a == 1
         if not usual.all():
             drawn[...] = np.where(np.isposinf(a), np.inf, np.where(a == 0, 0.0, np.nan))
         for which, draw in ((simple, _exponential), (usual & ~simple, _gamma)):
             if which.any():
                 at = chosen(which)
-                drawn[at] = draw(Own(state, mine[at]), a[at])
+                drawn[at] = draw(Own(state, mine[at]), picked(a, at))
         np.maximum(drawn, tiny, out=drawn)
 
     in_parts(out.size, part)
@@ -121,32 +124,38 @@ def _gamma_kernel(state: Any, alpha: Any, *, shape: Shape) -> Any:
     return out.astype(alpha.dtype)
 
 
-def _exponential(own: Own, a: np.ndarray) -> np.ndarray:
-    return -np.log1p(-own.uniform(ALL, np.ones(a.size, np.bool_)))
+def _exponential(own: Own, a: Any) -> np.ndarray:
+    return -np.log1p(-own.uniform(ALL, np.ones(own.size, np.bool_)))
 
 
-def _gamma(own: Own, a: np.ndarray) -> np.ndarray:
+def _gamma(own: Own, a: Any) -> np.ndarray:
     d = a + np.where(a < 1, 2 / 3, -1 / 3)
     c = 1 / 3 / np.sqrt(d)
+    below_one = bool((a < 1).any())
 
     def attempt(at: Any) -> tuple[np.ndarray, np.ndarray]:
-        x = own.normal(at)
-        v = 1 + c[at] * x
+        x, scale = own.normal(at), picked(d, at)
+        v = x * picked(c, at)
+        v += 1
         possible = v > 0
-        u = own.uniform(at, possible)
-        z, v = x * x, v * v * v
-        accepted = possible & (u < 1 - 0.0331 * z * z)  # surely
+        u = own.uniform(at, possible, twice=below_one)
+        z = np.multiply(x, x, x)
+        v *= v * v
+        least = 0.0331 * z
+        least *= z
+        accepted = possible & (u < np.subtract(1, least, least))  # surely
         maybe = np.flatnonzero(possible & ~accepted)
         w, half = v[maybe], 0.5 * z[maybe]
         log = np.log(np.maximum(u[maybe], 1e-300))
-        accepted[maybe] = log < half + d[at][maybe] * (1 - w + np.log(w))
-        v *= d[at]
-        small = accepted & (a[at] < 1)
-        if small.any():
-            v[small] *= (own.uniform(at, small) ** (1 / a[at]))[small]
+        accepted[maybe] = log < half + picked(scale, maybe) * (1 - w + np.log(w))
+        v *= scale
+        if below_one and (small := accepted & (picked(a, at) < 1)).any():
+            # One for each: NumPy has shorter ways for some numbers, with other last digits.
+            powers = np.broadcast_to(1 / picked(a, at), v.shape)[small]
+            v[small] *= own.uniform(at, small)[small] ** powers
         return v, accepted
 
-    return until_accepted(a.size, attempt)
+    return until_accepted(own.size, attempt)
 
 
 def _gamma_gradient(g: Tensor, alpha: Tensor, y: Tensor) -> Tensor:
@@ -195,7 +204,7 @@ def _counted(
         left = np.flatnonzero(~then)
         first = first.take(left) + np.uint64(1)
         at, waited = at.take(left), waited.take(left)
-        limits = tuple(x.take(left) for x in limits)
+        limits = tuple(picked(x, left) for x in limits)
         count += 2
     return out
 
@@ -203,32 +212,32 @@ def _counted(
 def _poisson_kernel(state: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
     refuse("bcO", lam)
     check_shape("random_poisson", shape, lam)
-    means = spread_to(lam, shape)
-    places, out = places_of(shape, lam), np.empty(means.size)
+    means, places = spread_to(lam, shape), places_of(shape, lam)
+    out = np.empty(places.size)
 
     def part(where: slice) -> None:
-        mean, mine, drawn = means[where], places[where], out[where]
+        mean, mine, drawn = picked(means, where), places[where], out[where]
         few, many = (mean > 0) & (mean < FEW), (mean >= FEW) & (mean < np.inf)
         if not (few | many).all():
             drawn[...] = np.where(np.isnan(mean) | np.isposinf(mean), mean, 0.0)
         for which, draw in ((few, _few_events), (many, _many_events)):
             if which.any():
                 at = chosen(which)
-                drawn[at] = draw(state, mine[at] * np.uint64(PER_NUMBER), mean[at])
+                drawn[at] = draw(state, mine[at] * np.uint64(PER_NUMBER), picked(mean, at))
 
     in_parts(out.size, part)
     return out.reshape(shape).astype(dtype.np_dtype)
 
 
-def _few_events(state: Any, first: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    def wait(product: np.ndarray, u: np.ndarray, least: np.ndarray) -> tuple[Any, Any]:
+def _few_events(state: Any, first: np.ndarray, mean: Any) -> np.ndarray:
+    def wait(product: Any, u: np.ndarray, least: Any) -> tuple[Any, Any]:
         product = product * u
         return product, product <= least
 
-    return _counted(state, first, wait, np.ones(mean.size), np.exp(-mean))
+    return _counted(state, first, wait, np.float64(1), np.exp(-mean))
 
 
-def _many_events(state: Any, first: np.ndarray, m: np.ndarray) -> np.ndarray:
+def _many_events(state: Any, first: np.ndarray, m: Any) -> np.ndarray:
     b = 0.931 + 2.53 * np.sqrt(m)
     a = -0.059 + 0.02483 * b
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
@@ -236,13 +245,21 @@ def _many_events(state: Any, first: np.ndarray, m: np.ndarray) -> np.ndarray:
 
     def attempt(at: Any, u: Any, v: Any) -> tuple[Any, Any]:
         u = u - 0.5
-        us = 0.5 - np.abs(u)
-        k = np.floor((2 * a[at] / us + b[at]) * u + m[at] + 0.43)
-        accepted = (us >= 0.07) & (v <= enough[at])  # surely
+        us = np.abs(u)
+        us = np.subtract(0.5, us, us)
+        some_a, some_b, mean = picked(a, at), picked(b, at), picked(m, at)
+        k = 2 * some_a / us
+        k += some_b
+        k *= u
+        k += mean
+        k += 0.43
+        np.floor(k, k)
+        accepted = (us >= 0.07) & (v <= picked(enough, at))  # surely
         maybe = np.flatnonzero(~accepted & (k >= 0) & ~((us < 0.013) & (v > us)))
-        us, some, mean = us[maybe], k[maybe], m[at][maybe]
+        us, some, mean = us[maybe], k[maybe], picked(mean, maybe)
+        scale = picked(picked(inverse_alpha, at), maybe)
         left = np.log(
-            v[maybe] * inverse_alpha[at][maybe] / (a[at][maybe] / (us * us) + b[at][maybe])
+            v[maybe] * scale / (picked(some_a, maybe) / (us * us) + picked(some_b, maybe))
         )
         accepted[maybe] = left <= some * np.log(mean) - mean - _log_factorial(some)
         return k, accepted
@@ -284,50 +301,53 @@ def _binomial_kernel(state: Any, counts: Any, probs: Any, *, shape: Shape, dtype
     q = np.where(flipped, spread_to(1 - probs, shape) if probs.dtype.kind not in "iu" else 1 - p, p)
     mean = (n.astype(probs.dtype) * q.astype(probs.dtype)).astype(np.float64)
     some = (n > 0) & (n < np.inf) & (q > 0) & (p < 1)
-    out = np.where(np.isnan(p), np.nan, np.where((n > 0) & ((p >= 1) | (q > 0)), n, 0.0))
+    out = np.empty(places.size)
+    out[...] = np.where(np.isnan(p), np.nan, np.where((n > 0) & ((p >= 1) | (q > 0)), n, 0.0))
+    few_of_all, many_of_all = some & (mean < FEW), some & (mean >= FEW)
 
     def part(where: slice) -> None:
-        few, many = some[where] & (mean[where] < FEW), some[where] & (mean[where] >= FEW)
+        few, many = picked(few_of_all, where), picked(many_of_all, where)
         for which, draw, spacing in (
             (few, _few_successes, FEW_SPACING),
             (many, _many_successes, PER_NUMBER),
         ):
             if which.any():
                 at = chosen(which)
-                size = n[where][at]
+                size, turned = picked(picked(n, where), at), picked(picked(flipped, where), at)
                 first = places[where][at] * np.uint64(spacing)
-                found = draw(state, first, size, q[where][at])
-                out[where][at] = np.where(flipped[where][at], size - found, found)
+                found = draw(state, first, size, picked(picked(q, where), at))
+                out[where][at] = np.where(turned, size - found, found)
 
     in_parts(out.size, part)
     return out.reshape(shape).astype(dtype.np_dtype)
 
 
-def _few_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.ndarray:
-    def wait(tried: np.ndarray, u: np.ndarray, scale: np.ndarray, n: np.ndarray) -> tuple[Any, Any]:
+def _few_successes(state: Any, first: Any, n: Any, q: Any) -> np.ndarray:
+    def wait(tried: Any, u: np.ndarray, scale: Any, n: Any) -> tuple[Any, Any]:
         tried = tried + np.ceil(np.log(u) / scale)
         return tried, tried > n
 
-    return _counted(state, first, wait, np.zeros(n.size), np.log1p(-q), n)
+    return _counted(state, first, wait, np.float64(0), np.log1p(-q), n)
 
 
-def _many_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _many_successes(state: Any, first: Any, n: Any, q: Any) -> np.ndarray:
     spread = np.sqrt(n * q * (1 - q))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * q
     alpha = (2.83 + 5.1 / b) * spread
     enough = 0.92 - 4.2 / b
     mode = np.floor((n + 1) * q)
-    odds = q / (1 - q)
+    of_all = n, n * q, a, b, enough, alpha, mode, q / (1 - q)
 
     def attempt(at: Any, u: Any, v: Any) -> tuple[Any, Any]:
         u = u - 0.5
         us = 0.5 - np.abs(u)
-        k = np.floor((2 * a[at] / us + b[at]) * u + (n[at] * q[at] + 0.5))
-        accepted = (us >= 0.07) & (v <= enough[at])  # surely
-        maybe = np.flatnonzero(~accepted & (k >= 0) & (k <= n[at]))
+        size, mean, a, b, enough, *others = [picked(x, at) for x in of_all]
+        k = np.floor((2 * a / us + b) * u + (mean + 0.5))
+        accepted = (us >= 0.07) & (v <= enough)  # surely
+        maybe = np.flatnonzero(~accepted & (k >= 0) & (k <= size))
         us, some = us[maybe], k[maybe]
-        size, m, r = n[at][maybe], mode[at][maybe], odds[at][maybe]
+        size, a, b, scale, m, r = [picked(x, maybe) for x in (size, a, b, *others)]
         right = (
             (m + 0.5) * np.log((m + 1) / (r * (size - m + 1)))
             + (size + 1) * np.log((size - m + 1) / (size - some + 1))
@@ -337,7 +357,7 @@ def _many_successes(state: Any, first: Any, n: np.ndarray, q: np.ndarray) -> np.
             - _stirling(some)
             - _stirling(size - some)
         )
-        left = np.log(v[maybe] * alpha[at][maybe] / (a[at][maybe] / (us * us) + b[at][maybe]))
+        left = np.log(v[maybe] * scale / (a / (us * us) + b))
         accepted[maybe] = left <= right
         return k, accepted
 

@@ -185,11 +185,20 @@ def normals64(pairs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Double-precision normals of pairs of words, two in a row. The pairs are used up, as by `unit64`."""
     units = unit64(pairs)
     out = units if out is None else out
-    radius = np.maximum(units[:, 0], SMALLEST)
-    np.log(radius, radius)
-    np.multiply(radius, -2, radius)
-    np.sqrt(radius, radius)
-    angle = units[:, 1] * math.tau
+    radius, angle = _radius_and_angle(units)
     np.multiply(np.sin(angle), radius, out[:, 0])
     np.multiply(np.cos(angle, angle), radius, out[:, 1])
     return out
+
+
+def second_normals64(pairs: np.ndarray) -> np.ndarray:
+    """The second ones of these normals alone."""
+    radius, angle = _radius_and_angle(unit64(pairs))
+    return np.multiply(np.cos(angle, angle), radius, radius)
+
+
+def _radius_and_angle(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    radius = np.maximum(units[:, 0], SMALLEST)
+    np.log(radius, radius)
+    np.multiply(radius, -2, radius)
+    return np.sqrt(radius, radius), units[:, 1] * math.tau

@@ -42,6 +42,11 @@ def block(key: int, counter: int) -> tuple[int, int, int, int]:
     return c0, c1, c2, c3
 
 
+def _pairs(words: tuple[int, int, int, int], upper_first: bool) -> tuple[int, int]:
+    w0, w1, w2, w3 = words
+    return (w0 << 32 | w1, w2 << 32 | w3) if upper_first else (w1 << 32 | w0, w3 << 32 | w2)
+
+
 def scrambled(seed0: int, seed1: int) -> tuple[int, int]:
     """The counter and the key of a stateless op: its seeds, neither of which need be good, well mixed."""
     words = block(SCRAMBLING, seed0 % WORD | seed1 % WORD << 64)
@@ -167,16 +172,14 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
         done += n
         if n <= _FEW:
             for i in range(n):
-                w0, w1, w2, w3 = block(key, start + i * step)
-                if upper_first:
-                    w0, w1, w2, w3 = w1, w0, w3, w2
-                part[i] = w0 | w1 << 32, w2 | w3 << 32
+                part[i] = _pairs(block(key, start + i * step), upper_first)
             continue
         if room is None:
             keys, room = _keys(key), _rooms.take(chunk)
             taken = [None, *_taken_by(4, keys)]
         words, products = _rows(room, n)
-        _first_rounds(words, products, start, _products(step, chunk)[:n], keys)
+        np.add(_products(step, chunk)[:n], _lane(start % _HALF * MULTIPLIERS[0]), words[1])
+        _first_rounds(words, products, start, keys)
         _mixed(words, products, taken)
         _write(part, words, upper_first)
     if room is not None:
@@ -184,21 +187,19 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
 
 
 def _first_rounds(
-    words: np.ndarray,
-    products: np.ndarray,
-    start: int,
-    firsts: np.ndarray,
-    keys: Sequence[tuple[int, int]],
+    words: np.ndarray, products: np.ndarray, start: int, keys: Sequence[tuple[int, int]]
 ) -> None:
-    """The first three rounds of blocks that follow each other: some words are still the same for all of them."""
-    c0, c1, c2, c3 = (start >> 32 * i & 0xFFFFFFFF for i in range(4))
+    """The first three rounds of blocks whose counters differ in the lowest word alone: some words are still the same.
+
+    The products of the lowest words are in the second row.
+    """
+    _, c1, c2, c3 = (start >> 32 * i & 0xFFFFFFFF for i in range(4))
     (k0, k1), (l0, l1), (m0, m1), (n0, n1) = keys[:4]
     # After a round, word 0 comes of the upper half of `same`, and word 1 is its lower half. After two, `other` has
     # that part in words 2 and 3.
     same = c2 * MULTIPLIERS[1]
     other = (same >> 32 ^ c1 ^ k0) * MULTIPLIERS[0]
     left, right = words
-    np.add(firsts, _lane(c0 * MULTIPLIERS[0] % WORD), right)
     np.right_shift(right, _UP, left)
     np.bitwise_xor(left, _lane(c3 ^ k1), left)
     np.multiply(left, _FACTORS[1], left)
@@ -277,40 +278,48 @@ def blocks_at(state: Any, numbers: np.ndarray, upper_first: bool = False) -> np.
 
     Where the first word of a pair is its upper half, all first pairs are together in memory, and all second ones.
     """
-    low, high, key = state.tolist()
+    counter, key = parts_of(state)
     out = (
         np.empty((2, numbers.size), np.uint64).T
         if upper_first
         else np.empty((numbers.size, 2), np.uint64)
     )
-    if step := _step_of(numbers):
-        fill(out, (low | high << 64) + int(numbers[0]), key, step, upper_first)
+    if numbers.size <= _FEW:
+        for i, number in enumerate(numbers.tolist()):
+            out[i] = _pairs(block(key, (counter + number) % 2**128), upper_first)
         return out
-    first, *taken = _taken_by(0, _keys(key))
-    chunk = at_a_time()
+    chunk, keys = at_a_time(), _keys(key)
+    taken = [None, *_taken_by(4, keys)]
     room = _rooms.take(chunk)
     for begin in range(0, numbers.size, chunk):
         part = numbers[begin : begin + chunk]
         words, products = _rows(room, part.size)
-        np.add(part, _lane(low), words[0])
-        # The upper half counts on where the lower one has begun again.
-        np.add(np.less(words[0], part), _lane(high), words[1], dtype=np.uint64)
-        np.bitwise_and(words, _LOW, products)
-        np.bitwise_xor(words, products, words)
-        _combined(words, products, first)
-        _mixed(words, products, taken)
+        start = (counter + int(part.min())) % 2**128
+        if start % _HALF + int(part.max() - part.min()) < _HALF:  # only their lowest words differ
+            np.add(part, _lane(counter % WORD), words[1])
+            np.bitwise_and(words[1], _LOW, words[1])
+            np.multiply(words[1], _FACTORS[0], words[1])
+            _first_rounds(words, products, start, keys)
+            _mixed(words, products, taken)
+        else:
+            first, *others = _taken_by(0, keys)
+            _first_words(words, products, counter, part)
+            _combined(words, products, first)
+            _mixed(words, products, others)
         _write(out[begin : begin + chunk], words, upper_first)
     _rooms.give_back(chunk, room)
     return out
 
 
-def _step_of(numbers: np.ndarray) -> int:
-    """What is between numbers that follow each other, if it is always the same, positive and not large; else 0."""
-    if numbers.size <= _FEW or not numbers[0] < numbers[1] <= numbers[-1]:
-        return 0
-    steps = numbers[1:] - numbers[:-1]
-    step = int(steps[0])
-    return step if step < 2**16 and (steps == steps[0]).all() else 0
+def _first_words(
+    words: np.ndarray, products: np.ndarray, counter: int, numbers: np.ndarray
+) -> None:
+    """The words of a counter plus numbers, and those that will be multiplied."""
+    np.add(numbers, _lane(counter % WORD), words[0])
+    # The upper half counts on where the lower one has begun again.
+    np.add(np.less(words[0], numbers), _lane(counter >> 64), words[1], dtype=np.uint64)
+    np.bitwise_and(words, _LOW, products)
+    np.bitwise_xor(words, products, words)
 
 
 class WordStream:

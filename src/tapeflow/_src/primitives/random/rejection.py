@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.primitives.random.normals import normals64, unit64
+from tapeflow._src.primitives.random.normals import normals64, second_normals64, unit64
 from tapeflow._src.primitives.random.pace import at_a_time, side_by_side
 from tapeflow._src.primitives.random.philox import blocks_at
 from tapeflow._src.primitives.random.streams import PER_NUMBER
@@ -22,48 +22,65 @@ Attempt = Callable[..., tuple[np.ndarray, np.ndarray]]
 class Own:
     """The blocks that each of `n` numbers has of its own, and how many of them it has used.
 
-    A *buffer* holds what is left of the numbers of a block. There are two, uniform and normal, because what a block
-    is used for depends on which is empty first.
+    What a block is used for, uniform or normal numbers, depends on which of its numbers are left from the last one. For
+    most there is no next number of a kind, so the first one is drawn alone, and what is left with it when it is needed.
     """
 
     def __init__(self, state: Any, places: np.ndarray) -> None:
+        self.size = places.size
         self._state = state
         self._next = places * np.uint64(PER_NUMBER)
         self._every = np.arange(places.size)
-        self._buffers: dict[Any, _Buffer] = {}
+        self._used: dict[Make, tuple[np.ndarray, np.ndarray]] = {}
+        self._left: np.ndarray | None = None
 
-    def uniform(self, at: Any, wanted: np.ndarray) -> np.ndarray:
-        """The next uniform number of those with these indices, where it is wanted; else any number."""
-        return self._taken(unit64, at, wanted)
+    def uniform(self, at: Any, wanted: np.ndarray, twice: bool = False) -> np.ndarray:
+        """The next uniform number of those with these indices, where it is wanted; else any number.
+
+        The first time it can be said that most will want another one at once.
+        """
+        if twice and unit64 not in self._used:
+            units = unit64(blocks_at(self._state, self._next, True))
+            self._begin(unit64, wanted)
+            self._left = units[:, 0]
+            return units[:, 1]
+        if at is ALL and self._left is not None:
+            self._used[unit64][1][wanted] = 0
+            return self._left
+        return self._taken(unit64, _second_units, at, wanted)
 
     def normal(self, at: Any) -> np.ndarray:
         """The next normal number of those with these indices."""
-        return self._taken(normals64, at, np.ones(self._every[at].size, np.bool_))
+        wanted = np.ones(self._every[at].size, np.bool_)
+        return self._taken(normals64, second_normals64, at, wanted)
 
-    def _taken(self, make: Callable[..., np.ndarray], at: Any, wanted: np.ndarray) -> np.ndarray:
-        if make not in self._buffers:  # the first time, when `at` is ALL
-            buffer = self._buffers[make] = _Buffer(self._blocks(make, at), wanted.astype(np.intp))
-            np.add(self._next, wanted, self._next, dtype=np.uint64)
-            return buffer.numbers[:, 1]
-        buffer, numbers = self._buffers[make], np.ones(wanted.size)
+    def _taken(self, make: Make, second: Make, at: Any, wanted: np.ndarray) -> np.ndarray:
+        if make not in self._used:  # the first time, when `at` is ALL
+            numbers = second(blocks_at(self._state, self._next, True))
+            self._begin(make, wanted)
+            return numbers
+        used, left = self._used[make]
         some = self._every[at][wanted]
-        empty = some[buffer.left[some] == 0]
-        if empty.size:
-            buffer.numbers[empty] = self._blocks(make, empty)
-            self._next[empty] += np.uint64(1)
-            buffer.left[empty] = 2
-        buffer.left[some] -= 1
-        numbers[wanted] = buffer.numbers[some, buffer.left[some]]
+        empty = some[left[some] == 0]
+        used[empty] = self._next[empty]
+        self._next[empty] += np.uint64(1)
+        left[empty] = 2
+        left[some] -= 1
+        found = make(blocks_at(self._state, used[some], True))
+        numbers = np.ones(wanted.size)
+        numbers[wanted] = np.where(left[some] > 0, found[:, 1], found[:, 0])
         return numbers
 
-    def _blocks(self, make: Callable[..., np.ndarray], at: Any) -> np.ndarray:
-        return make(blocks_at(self._state, self._next[at], True))
+    def _begin(self, make: Make, wanted: np.ndarray) -> None:
+        self._used[make] = self._next.copy(), wanted.astype(np.int8)
+        np.add(self._next, wanted, self._next, dtype=np.uint64)
 
 
-class _Buffer:
-    def __init__(self, numbers: np.ndarray, left: np.ndarray) -> None:
-        self.numbers = numbers
-        self.left = left
+Make = Callable[[np.ndarray], np.ndarray]
+
+
+def _second_units(pairs: np.ndarray) -> np.ndarray:
+    return unit64(pairs[:, 1])
 
 
 def until_accepted(n: int, attempt: Attempt) -> np.ndarray:
@@ -112,6 +129,11 @@ def in_parts(n: int, draw: Callable[[slice], None]) -> None:
     side_by_side(some, n, _PASSES * n)
 
 
-def chosen(which: np.ndarray) -> Any:
+def chosen(which: Any) -> Any:
     """The indices of what is chosen, in the quickest way to say it."""
     return ALL if which.all() else np.flatnonzero(which)
+
+
+def picked(parameter: Any, at: Any) -> Any:
+    """A parameter of those with these indices: each has its own, or all have the same one."""
+    return parameter if parameter.ndim == 0 else parameter[at]
