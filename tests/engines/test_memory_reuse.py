@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow._src.primitives import spread
 
 GENERATOR = np.random.default_rng(0)
 X = tf.constant(GENERATOR.normal(size=(64,)).astype(np.float32))
@@ -55,3 +57,41 @@ def test_values_are_those_of_eager_mode(function: Callable[..., Any]):
     found, expected = tf.nest.flatten(compiled(X, Y)), tf.nest.flatten(function(X, Y))
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def of_the_gradient_of_gelu(x, y):
+    with tf.GradientTape() as tape:
+        tape.watch(y)
+        loss = tf.reduce_sum(tf.exp(tf.nn.gelu(y * 2.0, approximate=True)))
+    return tape.gradient(loss, y)
+
+
+def of_a_sigmoid(x, y):
+    return tf.sigmoid(y * 2.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "arrays"),
+    [
+        (of_the_gradient_of_gelu, 3),
+        (of_a_sigmoid, 1),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_what_goes_over_blocks_writes_where_it_has_read(
+    function: Callable[..., Any], arrays: int, monkeypatch: pytest.MonkeyPatch
+):
+    # Each thread has a block of its own.
+    monkeypatch.setattr(spread, "side_by_side", lambda task, size, elements: task(0, size))
+    y = tf.constant(GENERATOR.normal(size=(2048, 512)).astype(np.float32))
+    compiled = tf.function(function, autograph=False, jit_compile=False)
+    expected = function(X, y).numpy()
+    np.testing.assert_array_equal(compiled(X, y).numpy(), expected)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        result = compiled(X, y)
+        peak = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert peak < (arrays + 0.7) * result.numpy().nbytes  # a block is on top

@@ -60,14 +60,15 @@ class _Spread:
         self._kernel = kernel
         self._writes = writes
 
-    def __call__(self, *arrays: Any) -> Any:
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """What the kernel gives. `out` may be one of the arrays, whose memory is not needed any more."""
         largest = max(arrays, key=_size)
         width = _width(arrays, largest.shape) if largest.size >= LARGE else 0
         if not width:
             return self._kernel(*arrays)
         # What the kernel refuses, it refuses here; else the first element tells the dtype.
         first = self._kernel(*[x.reshape(-1)[:1] for x in arrays])
-        found = np.empty(largest.shape, first.dtype)
+        found = _memory(largest.shape, first.dtype, out)
         *parts, rows = [_in_rows(x, largest.size, width) for x in (*arrays, found)]
         if self._writes:
 
@@ -103,6 +104,13 @@ def spread_rows(kernel: Kernel) -> Kernel:
         return found
 
     return rows_spread
+
+
+def _memory(shape: tuple[int, ...], dtype: np.dtype, out: Any) -> Any:
+    """An array for a result: the one that may be written over, if it is alike."""
+    if out is not None and out.shape == shape and out.dtype == dtype and out.flags.writeable:
+        return out
+    return np.empty(shape, dtype)
 
 
 def _by_blocks(kernel: Kernel, parts: list[Any], rows: Any, block: int) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.engines.numpy import chains, layers
+from tapeflow._src.engines.numpy.early import with_early_updates
 from tapeflow._src.engines.numpy.fused import Fused
 from tapeflow._src.engines.numpy.gathered import with_gathered_products
 from tapeflow._src.graph.graph import Graph, Node, Value
@@ -33,7 +34,8 @@ from tapeflow._src.primitives.sharing import MATRIX_ALONE, in_parts, shared_out
 def fused(graph: Graph) -> Graph:
     """The graph with what can be done in one step as one node."""
     graph = layers.with_places(layers.with_biases(with_gathered_products(graph, _added)))
-    return chains.with_chains(_with_shared_exponentials(_with_matrix_updates(graph)))
+    graph = chains.with_chains(_with_shared_exponentials(_with_matrix_updates(graph)))
+    return with_early_updates(graph)
 
 
 # Updates of matrices.

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow._src.core.dtypes import bfloat16, float16
 from tapeflow._src.core.sizes.dims import is_dynamic
-from tapeflow._src.engines.numpy.lifetimes import CHAIN
+from tapeflow._src.engines.numpy.lifetimes import BLOCK_WRITERS, CHAIN
 from tapeflow._src.graph.graph import Node
 from tapeflow._src.primitives.linalg.shared_products import product, product_of
 from tapeflow._src.primitives.reduction.reducing import quickest_sum
@@ -145,6 +145,21 @@ def _matmul(node: Node) -> Any:
 @_special(CHAIN)
 def _into_given_memory(node: Node) -> Any:
     return node.primitive.kernel, node.attrs
+
+
+def _over_blocks(node: Node) -> Any:
+    (output,) = node.outputs
+    if not _known(node) or output.dtype.np_dtype.char not in "fd":
+        return None
+    kernel, attrs, count = node.primitive.kernel, node.attrs, len(node.inputs)
+
+    def over_blocks(*given: Any) -> Any:
+        return kernel(*given[:count], out=given[count] if len(given) > count else None, **attrs)
+
+    return over_blocks, {}
+
+
+SPECIAL.update(dict.fromkeys(BLOCK_WRITERS, _over_blocks))
 
 
 # Half precision: NumPy computes it element by element, in float32, and converts arrays several times faster.

@@ -29,6 +29,12 @@ def ufunc_of(node: Node) -> np.ufunc | None:
     return _UFUNCS.get(kernel)
 
 
+def makes_new_array(node: Node) -> bool:
+    """Whether the result of a node is surely no view of what it is given."""
+    name = node.primitive.name
+    return ufunc_of(node) is not None or name in WRITERS or name in _FRESH
+
+
 class _Group:
     """Values that may share memory, and what is to be known of all of them: graphs of thousands of nodes ask often.
 
@@ -153,11 +159,14 @@ class Lifetimes:
 
 CHAIN, CHAIN_SUM = "chain", "chain_sum"  # several operations on elements in one
 PRODUCT_ROWS, PRODUCT_SUM = "product_rows", "product_sum"  # several products in one
-WRITERS = {"relu", "relu_gradient", "product_update", CHAIN}
+BLOCK_WRITERS = {"sigmoid", "gelu_tanh_gradient"}
+"""Primitives whose kernels go over large arrays some elements at a time, and may write where they have read."""
+WRITERS = {"relu", "relu_gradient", "product_update", CHAIN, *BLOCK_WRITERS}
 """Primitives for which the NumPy executor has code of its own that writes into given memory."""
 
 _FRESH = {
-    *("matmul", "sum", "mean", "softmax", "sparse_softmax_cross_entropy_gradient"),
+    *("matmul", "sum", "mean", "softmax", "softmax_gradient", "gelu_tanh"),
+    "sparse_softmax_cross_entropy_gradient",
     *("conv", "conv_with_bias", "conv_input_gradient", "conv_filter_gradient"),
     *("max_pool", "max_pool_spread", "max_pool_way_back", CHAIN_SUM),
     *(PRODUCT_ROWS, PRODUCT_SUM),
