@@ -368,7 +368,8 @@ def readme_block(documents: list[Document]) -> str:
     """Return the tables of the README: of the kind of machine on which most was measured, the newest of several."""
     shown = max(documents, key=lambda d: (len(d["rows"].keys() & README_ROWS), heading(d)))
     numbers = numbers_of(shown)
-    return f"""Eager mode. The numbers in brackets say how many times faster tapeflow is, or how many times less memory it takes:
+    return f"""\
+Eager mode. The numbers in brackets say how many times faster tapeflow is, or how many times less memory it takes:
 
 {eager_table(numbers)}
 
