@@ -11,9 +11,8 @@ from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Node, subgraphs
 from tapeflow._src.insides.xla_options import exact_options
 
-_MOST = (
-    2**24
-)  # multiplications of one product: XLA's own code shares larger ones out between threads better
+# Multiplications of one product: XLA's own code shares larger ones out between threads better.
+_MOST = 2**24
 
 _OTHER_PRODUCTS = frozenset(
     {
