@@ -113,9 +113,8 @@ class GradientTape(Scope):
             raise ValueError(
                 "Tape is still recording. This can happen if you try to re-enter an already-active tape."
             )
-        if (
-            self._records is None or self._is_used_up
-        ):  # new, or released by `gradient`: begin afresh
+        # New, or released by `gradient`: begin afresh.
+        if self._records is None or self._is_used_up:
             self._forget()
             self._records = []
         self._recording = True

@@ -81,6 +81,7 @@ def _checked(known: Callable[[int, int], tuple[int, ...]]) -> dict[bool, Maker]:
         philox = loaded("randomgen").Philox
         integers = loaded("numpy.random").Generator
     except ModuleNotFoundError:
+        slower("randomgen is not installed", _INSTEAD)
         return {}
     except Exception as error:
         slower(f"randomgen cannot be imported ({error})", _INSTEAD)

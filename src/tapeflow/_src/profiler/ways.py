@@ -67,9 +67,8 @@ class Way:
         self.caller = caller
         self.backward = backward
         self.further: dict[tuple[int, int, bool], Way] = {}
-        self.codes: list[
-            CodeType
-        ] = []  # of those instructions: their `id` must not be given to others
+        # Of those instructions: their `id` must not be given to others.
+        self.codes: list[CodeType] = []
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> None:
         """Does nothing."""

@@ -10,7 +10,7 @@ import site
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from ctypes import POINTER, byref, c_float, c_int, c_int64, c_size_t, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ Dims = c_int64 * _MOST_DIMENSIONS
 # The library's own numbers.
 _CPU, _IN_ORDER, _FLOAT32, _ANY_ORDER, _OURS = 1, 1, 3, 1, 1
 _SCRATCH, _SCRATCH_OF = 80, 136
+_WRITTEN_AS = 8
 RELU, RELU_BY_RESULT = 0x20, 0x100
 
 _NUMPYS = "NumPy computes convolutions, pooling, softmax and all products"
@@ -136,10 +137,7 @@ def onednn() -> OneDnn | None:
                     os.register_at_fork(after_in_child=found.one_thread_in_child)
                 return found
             except (OSError, AttributeError, Failed) as error:
-                slower(
-                    f"oneDNN cannot be used ({error})",
-                    _NUMPYS,
-                )
+                slower(f"oneDNN cannot be used ({error})", _NUMPYS)
                 return None
     slower("oneDNN is not installed", _NUMPYS)
     return None
@@ -208,6 +206,13 @@ class Primitive:
         """How one of its arrays lies in memory."""
         found = self._onednn.library.dnnl_primitive_desc_query_md(self.description, what, 0)
         return c_void_p(found)
+
+    @property
+    def written_as(self) -> bytes:
+        """The library's name for the way in which it computes this."""
+        name = c_char_p()
+        self._onednn.call("primitive_desc_query", self.description, _WRITTEN_AS, 0, byref(name))
+        return name.value or b""
 
     def array(self, what: int) -> Array:
         """Memory for one of its arrays."""

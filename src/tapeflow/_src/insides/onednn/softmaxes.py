@@ -7,7 +7,6 @@ look for that. Results below the smallest normal number are 0.
 from __future__ import annotations
 
 import functools
-from ctypes import byref, c_char_p, c_int, c_void_p
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from tapeflow._src.insides.onednn.products import products
 # The library's own numbers.
 _FORWARD, _SOFTMAX = 64, 0x30000
 _INPUT, _RESULT, _INPUT_GRADIENT, _RESULT_GRADIENT = 1, 17, 129, 145
-_WRITTEN_AS = 8
 
 
 class Softmax:
@@ -32,12 +30,9 @@ class Softmax:
             *(layout, layout, 1, library.ours),
             alone=True,
         )
-        name = c_char_p()
-        ask = library.library.dnnl_primitive_desc_query
-        ask.argtypes = [c_void_p, c_int, c_int, c_void_p]
-        ask(self._forward.description, _WRITTEN_AS, 0, byref(name))
-        if not (name.value or b"").startswith(b"jit"):
-            raise Failed(None, None, f"oneDNN: a softmax by {name.value!r} would be slow")
+        name = self._forward.written_as
+        if not name.startswith(b"jit"):
+            raise Failed(None, None, f"oneDNN: a softmax by {name!r} would be slow")
 
     @functools.cached_property
     def _backward(self) -> Primitive:

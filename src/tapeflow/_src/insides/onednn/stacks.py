@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from ctypes import byref, c_char_p, c_int, c_void_p
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from tapeflow._src.insides.onednn.library import Failed, OneDnn, Primitive, Size
 
 # The library's own numbers.
 _FIRST, _SECOND, _RESULT = 1, 33, 17
-_WRITTEN_AS = 8
 
 _QUICK = (b"brg", b"gemm:jit")
 """How the names of its ways to compute a product begin, but for one that is there to be compared with."""
@@ -36,12 +34,9 @@ class _StackProduct:
         self._primitive = Primitive(
             *(library, "matmul", library.engine, a, b, None, out, library.ours), alone=True
         )
-        name = c_char_p()
-        ask = library.library.dnnl_primitive_desc_query
-        ask.argtypes = [c_void_p, c_int, c_int, c_void_p]
-        ask(self._primitive.description, _WRITTEN_AS, 0, byref(name))
-        if not (name.value or b"").startswith(_QUICK):
-            raise Failed(None, None, f"oneDNN: a product by {name.value!r} would be slow")
+        name = self._primitive.written_as
+        if not name.startswith(_QUICK):
+            raise Failed(None, None, f"oneDNN: a product by {name!r} would be slow")
 
     def __call__(self, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
         first, second, result = self._layouts
