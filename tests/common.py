@@ -2,6 +2,15 @@
 
 import threading
 
+import pytest
+
+from tapeflow._src.insides.onednn.products import products
+
+NO_PRODUCTS = (
+    "oneDNN is not installed, or this processor has no AVX-512: NumPy computes all products"
+)
+with_products = pytest.mark.skipif(products() is None, reason=NO_PRODUCTS)
+
 
 def in_threads(count, *functions):
     """Runs functions in threads at once, each as often as it takes to have `count`, and raises what they raise."""

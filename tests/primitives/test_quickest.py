@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from tests.common import in_threads
+from tests.common import NO_PRODUCTS, in_threads, with_products
 
 import tapeflow as tf
 from tapeflow._src.engines.numpy import fusions
@@ -18,15 +18,12 @@ from tapeflow._src.primitives.linalg import quickest, shared_products
 from tapeflow._src.primitives.linalg.shared_products import product, tasks
 from tapeflow._src.primitives.reduction import reducing
 
-NOT_THERE = "oneDNN is not installed, or this processor has no AVX-512: NumPy computes all products"
-there = pytest.mark.skipif(products() is None, reason=NOT_THERE)
-
 
 @pytest.fixture
 def calls(monkeypatch):
     """Everything is oneDNN's; which products it was given."""
     if products() is None:
-        pytest.skip(NOT_THERE)
+        pytest.skip(NO_PRODUCTS)
     given = []
     original = Products.add
 
@@ -198,7 +195,7 @@ def test_updates_by_products(calls, threads, name):
     assert calls
 
 
-@there
+@with_products
 def test_a_shape_has_one_library_eager_and_in_functions(monkeypatch):
     random = np.random.default_rng(0)
     for rows, terms, columns in [(64, 784, 256), (784, 64, 256), (130, 257, 300), (40, 40, 40)]:
@@ -214,7 +211,7 @@ def test_a_shape_has_one_library_eager_and_in_functions(monkeypatch):
             np.testing.assert_array_equal(other, found[0], strict=True)
 
 
-@there
+@with_products
 def test_the_rule_knows_no_clock(monkeypatch):
     x, turned = np.empty((2048, 2048), np.float32), np.empty((2048, 2048), np.float32).T
     monkeypatch.setattr(sharing.contention, "start", lambda: pytest.fail("it looked at the clock"))
@@ -258,7 +255,7 @@ def test_from_many_threads(calls):
     assert len(calls) == 400
 
 
-@there
+@with_products
 def test_no_more_threads_than_blas_may_use(monkeypatch):
     counts = []
     found, ours = library.onednn(), products()
@@ -332,7 +329,7 @@ def test_a_process_may_end_while_machine_code_is_written():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@there
+@with_products
 def test_two_processes_have_the_same_bits():
     script = (
         "import hashlib, numpy as np, tapeflow as tf\n"

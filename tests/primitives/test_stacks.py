@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.common import in_threads
+from tests.common import NO_PRODUCTS, in_threads, with_products
 
 import tapeflow as tf
 from tapeflow._src.insides.onednn import stacks
@@ -12,15 +12,12 @@ from tapeflow._src.primitives import sharing
 from tapeflow._src.primitives.linalg import quickest, shared_products
 from tapeflow._src.primitives.linalg.shared_products import product, tasks
 
-NOT_THERE = "oneDNN is not installed, or this processor has no AVX-512: NumPy computes all products"
-there = pytest.mark.skipif(products() is None, reason=NOT_THERE)
-
 
 @pytest.fixture
 def calls(monkeypatch):
     """Everything that oneDNN can multiply is its own; which stacks it was given."""
     if products() is None:
-        pytest.skip(NOT_THERE)
+        pytest.skip(NO_PRODUCTS)
     given = []
 
     def multiply(a, b, out):
@@ -166,7 +163,7 @@ def test_from_many_threads(calls):
     assert len(calls) == 240
 
 
-@there
+@with_products
 def test_the_rule_is_one_of_sizes(monkeypatch):
     monkeypatch.setattr(sharing.contention, "start", lambda: pytest.fail("it looked at the clock"))
     q, k = np.empty((2, 64, 128, 32), np.float32)
@@ -178,7 +175,7 @@ def test_the_rule_is_one_of_sizes(monkeypatch):
     assert not quickest.suits_stack(q[:, :4], turned[..., :4])
 
 
-@there
+@with_products
 def test_where_the_library_cannot_do_it(monkeypatch):
     def fails(*given, alone):
         raise Failed(None, None, "no")
@@ -192,7 +189,7 @@ def test_where_the_library_cannot_do_it(monkeypatch):
     np.testing.assert_array_equal(out, a @ b)
 
 
-@there
+@with_products
 def test_gradients_of_attention():
     random = np.random.default_rng(1)
     q, k, v = (tf.constant(x, tf.float32) for x in random.standard_normal((3, 4, 2, 64, 64)))
