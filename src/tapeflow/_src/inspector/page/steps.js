@@ -274,7 +274,7 @@ function showGroup(node) {
     make("h3", {}, node.label), node.code ? make("div", { class: "code" }, node.code) : "",
     facts([["ops", String(node.count)], ["forward", node.forward ? timeText(node.forward) : ""], ["backward", node.backward ? timeText(node.backward) : ""], ["update", node.update ? timeText(node.update) : ""], ["kept for the backward pass", node.kept ? sizeText(node.kept) : ""]]),
     heavy.length ? make("h4", {}, "What takes the most time") : "",
-    make("ul", {}, ...heavy.map((n) => make("li", {}, stepLink(n.step.number), make("span", { class: "muted" }, timeText(n.forward + n.backward + n.update))))));
+    make("ul", {}, ...heavy.map((n) => make("li", {}, stepLink(n.step.number), make("span", { class: "muted place" }, breakable(whereText(n.step))), make("span", { class: "muted" }, timeText(n.forward + n.backward + n.update))))));
 }
 
 function goToGradient() {
