@@ -207,6 +207,18 @@ KERAS = {
         against=PEERS,
         aim=1,
     ),
+    "keras_mobilenet": Workload(
+        "`fit`, MobileNetV2",
+        "Keras's own, of 10 classes, 16 images of 96×96, SGD with momentum",
+        against=PEERS,
+        aim=1,
+    ),
+    "keras_resnet": Workload(
+        "`fit`, ResNet-50",
+        "Keras's own, of 10 classes, 8 images of 128×128, SGD with momentum",
+        against=PEERS,
+        aim=1,
+    ),
     "keras_loop": Workload(
         "tape loop, eager",
         "a step over the MLP, batch 128: the model, `SparseCategoricalCrossentropy`, `tape.gradient` and "

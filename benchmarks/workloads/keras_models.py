@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-BATCH = {"mlp": 128, "cnn": 32, "lstm": 32, "transformer": 16}
-BATCHES = {"mlp": 50, "cnn": 20, "lstm": 10, "transformer": 10}
+BATCH = {"mlp": 128, "cnn": 32, "lstm": 32, "transformer": 16, "mobilenet": 16, "resnet": 8}
+BATCHES = {"mlp": 50, "cnn": 20, "lstm": 10, "transformer": 10, "mobilenet": 4, "resnet": 4}
+SHAPES = {
+    "mlp": (784,),
+    "cnn": (32, 32, 3),
+    "lstm": (100, 32),
+    "mobilenet": (96, 96, 3),
+    "resnet": (128, 128, 3),
+}
 
 
 def fit(name: str):
@@ -44,14 +51,16 @@ def built(name: str):
     import keras
 
     model = MODELS[name](keras)
+    deep = name in ("mobilenet", "resnet")  # where rounding would grow from step to step
     model.compile(
-        keras.optimizers.Adam(),
+        keras.optimizers.SGD(1e-4, momentum=0.9) if deep else keras.optimizers.Adam(),
         keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         metrics=["accuracy"],
     )
     random = np.random.default_rng(0)
     for weight in model.trainable_weights:
-        size = 1 / np.sqrt(weight.shape[0])
+        inputs = np.prod(weight.shape[:-1]) if len(weight.shape) == 4 else weight.shape[0]
+        size = 1 / np.sqrt(inputs)
         weight.assign(random.normal(0, size, weight.shape).astype("float32"))
     return model
 
@@ -62,8 +71,7 @@ def data(name: str):
     y = random.integers(0, 10, count).astype("int32")
     if name == "transformer":
         return random.integers(0, 1000, (count, 64)).astype("int32"), y
-    shape = {"mlp": (784,), "cnn": (32, 32, 3), "lstm": (100, 32)}[name]
-    return random.normal(size=(count, *shape)).astype("float32"), y
+    return random.normal(size=(count, *SHAPES[name])).astype("float32"), y
 
 
 def mlp(keras):
@@ -111,4 +119,23 @@ def transformer(keras):
     return keras.Model(tokens, layers.Dense(10)(pooled))
 
 
-MODELS = {"mlp": mlp, "cnn": cnn, "lstm": lstm, "transformer": transformer}
+def mobilenet(keras):
+    network = keras.applications.MobileNetV2
+    return network(SHAPES["mobilenet"], weights=None, classes=10, classifier_activation=None)
+
+
+def resnet(keras):
+    network = keras.applications.ResNet50
+    return network(
+        input_shape=SHAPES["resnet"], weights=None, classes=10, classifier_activation=None
+    )
+
+
+MODELS = {
+    "mlp": mlp,
+    "cnn": cnn,
+    "lstm": lstm,
+    "transformer": transformer,
+    "mobilenet": mobilenet,
+    "resnet": resnet,
+}
