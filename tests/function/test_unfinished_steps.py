@@ -183,7 +183,8 @@ def test_a_handler_that_assigns_does_not_break_the_function(program):
     def assign(signum, frame):
         v.assign(-one)
         handled.append(step(one))
-        signal.setitimer(signal.ITIMER_REAL, 1e-3)
+        if len(handled) < 20:  # not when it runs late, where nobody waits for it any more
+            signal.setitimer(signal.ITIMER_REAL, 1e-3)
 
     step(one)
     previous = signal.signal(signal.SIGALRM, assign)
