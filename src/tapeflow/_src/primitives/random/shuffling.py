@@ -40,7 +40,7 @@ def shuffled(elements: np.ndarray, choose: Choose) -> np.ndarray:
     starts = range(0, n, _AT_ONCE)
     if exchange is None:
         parts = [choose(start, min(start + _AT_ONCE, n)) + start for start in starts]
-        return exchanged(elements, np.concatenate([*parts, np.int64([])]))
+        return exchanged(elements, np.concatenate([*parts, np.empty(0, np.int64)]))
     elements = elements.copy()
     for start in starts:
         exchange(elements[start:], choose(start, min(start + _AT_ONCE, n)))
