@@ -238,10 +238,10 @@ def normals64(pairs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     return out
 
 
-def second_normals64(pairs: np.ndarray) -> np.ndarray:
+def second_normals64(pairs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The second ones of these normals alone."""
     radius, angle = _radius_and_angle(unit64(pairs))
-    return np.multiply(np.cos(angle, angle), radius, radius)
+    return np.multiply(np.cos(angle, angle), radius, radius if out is None else out)
 
 
 def _radius_and_angle(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

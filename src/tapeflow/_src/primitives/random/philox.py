@@ -155,6 +155,9 @@ class _Schedule:
         ]
 
 
+_schedule = functools.lru_cache(8)(_Schedule)  # parts of a draw have the same key
+
+
 def _last_products(
     old: _Products, new: _Products, schedule: _Schedule, done: int
 ) -> tuple[_Products, _Products]:
@@ -215,7 +218,7 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
                 part[i] = _pairs(block(key, start + i * step), upper_first)
             continue
         if room is None:
-            schedule, room = _Schedule(key), _rooms.take(chunk)
+            schedule, room = _schedule(key), _rooms.take(chunk)
         old, new = _rows(room, n)
         first = _first_products(step, chunk)[:n]
         np.add(first, _lane(start % _HALF * MULTIPLIERS[0]), old.of2.lanes)
@@ -326,7 +329,7 @@ def blocks_at(state: Any, numbers: np.ndarray, upper_first: bool = False) -> np.
         for i, number in enumerate(numbers.tolist()):
             out[i] = _pairs(block(key, (counter + number) % 2**128), upper_first)
         return out
-    chunk, schedule = at_a_time(), _Schedule(key)
+    chunk, schedule = at_a_time(), _schedule(key)
     room = _rooms.take(chunk)
     for begin in range(0, numbers.size, chunk):
         part = numbers[begin : begin + chunk]
