@@ -432,7 +432,7 @@ def test_large_draws_of_several_threads_are_those_of_one():
     assert all((found[i] == alone[i]).all() for i in range(3))
 
 
-@pytest.mark.parametrize(("module", "step"), [(philox, "_combined"), (normals, "_directions")])
+@pytest.mark.parametrize(("module", "step"), [(philox, "_last_products"), (normals, "_directions")])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_draw_in_the_middle_of_a_draw_changes_neither(monkeypatch, module, step, dtype):
     """As a signal handler makes it."""

@@ -1,12 +1,17 @@
 """The exchanges of a shuffle, one after the other: by LAPACK, by NumPy alone, and as Fisher and Yates say it."""
 
+import functools
+
 import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow._src.core.system import workers
 from tapeflow._src.insides import lapack
-from tapeflow._src.primitives.random import shuffling
-from tapeflow._src.primitives.random.shuffling import exchanged, places_of
+from tapeflow._src.primitives import sharing
+from tapeflow._src.primitives.random import philox, shuffling
+from tapeflow._src.primitives.random.shuffling import exchanged, permutation
+from tapeflow._src.primitives.table import TABLE
 
 
 def one_by_one(places):
@@ -18,7 +23,7 @@ def one_by_one(places):
 
 
 def some_places(size):
-    return places_of(np.random.default_rng(size).integers(0, 2**32, size, dtype=np.uint32))
+    return np.random.default_rng(size).integers(np.arange(size), size) + 1
 
 
 @pytest.fixture(params=["LAPACK", "NumPy"])
@@ -45,11 +50,27 @@ def test_elements_are_exchanged_one_after_the_other(way, n):
         assert exchanged(np.arange(n), places).tolist() == one_by_one(places)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3000, 2**14, 2**14 + 1, 40_000])
-def test_each_place_takes_one_of_what_is_left(n):
-    words = np.random.default_rng(n).integers(0, 2**32, n, dtype=np.uint32)
-    expected = [i + word % (n - i) + 1 for i, word in enumerate(words.tolist())]
-    assert places_of(words).tolist() == expected
+@pytest.mark.parametrize("n", [0, 1, 2, 3000, 2**14, 2**14 + 1, 40_000, 2**18 + 2])
+def test_each_place_takes_one_of_what_is_left(way, n):
+    state = philox.array_of(5, 0x0123456789ABCDEF)
+    words = philox.words32(state, n)
+    places = [i + word % (n - i) + 1 for i, word in enumerate(words.tolist())]
+    expected = one_by_one(np.array(places))
+    assert permutation(words).tolist() == expected
+    shuffle = TABLE["random_shuffle"].kernel
+    assert shuffle(state, np.arange(n)).tolist() == expected
+    assert shuffle(state, np.arange(n)[:, None]).ravel().tolist() == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_choose_the_same_places(monkeypatch, threads):
+    n = 3 * 2**18 + 5
+    state = philox.array_of(2**32 - 70_000, 77)
+    shuffle = TABLE["random_shuffle"].kernel
+    expected = permutation(philox.words32(state, n))
+    monkeypatch.setattr(sharing, "allowed_threads", lambda: threads)
+    monkeypatch.setattr(sharing, "workers", functools.cache(lambda: workers.Workers(threads)))
+    np.testing.assert_array_equal(shuffle(state, np.arange(n)), expected)
 
 
 @pytest.mark.parametrize(

@@ -194,18 +194,18 @@ def _counted(
       waited: how long at the beginning.
       *limits: of each number.
     """
-    at, count = np.arange(first.size), 2
-    out = np.empty(first.size)
-    while at.size:
+    out, count = np.empty(first.size, np.int16), np.int16(0)  # no number has as many blocks
+    at: Any = ALL
+    while first.size:
         one, two = pair(state, first)
         waited, over = wait(waited, one, *limits)
         waited, then = wait(waited, two, *limits)
+        count += np.int16(2)
         out[at] = (count - over.view(np.int8)) - then.view(np.int8)
         left = np.flatnonzero(~then)
-        first = first.take(left) + np.uint64(1)
-        at, waited = at.take(left), waited.take(left)
+        at = left if at is ALL else at.take(left)
+        first, waited = first.take(left) + np.uint64(1), waited.take(left)
         limits = tuple(picked(x, left) for x in limits)
-        count += 2
     return out
 
 

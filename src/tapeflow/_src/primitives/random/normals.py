@@ -62,30 +62,73 @@ COSINE = (
 )
 
 
+# What follows computes the same numbers in fewer passes of NumPy's, each of which costs as much as the work of a
+# thousand numbers. Whether they are the same is a matter of arithmetic, which has the same bits on all processors, and
+# a test goes through all words. Where a constant is an array, NumPy need not make one.
+
+
+def _double(value: float) -> np.ndarray:
+    return np.array(value, np.float64)
+
+
+def _integer(value: int) -> np.ndarray:
+    return np.array(value, np.int32)
+
+
+_FRACTION = _integer(0x7FFFFF)  # the bits of a word that count
+_ONE = 2.0**-23  # the lowest of them
+
+# Minus twice the logarithm, for which r = z / c - 1 is scaled by s, so that the power of four has the factor one:
+# with R = s r it is R^2 ((R + p)^2 + q) - 2 / s R + the term of the part. As s has few bits, R is exact near u = 1,
+# where it is all there is. The other coefficients make up for what it then is next to the fourth root.
+_A, _B, _C = (-2 * x for x in LOG_COEFFICIENTS)
+_S = round(_A**0.25 * 2**25) / 2**25
+_P = _B / (2 * _S**3)
+_Q = _C / _S**2 - _P**2
+_SCALE, _SHIFT, _REST, _SLOPE = _double(_S), _double(_P), _double(_Q), _double(-2 / _S)
+# Parts are found by the bits of u as an integer times `_ONE`, in double precision. What is below them all is 0, which
+# no other number shares the first part with: its term makes up for the rest.
+_PART_FIRST = np.array(_double(0.5 * float(np.uint32(LOG_FIRST).view(np.float32))).view(np.int64))
+_PART_SHIFT = np.array(LOG_SHIFT + 52 - 23)
+_FACTORS = LOG_FACTORS * (_S * _ONE)
+_TERMS = -2 * LOG_TERMS
+_TERMS[0] = -2 * math.log(np.float32(SMALLEST)) - (((_P - _S) ** 2 + _Q) * -_S - 2 / _S) * -_S
+
+_ANGLE, _QUARTER = _double(math.tau * _ONE), _double(math.pi / 2)
+_SINE, _COSINE = [_double(x) for x in SINE], [_double(x) for x in COSINE]
+_EIGHTH, _TO_QUARTERS = _integer(2**20), _integer(21)  # of a turn, and from its parts to quarters
+_ODD_FIRST, _LOWER_FIRST, _TO_ALL = _integer(10), _integer(9), _integer(31)
+_SIGN = _integer(-(2**31))
+
 _PART = 8192  # pairs of words that one thread works on at a time: what they need stays in the cache
 
 
 def _room(pairs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Doubles, floats and integers for a part."""
     floats = np.empty((3, pairs), np.float32)
-    return np.empty((4, pairs)), floats, np.empty((3, pairs), np.int32)
+    return np.empty((3, pairs)), floats, np.empty((2, pairs), np.int32)
 
 
 _rooms = Rooms(_room)
 
 
-def normals32(words: np.ndarray, out: np.ndarray) -> None:
-    """Writes single-precision normals, as many as there are words, which is an even number. The words are used up."""
-    unit32(words, words.view(np.float32))
+def normals32(words: np.ndarray, out: np.ndarray, first: int = 0) -> None:
+    """Writes single-precision normals, as many as there are words, which is an even number.
+
+    Args:
+      words: what they are made of. Normals may be written in their places.
+      out: where they are written.
+      first: which word of a pair counts as the first one.
+    """
     most = at_a_time(_PART)
+    pairs, results = words.view(np.int32).reshape(-1, 2), out.reshape(-1, 2)
     doubles, floats, integers = room = _rooms.take(most)
-    for start in range(0, words.size, 2 * most):
-        part = words[start : start + 2 * most].view(np.float32).reshape(-1, 2)
-        pairs = out[start : start + 2 * most].reshape(-1, 2)
+    for start in range(0, len(pairs), most):
+        part, result = pairs[start : start + most], results[start : start + most]
         n = len(part)
         columns = doubles[:, :n], floats[:, :n], integers[:, :n]
-        _radius(part[:, 0], *columns)
-        _directions(part[:, 1], *columns, pairs)
+        _radius(part[:, first], *columns)
+        _directions(part[:, 1 - first], *columns, result)
     _rooms.give_back(most, room)
 
 
@@ -96,75 +139,79 @@ def unit32(words: np.ndarray, out: np.ndarray) -> None:
     np.subtract(words.view(np.float32), np.float32(1), out)
 
 
-def _radius(u: np.ndarray, doubles: Any, floats: Any, integers: Any) -> None:
+def _radius(words: np.ndarray, doubles: Any, floats: Any, integers: Any) -> None:
     """Writes the roots of minus twice the logarithms into `floats[0]`."""
-    x, r, y, term = doubles
-    radius, part = floats[0], integers[0]
-    radius[...] = u
-    np.maximum(radius, np.float32(SMALLEST), out=radius)
-    np.subtract(radius.view(np.int32), np.int32(LOG_FIRST), part)
-    np.right_shift(part, np.int32(LOG_SHIFT), part)
-    np.subtract(part, np.int32(LOG_OFFSET), part)
-    x[...] = radius
-    LOG_FACTORS.take(part, out=r, mode="clip")
+    x, r, y = doubles
+    radius, whole = floats[0], integers[0]
+    np.bitwise_and(words, _FRACTION, whole)
+    x[...] = whole
+    part = y.view(np.int64)
+    np.subtract(x.view(np.int64), _PART_FIRST, part)
+    np.right_shift(part, _PART_SHIFT, part)
+    _FACTORS.take(part, None, r, "clip")
     np.multiply(r, x, r)
-    np.subtract(r, 1, r)
-    a, b, c = LOG_COEFFICIENTS
-    np.multiply(r, a, y)
-    for coefficient in (b, c):
-        np.add(y, coefficient, y)
-        np.multiply(y, r, y)
+    np.subtract(r, _SCALE, r)
+    _TERMS.take(part, None, x, "clip")
+    np.add(r, _SHIFT, y)
+    np.multiply(y, y, y)
+    np.add(y, _REST, y)
     np.multiply(y, r, y)
-    LOG_TERMS.take(part, out=term, mode="clip")
-    np.add(r, term, r)
-    np.add(y, r, y)
+    np.add(y, _SLOPE, y)
+    np.multiply(y, r, y)
+    np.add(y, x, y)
     radius[...] = y
-    np.multiply(radius, np.float32(-2), radius)
     np.sqrt(radius, radius)
 
 
-def _directions(v: np.ndarray, doubles: Any, floats: Any, integers: Any, out: np.ndarray) -> None:
+def _directions(
+    words: np.ndarray, doubles: Any, floats: Any, integers: Any, out: np.ndarray
+) -> None:
     """Writes the radius times sine and cosine of an angle, given as a part of a turn, into two columns."""
-    x, square, y, turns = doubles
+    x, square, y = doubles
     radius, sine, cosine = floats
-    quarters, mask, flip = integers
-    x[...] = v
-    np.multiply(x, math.tau, x)
+    turn, mask = integers
+    np.bitwise_and(words, _FRACTION, turn)
+    x[...] = turn
+    np.multiply(x, _ANGLE, x)
     sine[...] = x
     x[...] = sine
-    np.multiply(x, 2 / math.pi, turns)
-    np.rint(turns, turns)
-    quarters[...] = turns
-    np.multiply(turns, math.pi / 2, turns)
-    np.subtract(x, turns, x)
+    # From the nearest quarter of the turn on.
+    np.add(turn, _EIGHTH, turn)
+    np.right_shift(turn, _TO_QUARTERS, mask)
+    y[...] = mask
+    np.multiply(y, _QUARTER, y)
+    np.subtract(x, y, x)
     np.multiply(x, x, square)
-    np.multiply(square, SINE[2], y)
-    for coefficient in SINE[1::-1]:
+    np.multiply(square, _SINE[2], y)
+    for coefficient in _SINE[1::-1]:
         np.add(y, coefficient, y)
         np.multiply(y, square, y)
     np.multiply(y, x, y)
     np.add(y, x, y)
     sine[...] = y
-    np.multiply(square, COSINE[4], y)
-    for coefficient in COSINE[3:0:-1]:
+    np.multiply(square, _COSINE[4], y)
+    for coefficient in _COSINE[3:0:-1]:
         np.add(y, coefficient, y)
         np.multiply(y, square, y)
-    np.add(y, COSINE[0], y)
+    np.add(y, _COSINE[0], y)
     cosine[...] = y
-    # After an odd number of quarter turns they change places. It is done with their bits: where a mask has none set,
-    # nothing changes.
-    both = [sine.view(np.int32), cosine.view(np.int32)]
-    np.bitwise_and(quarters, np.int32(1), mask)
-    np.negative(mask, mask)
-    np.bitwise_xor(both[0], both[1], flip)
-    np.bitwise_and(flip, mask, mask)
-    for column, bits in enumerate(both):
-        np.bitwise_xor(bits, mask, bits)
-        np.bitwise_and(quarters, np.int32(2), flip)
-        np.left_shift(flip, np.int32(30), flip)
-        np.bitwise_xor(bits, flip, bits)
-        np.multiply(bits.view(np.float32), radius, out[:, column])
-        np.add(quarters, np.int32(1), quarters)
+    # After an odd number of quarters the sine is the cosine, and the cosine minus the sine; after two more both have
+    # the other sign, and so has the radius. It is done with bits: where a mask has none set, nothing changes.
+    bits, others, flip = sine.view(np.int32), cosine.view(np.int32), square.view(np.int32)
+    flip = flip[: len(mask)]
+    np.left_shift(turn, _ODD_FIRST, mask)
+    np.right_shift(mask, _TO_ALL, mask)
+    np.bitwise_xor(bits, others, flip)
+    np.bitwise_and(flip, mask, flip)
+    np.bitwise_xor(bits, flip, bits)
+    np.bitwise_xor(others, flip, others)
+    np.bitwise_and(mask, _SIGN, mask)
+    np.bitwise_xor(others, mask, others)
+    np.left_shift(turn, _LOWER_FIRST, turn)
+    np.bitwise_and(turn, _SIGN, turn)
+    np.bitwise_xor(radius.view(np.int32), turn, radius.view(np.int32))
+    np.multiply(sine, radius, out[:, 0])
+    np.multiply(cosine, radius, out[:, 1])
 
 
 # Double precision.
@@ -191,10 +238,10 @@ def normals64(pairs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     return out
 
 
-def second_normals64(pairs: np.ndarray) -> np.ndarray:
+def second_normals64(pairs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The second ones of these normals alone."""
     radius, angle = _radius_and_angle(unit64(pairs))
-    return np.multiply(np.cos(angle, angle), radius, radius)
+    return np.multiply(np.cos(angle, angle), radius, radius if out is None else out)
 
 
 def _radius_and_angle(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,14 +22,11 @@ from tapeflow._src.primitives.random.normals import normals32, normals64, unit32
 from tapeflow._src.primitives.random.pace import at_a_time, side_by_side
 from tapeflow._src.primitives.random.philox import (
     Draw,
-    blocks_at,
-    fill,
     halves,
-    parts_of,
     words32,
     words64,
 )
-from tapeflow._src.primitives.random.streams import PER_NUMBER
+from tapeflow._src.primitives.random.truncated import truncated
 from tapeflow._src.primitives.rules import FLOAT, check_dtype, invalid
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
@@ -116,73 +113,6 @@ def _drawn(
     return out.reshape(-1)[:n]
 
 
-def _truncated(state: Any, n: int, dtype: np.dtype) -> np.ndarray:
-    """Normals of less than two in absolute value: others are drawn in the place of what is not.
-
-    The numbers of a block have as many blocks of their own as if each were drawn alone, and take what they need.
-    """
-    wide = _F64 if dtype == _F64 else _F32
-    per_block = 2 if wide == _F64 else 4
-    own = per_block * PER_NUMBER // 4
-    out = np.empty((-(-n // per_block), per_block), wide)
-    counter, key = parts_of(state)
-
-    def draw(begin: int, end: int) -> None:
-        chunk, lacking = at_a_time(), []
-        for start in range(begin, end, chunk):
-            part = out[start : min(start + chunk, end)]
-            blocks = part.view(np.uint64)
-            fill(blocks, counter + start * own, key, own, wide == _F64)
-            _normal(blocks, part.reshape(-1))
-            others = (blocks[:, 0] | blocks[:, 1]) & _TWO_OR_MORE[wide]
-            lacking.append(np.flatnonzero(others) + start)
-        if lacking:
-            some = np.concatenate(lacking)
-            out[some] = _refilled(state, some.astype(np.uint64) * np.uint64(own), out[some])
-
-    side_by_side(draw, len(out), n)
-    return out.reshape(-1)[:n].astype(dtype, copy=False)
-
-
-# The bits of 64 that are set in numbers of two or more, one or two of them.
-_TWO_OR_MORE = {_F32: np.uint64(1 << 62 | 1 << 30), _F64: np.uint64(1 << 62)}
-
-
-def _refilled(state: Any, first: Any, found: np.ndarray) -> np.ndarray:
-    """Rows of what fits of them and of what the blocks after their first ones give."""
-    out, have = _fitting(found)
-    width, rows, number = found.shape[1], np.arange(len(found)), 0
-    while rows.size:
-        number += 1
-        blocks = blocks_at(state, first[rows] + np.uint64(number), found.dtype == _F64)
-        more, count = _fitting(normals_of(blocks, found.dtype))
-        begin = have[rows]
-        end = np.minimum(begin + count, width)  # what is beyond is not needed any more
-        for column in range(width):
-            some = np.flatnonzero(begin + column < end)
-            out[rows[some], begin[some] + column] = more[some, column]
-        have[rows] = end
-        rows = rows[end < width]
-    return out
-
-
-# By which of up to four numbers fit, as the bits of a number: those that do, in their order, and then the others.
-_FORWARD = np.array([sorted(range(4), key=lambda i: ~code >> i & 1) for code in range(16)])
-_HOW_MANY = np.array([code.bit_count() for code in range(16)])
-
-
-def _fitting(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows with what fits in front, and how much that is."""
-    rows, width = numbers.shape
-    fits = np.abs(numbers) < 2
-    code = np.zeros(rows, np.intp)
-    for column in range(width):
-        code += np.left_shift(fits[:, column], column, dtype=np.intp)
-    order = _FORWARD[:, :width].take(code, axis=0)
-    order += np.arange(0, numbers.size, width)[:, None]
-    return numbers.take(order), _HOW_MANY.take(code)
-
-
 def _integers(state: Any, n: int, low: int, high: int, dtype: np.dtype) -> np.ndarray:
     """The sum of low and word mod (high - low). Small numbers are a little more likely."""
     wide = np.dtype(np.uint64 if dtype.itemsize == 8 else np.uint32)
@@ -238,7 +168,7 @@ def _float_draw(op: str, draw: Any) -> Any:
 
 uniform = _float_draw("random_uniform", functools.partial(_drawn, _uniform))
 normal = _float_draw("random_normal", functools.partial(_drawn, _normal))
-truncated_normal = _float_draw("random_truncated_normal", _truncated)
+truncated_normal = _float_draw("random_truncated_normal", truncated)
 
 
 def check_bounds(low: Any, high: Any, shape: Shape) -> None:

@@ -9,7 +9,8 @@ key. Block i of a draw is that at the counter plus i.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,20 +66,52 @@ def parts_of(state: Any) -> tuple[int, int]:
     return low | high << 64, key
 
 
-# Many blocks, by NumPy: what counts is how many passes over the words there are, and most write where they read. Two
-# words are in a 64-bit lane: in the upper half one that will be multiplied (words 0 and 2), and in the lower half the
-# one that will meet the upper half of the other one's product (1 and 3). There are two rows of lanes, of words 0 and 1
-# and of words 2 and 3, and as many for the products.
+# Many blocks, by NumPy: what counts is how many passes over the words there are, and all but few write where they read.
 #
-# Only every second round combines its lanes with keys: its own in the upper halves, and those of the next round in the
-# lower halves, which carry them to where they belong.
+# A round multiplies words 0 and 2. The lower halves of the products are the next words 3 and 1; the upper halves meet
+# the last words 3 and 1, and keys, and are the next words 2 and 0. So the products of two rounds are all there is: each
+# is a 64-bit lane, and the upper half of a new one is combined with the lower half of an old one, by looking at them as
+# words, one word apart. That leaves in the upper half of the old one what nobody wants. It is cleared, and the lower
+# half multiplied where it is.
+#
+# Keys come with every second product: its own in the upper half, and those of the next round in the lower half, which
+# wait there for it.
 
 _FACTORS = [np.array(m, np.uint64) for m in MULTIPLIERS]
 _UP = np.array(32, np.uint64)
 _LOW = np.array(_HALF - 1, np.uint64)
 _LINE = 64  # bytes: rows that begin with a line of the cache are gone through quicker
+_UPPER, _LOWER = (
+    (1, 0) if sys.byteorder == "little" else (0, 1)
+)  # which of the words of a lane they are
 
-Keys = tuple[np.ndarray, np.ndarray]
+
+class _Row:
+    """Lanes.
+
+    Attributes:
+      lanes: 64-bit integers.
+      lower: the words from the first lower half to the last one. Every second one is a lower half.
+      upper: likewise for upper halves.
+    """
+
+    __slots__ = ("lanes", "lower", "upper")
+
+    def __init__(self, lanes: np.ndarray) -> None:
+        self.lanes = lanes
+        words, n = lanes.view(np.uint32), 2 * lanes.size
+        self.lower, self.upper = words[_LOWER : n - _UPPER], words[_UPPER : n - _LOWER]
+
+
+class _Products:
+    """Those of a round: of words 0 and of words 2."""
+
+    __slots__ = ("both", "of0", "of2")
+
+    def __init__(self, both: np.ndarray, of0: _Row, of2: _Row) -> None:
+        self.both = both
+        self.of0 = of0
+        self.of2 = of2
 
 
 def _lane(value: int) -> np.ndarray:
@@ -94,61 +127,71 @@ def _room(blocks: int) -> np.ndarray:
 _rooms = Rooms(_room)
 
 
-def _rows(room: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Words and products of so many blocks."""
-    lanes = room[: 4 * n].reshape(2, 2, n)
-    return lanes[0], lanes[1]
+def _rows(room: np.ndarray, n: int) -> tuple[_Products, _Products]:
+    """The old and the new products of so many blocks."""
+    lanes = room[: 4 * n].reshape(4, n)
+    old, new = room[: 2 * n], room[2 * n : 4 * n]
+    a, b, c, d = (_Row(row) for row in lanes)
+    return _Products(old, a, b), _Products(new, c, d)
 
 
 @functools.lru_cache(8)
-def _products(step: int, blocks: int) -> np.ndarray:
+def _first_products(step: int, blocks: int) -> np.ndarray:
     """Those of the numbers of blocks in a chunk, which every chunk begins with."""
     return np.arange(blocks, dtype=np.uint64) * _lane(step * MULTIPLIERS[0])
 
 
-def _keys(key: int) -> list[tuple[int, int]]:
-    """The two keys of each round."""
-    return [
-        ((key + r * WEYL[0]) % _HALF, ((key >> 32) + r * WEYL[1]) % _HALF) for r in range(_ROUNDS)
-    ]
+class _Schedule:
+    """What comes of a key: the two keys of each round, and lanes with those of two rounds for every second one."""
+
+    def __init__(self, key: int) -> None:
+        self.keys = [
+            ((key + r * WEYL[0]) % _HALF, ((key >> 32) + r * WEYL[1]) % _HALF)
+            for r in range(_ROUNDS)
+        ]
+        self.lanes = [
+            (_lane(k0 << 32 | l0), _lane(k1 << 32 | l1))
+            for (k0, k1), (l0, l1) in zip(self.keys[::2], self.keys[1::2], strict=True)
+        ]
 
 
-def _taken_by(first: int, keys: Sequence[tuple[int, int]]) -> list[Keys | None]:
-    """What each round from an even one on combines its lanes with."""
-    taken: list[Keys | None] = []
-    for (k0, k1), (l0, l1) in zip(keys[first::2], keys[first + 1 :: 2], strict=True):
-        taken += [(_lane(k0 << 32 | l0), _lane(k1 << 32 | l1)), None]
-    return taken
+_schedule = functools.lru_cache(8)(_Schedule)  # parts of a draw have the same key
 
 
-def _mixed(words: np.ndarray, products: np.ndarray, taken: Sequence[Keys | None]) -> None:
-    """Some rounds."""
-    flat, room = words.reshape(-1), products.reshape(-1)
-    for keys in taken:
-        np.right_shift(flat, _UP, room)
-        np.left_shift(flat, _UP, flat)
-        _combined(words, products, keys)
+def _last_products(
+    old: _Products, new: _Products, schedule: _Schedule, done: int
+) -> tuple[_Products, _Products]:
+    """The products of the last two rounds, after so many are done, of which these are."""
+    for r in range(done, _ROUNDS):
+        if r % 2:
+            k0, k1 = schedule.lanes[r // 2]
+            np.bitwise_xor(new.of2.lanes, k0, new.of2.lanes)
+            np.bitwise_xor(new.of0.lanes, k1, new.of0.lanes)
+        of0, of2 = old.of2, old.of0
+        np.bitwise_xor(of0.lower, new.of2.upper, of0.lower)
+        np.bitwise_xor(of2.lower, new.of0.upper, of2.lower)
+        np.bitwise_and(old.both, _LOW, old.both)
+        np.multiply(of0.lanes, _FACTORS[0], of0.lanes)
+        np.multiply(of2.lanes, _FACTORS[1], of2.lanes)
+        old.of0, old.of2 = of0, of2
+        old, new = new, old
+    return old, new
 
 
-def _combined(words: np.ndarray, products: np.ndarray, keys: Keys | None) -> None:
-    """What is left of a round, with what is multiplied where its product will be, and the other words shifted up."""
-    for i, product, other in ((0, products[1], words[0]), (1, products[0], words[1])):
-        np.multiply(product, _FACTORS[1 - i], product)
-        np.bitwise_xor(other, product, other)
-        if keys is not None:
-            np.bitwise_xor(other, keys[i], other)
-
-
-def _write(out: np.ndarray, words: np.ndarray, upper_first: bool) -> None:
-    """The words of blocks in their order."""
+def _write(out: np.ndarray, old: _Products, new: _Products, upper_first: bool) -> None:
+    """The words of blocks in their order, of the products of the last two rounds."""
+    rows = (old.of2, new.of2), (old.of0, new.of0)
     if upper_first:
-        for i in (0, 1):
-            out[:, i] = words[i]
+        np.bitwise_and(old.both, _LOW, old.both)
+        for i, (before, last) in enumerate(rows):
+            np.bitwise_xor(last.upper, before.lower, last.upper)
+            out[:, i] = last.lanes
         return
-    to, halves = out.view(np.uint32), words.view(np.uint32)
-    for i in (0, 1):  # whichever half comes first in memory
-        to[:, 2 * i] = halves[i, 1::2]
-        to[:, 2 * i + 1] = halves[i, ::2]
+    to = out.view(np.uint32).reshape(-1, 2, 2)
+    for i, (before, last) in enumerate(rows):
+        np.bitwise_xor(before.lower, last.upper, before.lower)
+        to[:, i, _LOWER] = before.lower[::2]
+        to[:, i, _UPPER] = last.lower[::2]
 
 
 def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bool = False) -> None:
@@ -161,8 +204,8 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
       step: what is between the counters of two blocks that follow each other.
       upper_first: whether the first word of a pair is the upper half of its element, and not the lower one.
     """
-    done, taken, chunk = 0, [], at_a_time()
-    keys: Any = None
+    done, chunk = 0, at_a_time()
+    schedule: Any = None
     room: np.ndarray | None = None
     while done < len(out):
         start = (counter + done * step) % 2**128
@@ -175,45 +218,43 @@ def fill(out: np.ndarray, counter: int, key: int, step: int = 1, upper_first: bo
                 part[i] = _pairs(block(key, start + i * step), upper_first)
             continue
         if room is None:
-            keys, room = _keys(key), _rooms.take(chunk)
-            taken = [None, *_taken_by(4, keys)]
-        words, products = _rows(room, n)
-        np.add(_products(step, chunk)[:n], _lane(start % _HALF * MULTIPLIERS[0]), words[1])
-        _first_rounds(words, products, start, keys)
-        _mixed(words, products, taken)
-        _write(part, words, upper_first)
+            schedule, room = _schedule(key), _rooms.take(chunk)
+        old, new = _rows(room, n)
+        first = _first_products(step, chunk)[:n]
+        np.add(first, _lane(start % _HALF * MULTIPLIERS[0]), old.of2.lanes)
+        _first_rounds(old, new, start, schedule)
+        _write(part, *_last_products(old, new, schedule, 4), upper_first)
     if room is not None:
         _rooms.give_back(chunk, room)
 
 
-def _first_rounds(
-    words: np.ndarray, products: np.ndarray, start: int, keys: Sequence[tuple[int, int]]
-) -> None:
-    """The first three rounds of blocks whose counters differ in the lowest word alone: some words are still the same.
+def _first_rounds(old: _Products, new: _Products, start: int, schedule: _Schedule) -> None:
+    """The products of rounds three and four, of blocks whose counters differ in the lowest word alone.
 
-    The products of the lowest words are in the second row.
+    Some words are still the same. The first products of the lowest words are where those of words 2 will be.
     """
     _, c1, c2, c3 = (start >> 32 * i & 0xFFFFFFFF for i in range(4))
-    (k0, k1), (l0, l1), (m0, m1), (n0, n1) = keys[:4]
-    # After a round, word 0 comes of the upper half of `same`, and word 1 is its lower half. After two, `other` has
-    # that part in words 2 and 3.
+    (k0, k1), (l0, l1), (m0, m1), (n0, n1) = schedule.keys[:4]
+    # The products of the same words: of word 2, and after a round of word 0.
     same = c2 * MULTIPLIERS[1]
     other = (same >> 32 ^ c1 ^ k0) * MULTIPLIERS[0]
-    left, right = words
-    np.right_shift(right, _UP, left)
-    np.bitwise_xor(left, _lane(c3 ^ k1), left)
-    np.multiply(left, _FACTORS[1], left)
-    np.bitwise_xor(left, _lane((same % _HALF ^ l0) << 32), left)
-    np.right_shift(left, _UP, products[0])
-    np.left_shift(left, _UP, left)
-    np.bitwise_and(right, _LOW, right)
-    np.bitwise_xor(right, _lane(other >> 32 ^ l1), products[1])
-    # The third, as `_mixed` has it, but for word 3.
-    np.multiply(products[0], _FACTORS[0], right)
-    np.bitwise_xor(right, _lane((other % _HALF ^ m1) << 32 | n1), right)
-    np.multiply(products[1], _FACTORS[1], products[1])
-    np.bitwise_xor(left, products[1], left)
-    np.bitwise_xor(left, _lane(m0 << 32 | n0), left)
+    first, second, third = old.of2.lanes, new.of0, old.of0.lanes
+    np.right_shift(first, _UP, second.lanes)
+    np.bitwise_xor(second.lanes, _lane(c3 ^ k1), second.lanes)
+    np.multiply(second.lanes, _FACTORS[1], second.lanes)
+    np.right_shift(second.lanes, _UP, third)
+    np.bitwise_xor(third, _lane(same % _HALF ^ l0), third)
+    np.multiply(third, _FACTORS[0], third)
+    np.bitwise_xor(third, _lane((other % _HALF ^ m1) << 32 | n1), third)
+    np.bitwise_and(first, _LOW, first)
+    np.bitwise_xor(first, _lane(other >> 32 ^ l1), first)
+    np.multiply(first, _FACTORS[1], first)
+    np.bitwise_xor(first, _lane(m0 << 32 | n0), first)
+    np.bitwise_xor(second.lower, old.of2.upper, second.lower)
+    np.bitwise_and(second.lanes, _LOW, second.lanes)
+    np.multiply(second.lanes, _FACTORS[0], second.lanes)
+    np.right_shift(third, _UP, new.of2.lanes)
+    np.multiply(new.of2.lanes, _FACTORS[1], new.of2.lanes)
 
 
 class Draw:
@@ -288,38 +329,39 @@ def blocks_at(state: Any, numbers: np.ndarray, upper_first: bool = False) -> np.
         for i, number in enumerate(numbers.tolist()):
             out[i] = _pairs(block(key, (counter + number) % 2**128), upper_first)
         return out
-    chunk, keys = at_a_time(), _keys(key)
-    taken = [None, *_taken_by(4, keys)]
+    chunk, schedule = at_a_time(), _schedule(key)
     room = _rooms.take(chunk)
     for begin in range(0, numbers.size, chunk):
         part = numbers[begin : begin + chunk]
-        words, products = _rows(room, part.size)
+        old, new = _rows(room, part.size)
         start = (counter + int(part.min())) % 2**128
         if start % _HALF + int(part.max() - part.min()) < _HALF:  # only their lowest words differ
-            np.add(part, _lane(counter % WORD), words[1])
-            np.bitwise_and(words[1], _LOW, words[1])
-            np.multiply(words[1], _FACTORS[0], words[1])
-            _first_rounds(words, products, start, keys)
-            _mixed(words, products, taken)
+            first, done = old.of2.lanes, 4
+            np.add(part, _lane(counter % WORD), first)
+            np.bitwise_and(first, _LOW, first)
+            np.multiply(first, _FACTORS[0], first)
+            _first_rounds(old, new, start, schedule)
         else:
-            first, *others = _taken_by(0, keys)
-            _first_words(words, products, counter, part)
-            _combined(words, products, first)
-            _mixed(words, products, others)
-        _write(out[begin : begin + chunk], words, upper_first)
+            _first_words(old, new, counter, part)
+            done = 1
+        _write(out[begin : begin + chunk], *_last_products(old, new, schedule, done), upper_first)
     _rooms.give_back(chunk, room)
     return out
 
 
-def _first_words(
-    words: np.ndarray, products: np.ndarray, counter: int, numbers: np.ndarray
-) -> None:
-    """The words of a counter plus numbers, and those that will be multiplied."""
-    np.add(numbers, _lane(counter % WORD), words[0])
+def _first_words(old: _Products, new: _Products, counter: int, numbers: np.ndarray) -> None:
+    """The words of a counter plus numbers: words 1 and 3 as if they were products, and the products of the others."""
+    low, high = old.of2.lanes, old.of0.lanes
+    np.add(numbers, _lane(counter % WORD), low)
     # The upper half counts on where the lower one has begun again.
-    np.add(np.less(words[0], numbers), _lane(counter >> 64), words[1], dtype=np.uint64)
-    np.bitwise_and(words, _LOW, products)
-    np.bitwise_xor(words, products, words)
+    np.add(np.less(low, numbers), _lane(counter >> 64), high, dtype=np.uint64)
+    for words, product, factor in (
+        (low, new.of0.lanes, _FACTORS[0]),
+        (high, new.of2.lanes, _FACTORS[1]),
+    ):
+        np.bitwise_and(words, _LOW, product)
+        np.multiply(product, factor, product)
+        np.right_shift(words, _UP, words)
 
 
 class WordStream:

@@ -40,7 +40,7 @@ class Own:
         The first time it can be said that most will want another one at once.
         """
         if twice and unit64 not in self._used:
-            units = unit64(blocks_at(self._state, self._next, True))
+            units = _made(unit64, self._state, self._next)
             self._begin(unit64, wanted)
             self._left = units[:, 0]
             return units[:, 1]
@@ -56,7 +56,7 @@ class Own:
 
     def _taken(self, make: Make, second: Make, at: Any, wanted: np.ndarray) -> np.ndarray:
         if make not in self._used:  # the first time, when `at` is ALL
-            numbers = second(blocks_at(self._state, self._next, True))
+            numbers = _made(second, self._state, self._next)
             self._begin(make, wanted)
             return numbers
         used, left = self._used[make]
@@ -66,7 +66,7 @@ class Own:
         self._next[empty] += np.uint64(1)
         left[empty] = 2
         left[some] -= 1
-        found = make(blocks_at(self._state, used[some], True))
+        found = _made(make, self._state, used[some])
         numbers = np.ones(wanted.size)
         numbers[wanted] = np.where(left[some] > 0, found[:, 1], found[:, 0])
         return numbers
@@ -76,11 +76,24 @@ class Own:
         np.add(self._next, wanted, self._next, dtype=np.uint64)
 
 
-Make = Callable[[np.ndarray], np.ndarray]
+Make = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def _second_units(pairs: np.ndarray) -> np.ndarray:
-    return unit64(pairs[:, 1])
+def _second_units(pairs: np.ndarray, out: np.ndarray) -> np.ndarray:
+    return unit64(pairs[:, 1], out)
+
+
+_SECOND_ALONE = (second_normals64, _second_units)
+
+
+def _made(make: Make, state: Any, numbers: np.ndarray) -> np.ndarray:
+    """What is made of the blocks with these numbers, of as many at a time as stay in the cache."""
+    n, step = numbers.size, at_a_time()
+    out = np.empty(n) if make in _SECOND_ALONE else np.empty((2, n)).T
+    for start in range(0, n, step):
+        here = slice(start, start + step)
+        make(blocks_at(state, numbers[here], True), out[here])
+    return out
 
 
 def until_accepted(n: int, attempt: Attempt) -> np.ndarray:
@@ -108,7 +121,7 @@ def by_pairs(state: Any, first: np.ndarray, attempt: Attempt) -> np.ndarray:
 
 def pair(state: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The uniform numbers of blocks, in the order in which they are used."""
-    units = unit64(blocks_at(state, numbers, True))
+    units = _made(unit64, state, numbers)
     return units[:, 1], units[:, 0]
 
 
