@@ -96,7 +96,18 @@ def test_one_pass_for_all_rows(monkeypatch: pytest.MonkeyPatch):
     assert len(passes) == 1
 
 
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each pass has carried."""
+    sizes = []
+    many = jacobians._many
+    monkeypatch.setattr(
+        jacobians, "_many", lambda *args: sizes.append(args[-1].shape[0]) or many(*args)
+    )
+    return sizes
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, passes: list[int]):
     """Rows are carried a few at a time where they are large, and the result is the same."""
     x, w = normal(6, 4), normal(4, 3)
     with tf.GradientTape(persistent=True) as tape:
@@ -104,14 +115,63 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch):
         y = tf.nn.softmax(x @ w)
     whole, whole_batch = tape.jacobian(y, x), tape.batch_jacobian(y, x)
     monkeypatch.setattr(jacobians, "BYTES_AT_ONCE", 5 * 24 * 8)
-    sizes = []
-    many = jacobians._many
-    monkeypatch.setattr(
-        jacobians, "_many", lambda *args: sizes.append(args[-1].shape[0]) or many(*args)
-    )
+    passes.clear()
     np.testing.assert_allclose(tape.jacobian(y, x), whole)
-    assert sizes == [5, 5, 5, 3]
+    assert passes == [5, 5, 5, 3]
     np.testing.assert_allclose(tape.batch_jacobian(y, x), whole_batch)
+
+
+def test_what_has_no_gradient_is_no_reason_for_more_passes(
+    monkeypatch: pytest.MonkeyPatch, passes: list[int]
+):
+    """A large matrix that rows are multiplied by lies there once, however many rows there are."""
+    x, w = tf.Variable(normal(4)), tf.Variable(normal(4, 100))
+    with tf.GradientTape() as tape:
+        y = tf.linalg.matvec(w, x, transpose_a=True)
+    monkeypatch.setattr(jacobians, "BYTES_AT_ONCE", 100 * 8 * 20)
+    np.testing.assert_array_equal(tape.jacobian(y, x), tf.transpose(w))
+    assert passes == [20] * 5
+
+
+def test_a_part_of_a_large_result_may_take_more(monkeypatch: pytest.MonkeyPatch, passes: list[int]):
+    xs = [normal(16, seed=i) for i in range(4)]
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = tf.sin(tf.add_n(xs))
+    monkeypatch.setattr(jacobians, "BYTES_AT_ONCE", 1)
+    for part in tape.jacobian(y, xs):
+        np.testing.assert_array_equal(part, np.diag(np.cos(sum(xs))))
+    assert passes == [2] * 8
+
+
+def test_passes_on_a_tape(monkeypatch: pytest.MonkeyPatch, passes: list[int]):
+    """What is recorded stays there, so that few passes are made of it."""
+    x = tf.constant([0.5, 1.0, 1.5])
+    monkeypatch.setattr(jacobians, "BYTES_AT_ONCE", 1)
+
+    def second() -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = x**3 * x[0]
+            first = inner.jacobian(y, x)
+        return outer.jacobian(first, x)
+
+    found = second()
+    # The second is not recorded, and has passes of single rows.
+    assert passes == [3, *[1] * 9]
+    monkeypatch.setattr(jacobians, "MOST_AT_ONCE", 1)
+    np.testing.assert_array_equal(second(), found)
+    np.testing.assert_array_equal(tf.function(second)(), found)
+
+
+def test_no_sources():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * 2.0
+    assert tape.jacobian(y, []) == []
 
 
 def test_unconnected():

@@ -219,6 +219,50 @@ def test_backward_frees_as_it_goes():
     assert peak() < (layers + 5) * ARRAY
 
 
+def test_what_a_sum_is_made_of_is_let_go():
+    """A gradient that has been added to another is not there any more while the next one is computed."""
+    w = tf.Variable(np.ones((SIDE, SIDE), np.float32) * 0.1)
+    layers = 10
+    with tf.GradientTape() as tape:
+        y = tf.sin(w)
+        for _ in range(layers):
+            y = y + tf.sin(w)
+            y = tf.stop_gradient(y) * w + y
+    g = tf.ones([SIDE, SIDE])
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tape.gradient(y, w, output_gradients=g)
+        extra = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert extra < 4 * ARRAY
+
+
+def test_a_jacobian_takes_little_more_than_its_result():
+    """Its rows are computed some at a time, and written to where they stay."""
+    rng = np.random.default_rng(0)
+
+    def normal(*shape: int) -> Any:
+        return tf.Variable(rng.normal(size=shape).astype(np.float32))
+
+    inner, outer, x = normal(128, 128), normal(128, 8), tf.constant(normal(64, 128))
+
+    def top() -> int:
+        with tf.GradientTape() as tape:
+            y = tf.tanh(x @ inner) @ outer
+        tracemalloc.start()
+        try:
+            found = tape.jacobian(y, inner)
+            assert found.shape == (64, 8, 128, 128)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    result = 64 * 8 * 128 * 128 * 4
+    assert top() < 1.5 * result
+
+
 def test_recompute_grad_lowers_the_peak():
     x = tf.Variable(np.ones((SIDE, SIDE), np.float32) * 0.1)
 

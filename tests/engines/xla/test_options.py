@@ -18,6 +18,7 @@ jax = pytest.importorskip("jax")
 
 import tapeflow._src.engines.xla.subjects  # noqa: E402
 from tapeflow._src.engines.xla import options  # noqa: E402
+from tapeflow._src.engines.xla.lower import lower_nodes  # noqa: E402
 from tapeflow._src.engines.xla.lowerings import LOWERINGS  # noqa: E402
 from tapeflow._src.insides import xla_options  # noqa: E402
 
@@ -59,6 +60,47 @@ def test_of_unknown_sizes_nothing_is_known():
     assert not options.has_small_products(function.get_concrete_function(*spec).graph.nodes)
 
 
+def test_large_arrays():
+    def chain(x: Any, length: int) -> Any:
+        for _ in range(length):
+            x = tf.sin(x)
+        return x
+
+    def judged(length: int, *shape: int | None) -> bool:
+        function = tf.function(lambda x: chain(x, length))
+        graph = function.get_concrete_function(tf.TensorSpec(shape)).graph
+        return options.has_large_arrays(graph.nodes)
+
+    assert judged(16, 1024, 1024)
+    assert judged(1, 1024, 16 * 1024)
+    assert not judged(15, 1024, 1024)
+    assert not judged(1000, 256, 256)
+    assert not judged(1000, None, 2**26)
+
+
+def test_large_arrays_do_not_wait_for_each_other_in_memory():
+    """What is computed of a large array is done with before the next one is there; the results are the same."""
+
+    def rows(x: Any, w: Any) -> Any:
+        return [tf.reduce_sum(tf.sin(x + float(i)) @ w, 0) for i in range(8)]
+
+    arrays = np.ones((1024, 1024), np.float32), np.ones((1024, 1024), np.float32)
+    graph = tf.function(rows).get_concrete_function(*map(tf.constant, arrays)).graph
+    told = options.options(True, graph.nodes)
+    assert told is not None
+    inputs = [v for v in graph.inputs if v not in graph.constants]
+    program = lower_nodes(graph.nodes, inputs, graph.outputs, graph.constants)
+    by_memory, as_before = (
+        jax.jit(program, compiler_options=o).lower(*arrays).compile()
+        for o in (told, xla_options.exact_options())
+    )
+    if "xla_cpu_scheduler_type" in told:  # this version of XLA knows it
+        ours, theirs = (c.memory_analysis().temp_size_in_bytes for c in (by_memory, as_before))
+        assert ours < theirs / 2
+    for a, b in zip(by_memory(*arrays), as_before(*arrays), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.exhaustive
 def test_all_lowerings_with_products_are_known():
     def has_product(name: str, sample: Any) -> bool:
@@ -90,16 +132,21 @@ def product(rows: int, columns: int, dtype: Any) -> Node:
 
 def test_a_version_without_the_library_is_told_what_is_safe(monkeypatch: pytest.MonkeyPatch):
     def failure(told: dict[str, Any]) -> str | None:
-        return "ValueError" if told["xla_cpu_experimental_ynn_fusion_type"] else None
+        more = told["xla_cpu_experimental_ynn_fusion_type"] or "xla_cpu_scheduler_type" in told
+        return "ValueError" if more else None
 
     monkeypatch.setattr(options, "_ON_X86", True)
     monkeypatch.setattr(xla_options, "_failure", failure)
     xla_options.exact_options.cache_clear()
     try:
-        told = options.options(True, [product(4, 8, np.dtype(np.float32))])
+        small = product(4, 8, np.dtype(np.float32))
+        monkeypatch.setattr(options, "_LARGE", 1)
+        monkeypatch.setattr(options, "_MUCH", 1)
+        told = options.options(True, [small])
         assert told is not None
         assert told["xla_cpu_experimental_ynn_fusion_type"] == ""
         assert told["xla_disable_hlo_passes"] == "algsimp"
+        assert "xla_cpu_scheduler_type" not in told
     finally:
         monkeypatch.undo()
         xla_options.exact_options.cache_clear()

@@ -117,6 +117,7 @@ def backward(
             part = _beside_gradient(rule, g, kept) if apart else rule(g, *kept)
             total = gradients.get(source)
             gradients[source] = part if total is None else accumulate(total, part)
+        g = part = total = None  # which would stay until the next ones are there
     return gradients
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow._src.autodiff import backprop
+from tapeflow._src.autodiff.targets_and_sources import source_ids
+from tapeflow._src.core.context import recorders
 from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import as_dtype
 from tapeflow._src.core.errors import wrong_object
@@ -28,9 +30,15 @@ from tapeflow._src.primitives.specs import ArraySpec
 if TYPE_CHECKING:
     from tapeflow._src.autodiff.tape import GradientTape
 
-BYTES_AT_ONCE = 2**24
+BYTES_AT_ONCE = 2**21
 """About how large the largest array of a backward pass may get. A pass for more rows would be no faster: what does
 not fit in the processor's caches anyway gains nothing from being longer."""
+
+MOST_AT_ONCE = 2**24
+"""The same where the result is large, so that it does not matter beside it, or where the number of passes counts for
+more than what they hold: where they are written down, in a graph or on a tape, or are made of kernels on a device."""
+
+_PARTS = 8  # of a large result
 
 
 def jacobian(
@@ -121,8 +129,8 @@ def _rows(
         return [None] * len(sources)
     if is_dynamic(target._array.shape):
         return _unknown_rows(tape, target, sources, seeds(0, count), loop)
-    step = 1 if loop else _at_once(tape, target, sources)
-    columns: list[list[Tensor | None]] = [[] for _ in sources]
+    step = 1 if loop else _at_once(tape, target, sources, count)
+    columns = [_Column(count) for _ in sources]
     for start in range(0, max(count, 1), step):
         stop = min(start + step, count)
         run = _one if loop and count else _many
@@ -130,8 +138,9 @@ def _rows(
             seed = seeds(start, stop)
         found = run(tape, target, sources, seed)
         for column, part in zip(columns, found, strict=True):
-            column.append(part)
-    return [_joined(column) for column in columns]
+            column.add(start, part)
+        found = part = None  # before the next rows are computed
+    return [column.whole() for column in columns]
 
 
 def _unknown_rows(
@@ -170,10 +179,38 @@ def _one(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Tensor) 
     return [None if g is None else moving.stack(backprop.dense(g), axis=0) for g in found]
 
 
-def _joined(parts: list[Any]) -> Any:
-    if parts[0] is None or len(parts) == 1:
-        return parts[0]
-    return moving.concat(*parts, axis=0)
+class _Column:
+    """The gradients of one source, some rows after the others.
+
+    Where nobody follows what is computed, they are written to where they stay: joined in the end, they would be there
+    twice.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._parts: list[Tensor | None] = []
+        self._array: np.ndarray | None = None
+
+    def add(self, start: int, part: Tensor | None) -> None:
+        """Takes the rows from `start` on."""
+        if self._array is None:
+            if type(part) is not Tensor or len(part._array) == self._count or recorders():
+                self._parts.append(part)
+                return
+            first = part._array
+            self._array = np.empty((self._count, *first.shape[1:]), first.dtype)
+        rows = convert_to_tensor(part)._array
+        place = self._array[start : start + len(rows)]
+        assert place.shape == rows.shape and place.dtype == rows.dtype
+        place[...] = rows
+
+    def whole(self) -> Tensor | None:
+        """All of them, or None if there are none."""
+        if self._array is not None:
+            return Tensor(self._array)
+        if self._parts[0] is None or len(self._parts) == 1:
+            return self._parts[0]
+        return moving.concat(*[part for part in self._parts if part is not None], axis=0)
 
 
 def _shaped(column: Any, shape: Any, source: Any, zero: bool) -> Any:
@@ -191,26 +228,49 @@ def _sizes(source: Any) -> tuple[Any, ...]:
     return convert_to_tensor(source)._array.shape if None in shape else tuple(map(int, shape))
 
 
-def _at_once(tape: GradientTape, target: Tensor, sources: list[Any]) -> int:
-    """How many seeds to carry in one pass: few where the tape has met large arrays."""
-    largest = target._array.size * target._array.dtype.itemsize
-    for source in sources:
-        width = as_dtype(source.dtype).size
-        largest = max(largest, _bytes(_sizes(source)) // 4 * width)
-    for output, operation, edges in tape._records or ():
-        if type(output) is int:
-            for _, _, kept in edges:
-                for each in kept:
-                    largest = max(largest, _bytes(each))
-        else:
+def _at_once(tape: GradientTape, target: Tensor, sources: list[Any], count: int) -> int:
+    """How many of `count` seeds to carry in one pass: few where there are large arrays on the way."""
+    largest = _largest(tape, target, sources)
+    if type(target) is not Tensor or recorders() or elsewhere_now():
+        return max(1, MOST_AT_ONCE // largest)
+    row = max(1, sum(map(_bytes_of_source, sources)))
+    most = max(BYTES_AT_ONCE, count * row // _PARTS)
+    step = min(most, MOST_AT_ONCE) // largest
+    if step < count:  # else the pass gives the result, and nothing else is there for it
+        step = min(step, most // row)
+    return max(1, step)
+
+
+def _largest(tape: GradientTape, target: Tensor, sources: list[Any]) -> int:
+    """The bytes of the largest gradient that there is likely to be for one seed."""
+    largest = max(1, _bytes(target), *map(_bytes_of_source, sources))
+    records = tape._records or []
+    wanted = {i for ids in source_ids(tape._reads, sources) for i in ids if i}
+    needed = backprop.reachable(records, wanted)
+    for output, operation, edges in records:
+        if type(output) is not int:
             for spec in operation.outputs:
                 largest = max(largest, _bytes(spec.shape) // 4 * spec.dtype.size)
-    return max(1, BYTES_AT_ONCE // max(largest, 1))
+        elif output in needed:
+            for source, _, kept in edges:
+                if source in needed:
+                    for each in kept:
+                        largest = max(largest, _bytes(each, needed))
+    return largest
 
 
-def _bytes(kept: Any) -> int:
-    """The size of what a rule keeps, which is that of the gradients around it: an array, or a shape."""
+def _bytes_of_source(source: Any) -> int:
+    return _bytes(_sizes(source)) // 4 * as_dtype(source.dtype).size
+
+
+def _bytes(kept: Any, needed: set[int] | None = None) -> int:
+    """The size of what a rule keeps, which is that of the gradients around it: an array, or a shape.
+
+    What is known to have no gradient, such as a matrix that another is multiplied by, does not count.
+    """
     if isinstance(kept, Tensor):
+        if needed is not None and kept._id and kept._id not in needed:
+            return 0
         size = kept._array.size
         return 0 if is_dynamic(size) else size * kept._array.dtype.itemsize
     if type(kept) is tuple and all(type(d) is int for d in kept):

@@ -14,6 +14,9 @@ from tapeflow._src.insides.xla_options import exact_options
 # Multiplications of one product: XLA's own code shares larger ones out between threads better.
 _MOST = 2**24
 
+_LARGE = 2**22  # bytes of an array in whose computation tens of threads can take part
+_MUCH = 2**26  # bytes of all such arrays of a program
+
 _OTHER_PRODUCTS = frozenset(
     {
         *("attention", "attention_gradient", "biased_attention", "biased_attention_gradient"),
@@ -32,9 +35,21 @@ def options(checked: bool, nodes: Sequence[Node] = ()) -> dict[str, Any] | None:
     Args:
       checked: whether values are to be what eager mode makes of them.
       nodes: what the program computes on one device. If it has no other products than small ones, these are left to a
-        library of XLA's.
+        library of XLA's; if there are many large arrays, they are ordered by the memory that they take.
     """
-    return exact_options(_ON_X86 and has_small_products(nodes)) if checked else None
+    if not checked:
+        return None
+    return exact_options(_ON_X86 and has_small_products(nodes), has_large_arrays(nodes))
+
+
+def has_large_arrays(nodes: Sequence[Node]) -> bool:
+    """Whether so much is computed on large arrays that memory matters more than what could run side by side."""
+    sizes = [v.dtype.size * _count(v.shape) for node in _all(nodes) for v in node.outputs]
+    return sum(size for size in sizes if size >= _LARGE) >= _MUCH
+
+
+def _count(shape: Any) -> int:
+    return math.prod(shape) if type(shape) is tuple and not is_dynamic(shape) else 0
 
 
 def has_small_products(nodes: Sequence[Node]) -> bool:

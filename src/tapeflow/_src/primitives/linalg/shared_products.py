@@ -114,7 +114,8 @@ Cut = tuple[Callable[[int, int], tuple[Any, Any, Any]], int, int]
 def _way_to_cut(a: Any, b: Any, out: Any) -> Cut:
     """How to take a part of the stack, the rows or the columns, how many there are, and the multiple to cut at."""
     *stack, rows, columns = out.shape
-    if stack and stack[0] > 1 and a.shape[:1] == b.shape[:1] == out.shape[:1]:
+    whole = a.ndim == b.ndim == out.ndim  # else the first sizes may be equal by chance
+    if stack and stack[0] > 1 and whole and a.shape[0] == b.shape[0]:
         return lambda i, j: (a[i:j], b[i:j], out[i:j]), stack[0], 1
     if rows >= columns:
         return lambda i, j: (a[..., i:j, :], b, out[..., i:j, :]), rows, 16
