@@ -1,8 +1,9 @@
 """Lowerings of pooling.
 
 The gradient of a maximum asks where it was found. The cells of the window are compared with it one after the other,
-which XLA makes one loop, and the answer is a number for each window: a place to scatter to or to gather from. That is
-several times faster than XLA's own select-and-scatter, and the first of equal maxima is chosen as in the kernel.
+which XLA makes one loop, and the answer is a number for each window: a place to write to or to gather from. That is
+several times faster than XLA's own select-and-scatter, and the first of equal maxima is chosen as in the kernel. Where
+windows do not overlap, each place asks the only window it may be in whether it is the one.
 """
 
 from __future__ import annotations
@@ -78,15 +79,34 @@ def _flat(x: Any) -> Any:
 def _max_pool_spread(g: Any, x: Any, maxima: Any, **where: Any) -> Any:
     if not g.size:
         return jnp.zeros(x.shape, g.dtype)
-    where = narrowed(x.shape[1:-1], **where)
+    space = x.shape[1:-1]
+    where = narrowed(space, **where)
+    at = _first_maxima(x, maxima, **where)
+    dimensions = zip(where["window"], where["strides"], where["dilations"], strict=True)
+    if all((k - 1) * dilation < stride for k, stride, dilation in dimensions):
+        places = lax.iota(jnp.int32, math.prod(space)).reshape(*space, 1)
+        at = lax.optimization_barrier(at)  # else each place would look for the maximum again
+        chosen = _repeated(at, math.prod(space), space, **where) == places
+        # Added to zero, as in the kernel, -0.0 is 0.0.
+        return jnp.where(chosen, _repeated(g, 0, space, **where), 0) + jnp.zeros((), g.dtype)
     batch, channels = np.arange(x.shape[0])[:, None, None], np.arange(x.shape[-1])
     out = jnp.zeros(_flat(x).shape, g.dtype)
-    at = _flat(_first_maxima(x, maxima, **where))
-    # Windows that do not overlap write to different places, which spares a GPU atomic additions.
-    dimensions = zip(where["window"], where["strides"], where["dilations"], strict=True)
-    apart = all((k - 1) * dilation < stride for k, stride, dilation in dimensions)
-    out = out.at[batch, at, channels].add(_flat(g), mode="drop", unique_indices=apart)
-    return out.reshape(x.shape)
+    return out.at[batch, _flat(at), channels].add(_flat(g), mode="drop").reshape(x.shape)
+
+
+def _repeated(
+    v: Any, otherwise: Any, space: Sizes, *, strides: Sizes, padding: Pairs, **where: Any
+) -> Any:
+    """At each place the element of the last window that has begun; places after all windows get another number."""
+    for axis, (size, stride, (before, _)) in enumerate(
+        zip(space, strides, padding, strict=True), 1
+    ):
+        v = jnp.repeat(v, stride, axis)
+        after = size + before - v.shape[axis]
+        if before or after:
+            ends = [(-before, after, 0) if i == axis else (0, 0, 0) for i in range(v.ndim)]
+            v = lax.pad(v, np.asarray(otherwise, v.dtype), ends)
+    return v
 
 
 @lowering("max_pool_pick")
