@@ -1,4 +1,4 @@
-"""The gradient of a maximum's pooling: bit for bit the kernel's, without a scatter where windows do not overlap."""
+"""Pooling cell by cell, and the gradient of a maximum without a scatter where windows do not overlap: bit for bit."""
 
 from __future__ import annotations
 
@@ -85,3 +85,45 @@ def test_the_gradient_of_a_maximum(
         ):  # sums of several begin elsewhere, and zeros of both signs may meet in them
             np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
         assert ("scatter" in traced) is overlapping
+
+
+SMALL = [*APART.values(), *OVERLAPPING.values()]
+LARGE = (1, 20, 20, 2), where((9, 9), (3, 3), padding=((1, 4), (0, 2)))
+
+
+@pytest.mark.parametrize(("shape", "at"), [*SMALL, LARGE])
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *(("max_pool", dtype) for dtype in (np.float32, np.float16, np.int32)),
+        *(("sum_pool", dtype) for dtype in (np.float32, np.float16)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_windows_are_taken_cell_by_cell(
+    name: str, shape: tuple[int, ...], at: dict[str, Any], dtype: Any
+) -> None:
+    if name == "sum_pool":
+        at = at | {"mean": False}
+
+    def pool(x: Any) -> Any:
+        return LOWERINGS[name](x, **at)
+
+    x = np.random.default_rng(0).normal(0, 5, size=shape).astype(dtype)
+    if dtype is not np.int32:
+        x.flat[::7], x.flat[::11], x.flat[5] = -np.inf, -0.0, np.nan
+    with x64_enabled():
+        found = np.asarray(jax.jit(pool)(x))
+        traced = str(jax.make_jaxpr(pool)(x))
+    expected = np.asarray(TABLE[name].kernel(x, **at))
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+    assert ("reduce_window" in traced) is (at["window"] == (9, 9))
+
+
+def test_windows_of_what_is_empty() -> None:
+    for shape in [(0, 4, 4, 2), (2, 4, 4, 0), (2, 1, 4, 2)]:
+        x = np.zeros(shape, np.float32)
+        expected = TABLE["max_pool"].kernel(x, **where((2, 2), (2, 2)))
+        found = LOWERINGS["max_pool"](x, **where((2, 2), (2, 2)))
+        assert found.shape == expected.shape

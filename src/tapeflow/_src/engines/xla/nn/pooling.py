@@ -18,11 +18,36 @@ from jax import lax
 
 from tapeflow._src.core.dtypes import DType
 from tapeflow._src.engines.xla.lowerings import lowering
-from tapeflow._src.primitives.nn.windows import Pairs, Sizes, narrowed
+from tapeflow._src.primitives.nn.windows import Pairs, Sizes, narrowed, output_space
+
+_MOST_CELLS = 64  # of a window whose cells are operands, each of them a part of the code
 
 
 def _reduced(x: Any, start: Any, operation: Any, **where: Any) -> Any:
-    """One number for each window; padding counts as `start`."""
+    """One number for each window; padding counts as `start`.
+
+    Cells are taken one after the other, as in the kernel, each for all windows: that is a loop of vectors. XLA's
+    own code goes through all cells of a window before it begins with the next.
+    """
+    space = x.shape[1:-1]
+    many = math.prod(where["window"]) > _MOST_CELLS
+    if (
+        many
+        or any(type(size) is not int for size in space)
+        or 0 in output_space("", space, **where)
+    ):
+        return _by_windows(x, start, operation, **where)
+    frame = [(0, 0, 0), *[(*each, 0) for each in where["padding"]], (0, 0, 0)]
+    x = lax.pad(x, np.array(start, x.dtype), frame)
+    total = None
+    for cell in np.ndindex(*where["window"]):
+        seen, _ = _of_all_windows(x, cell, **where)
+        total = operation(jnp.full_like(seen, start) if total is None else total, seen)
+    return total
+
+
+def _by_windows(x: Any, start: Any, operation: Any, **where: Any) -> Any:
+    """The same by XLA itself."""
     return lax.reduce_window(
         x,
         np.array(start, x.dtype),
@@ -32,6 +57,18 @@ def _reduced(x: Any, start: Any, operation: Any, **where: Any) -> Any:
         padding=((0, 0), *where["padding"], (0, 0)),
         window_dilation=(1, *where["dilations"], 1),
     )
+
+
+def _of_all_windows(
+    x: Any, cell: Sizes, *, window: Sizes, strides: Sizes, dilations: Sizes, padding: Pairs
+) -> tuple[Any, Sizes]:
+    """What a cell of a window is in all windows of padded images, and where it is in the first."""
+    start = tuple([i * d for i, d in zip(cell, dilations, strict=True)])
+    sizes = zip(x.shape[1:-1], window, strides, dilations, strict=True)
+    lengths = [(size - (k - 1) * d - 1) // s * s + 1 for size, k, s, d in sizes]
+    stop = [a + n for a, n in zip(start, lengths, strict=True)]
+    seen = lax.slice(x, (0, *start, 0), (x.shape[0], *stop, x.shape[-1]), (1, *strides, 1))
+    return seen, start
 
 
 # The maximum.
@@ -55,10 +92,9 @@ def _first_maxima(
     frame = [(0, 0, 0), *[(before, after, 0) for before, after in padding], (0, 0, 0)]
     x = lax.pad(x, np.zeros((), x.dtype), frame)
     found = jnp.full(maxima.shape, math.prod(space), jnp.int32)
+    where = {"window": window, "strides": strides, "dilations": dilations, "padding": padding}
     for cell in reversed(list(np.ndindex(*window))):  # what is written last, the first, stays
-        start = [i * d for i, d in zip(cell, dilations, strict=True)]
-        stop = [a + (n - 1) * s + 1 for a, n, s in zip(start, places, strides, strict=True)]
-        seen = lax.slice(x, (0, *start, 0), (x.shape[0], *stop, x.shape[-1]), (1, *strides, 1))
+        seen, start = _of_all_windows(x, cell, **where)
         is_maximum, number = seen == maxima, jnp.zeros((), jnp.int32)
         for axis, (before, after) in enumerate(padding):
             along = lax.iota(jnp.int32, places[axis]) * strides[axis] + (start[axis] - before)
@@ -167,5 +203,5 @@ def _sum_pool_spread(g: Any, *, shape: Sizes, mean: bool, **where: Any) -> Any:
     where = narrowed(shape[1:-1], **where)
     source = _averaged(_wide(g), shape[1:-1], **where) if mean else _wide(g)
     x = jax.ShapeDtypeStruct(shape, source.dtype)
-    (out,) = jax.linear_transpose(lambda x: _reduced(x, 0, lax.add, **where), x)(source)
+    (out,) = jax.linear_transpose(lambda x: _by_windows(x, 0, lax.add, **where), x)(source)
     return out.astype(g.dtype)
