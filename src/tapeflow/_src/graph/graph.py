@@ -75,7 +75,11 @@ class Node:
     def has_effect(self) -> bool:
         """Whether it must run even if nobody wants its outputs, as often as it was called, and in order."""
         attrs = self.attrs
-        if self.primitive.name in EFFECTS or attrs.get("effect"):
+        if self.primitive.name in EFFECTS:
+            return True
+        if not attrs:  # as most nodes: passes ask all of them, again and again
+            return False
+        if attrs.get("effect"):
             return True
         return any(node.has_effect for graph in subgraphs(self) for node in graph.nodes)
 

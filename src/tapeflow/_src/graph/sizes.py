@@ -49,8 +49,8 @@ def origin(atom: Atom) -> Value:
 def needs(node: Node) -> list[Value]:
     """All values that a node needs to run: its inputs, and where the sizes in its attributes come from."""
     found = list(node.inputs)
-    for value in node.attrs.values():
-        found += [origin(atom) for atom in atoms_in(value)]
+    if is_dynamic(node.attrs):
+        found += [origin(atom) for atom in atoms_in(node.attrs)]
     return found
 
 

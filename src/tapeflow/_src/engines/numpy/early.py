@@ -75,12 +75,11 @@ def _updates(graph: Graph) -> set[int]:
 def _is_sure(node: Node, names: set[str]) -> bool:
     """Whether a node works on elements, or is one of those named, and refuses no values."""
     values = (*node.inputs, *node.outputs)
-    if any(is_dynamic(v.shape) for v in values):
-        return False
     name = node.primitive.name
-    if name in _ANY_NUMBERS or name in names:
-        return True
-    return node.primitive.elementwise and all(v.dtype.is_floating for v in values)
+    sure = name in _ANY_NUMBERS or name in names
+    if not sure and node.primitive.elementwise:
+        sure = all(v.dtype.is_floating for v in values)
+    return sure and not is_dynamic([v.shape for v in values])
 
 
 def _waits(graph: Graph, updates: set[int]) -> dict[int, set[int]]:

@@ -35,8 +35,7 @@ def _special(name: str) -> Callable[[Special], Special]:
 
 def _known(node: Node) -> bool:
     """Whether all shapes are numbers."""
-    values = (*node.inputs, *node.outputs)
-    return not any(is_dynamic(v.shape) for v in values)
+    return not is_dynamic([v.shape for v in (*node.inputs, *node.outputs)])
 
 
 @_special("relu")

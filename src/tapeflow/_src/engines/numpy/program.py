@@ -201,7 +201,7 @@ class _Writer:
     def source(self) -> str:
         graph = self.graph
         for node in graph.nodes:
-            for atom in atoms_in(tuple(node.attrs.values())):
+            for atom in atoms_in(node.attrs) if is_dynamic(node.attrs) else ():
                 if atom not in self.atoms:
                     self.atoms[atom] = f"n{len(self.atoms)}"
                     self.by_origin.setdefault(origin(atom), []).append(atom)
