@@ -1,6 +1,6 @@
 """Philox's blocks by machine code: that of the package randomgen, where it is installed.
 
-NumPy goes over the words of a block in some eighty passes, each of which wants Python's lock. The generator needs one
+NumPy goes over the words of a block in some sixty passes, each of which wants Python's lock. The generator needs one
 and leaves the lock to others meanwhile. What it gives goes through NumPy's `Generator.integers`, of which nobody
 promises that integers of the whole range are the generator's words, one after the other: so that is looked at first.
 """

@@ -49,9 +49,12 @@ def shuffled(elements: np.ndarray, choose: Choose) -> np.ndarray:
 
 def _write_places(words: np.ndarray, left: int, first: int, out: np.ndarray) -> None:
     """Writes where words say, of which the first one chooses among so many from one place on. They are used up."""
-    np.remainder(words, np.arange(left, left - words.size, -1, dtype=np.uint32), words)
+    all_left = np.arange(left, left - words.size, -1, dtype=np.uint32)
+    np.remainder(words, all_left, words)
+    # One further on there is one less left. Words that fall below zero come back.
+    np.subtract(words, all_left, words)
+    np.add(words, np.uint32(first + left), words)
     out[...] = words
-    np.add(out, np.arange(first, first + words.size), out)
 
 
 def _drawn(state: Any, n: int) -> Choose:
