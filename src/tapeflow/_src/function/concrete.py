@@ -23,7 +23,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import steps
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function import description
-from tapeflow._src.function.argument_names import by_name, names_of_leaves, told_apart
+from tapeflow._src.function.argument_names import names_by_argument, names_of_leaves, told_apart
 from tapeflow._src.function.atomic import AtomicFunction
 from tapeflow._src.function.binding import Binding
 from tapeflow._src.function.graph_function import GraphFunction, symbol_of
@@ -38,7 +38,7 @@ from tapeflow._src.function.signature import (
     form_of,
     packed,
 )
-from tapeflow._src.function.trace_types import SAID, SpecKey, described
+from tapeflow._src.function.trace_types import SAID, SpecKey
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph
@@ -89,7 +89,7 @@ class ConcreteFunction:
         tracer.enclosing = outside = context.tracer
         tracer.given_variables = bool(self._variable_positions)
         self.leaf_names = names_of_leaves(signature, structure)
-        self._argument_names = [n for n, leaves in by_name(signature, structure) for _ in leaves]
+        self._argument_names = names_by_argument(signature, structure)
         doubles = list(leaves) if by_identity else _stand_ins(leaves)
         given = [k.traced(x) if type(k) in SAID else x for k, x in zip(keys, doubles, strict=True)]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
@@ -123,7 +123,7 @@ class ConcreteFunction:
             self._arguments,
             form_of(structure),
             self._keys,
-            [spec.name for spec in self.inputs],
+            self.signature_names(),
             lambda: self.pretty_printed_signature(verbose=False),
         )
         self._substitute(leaves, doubles, by_identity)
@@ -261,7 +261,7 @@ class ConcreteFunction:
         """The arguments, with a `tf.TensorSpec` for each tensor."""
         return self._arguments
 
-    function_type = property(described)
+    function_type = property(description.described)
     inference_fn = property(AtomicFunction)
 
     @property
@@ -272,7 +272,9 @@ class ConcreteFunction:
     @property
     def output_shapes(self) -> Any:
         """The shapes of what it returns."""
-        return nest.map_structure(lambda x: getattr(x, "shape", None), self.structured_outputs)
+        return nest.map_structure(
+            lambda x: getattr(x, "shape", TensorShape(None)), self.structured_outputs
+        )
 
     @property
     def output_dtypes(self) -> Any:
@@ -306,10 +308,9 @@ class ConcreteFunction:
         Captures:
           None
         """
-        given = description.parameters(self._signature, *self._arguments)
         if not verbose:
-            return description.short(given, self.structured_outputs)
-        return description.long(given, self.structured_outputs, self._own)
+            return str(self.function_type)
+        return description.long(self.function_type, self._own)
 
     def report(self) -> str:
         """Which executor runs it, and what it was chosen from."""

@@ -16,8 +16,9 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.system.timeline import now
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function import alternatives, trace_types
+from tapeflow._src.function import alternatives, description, trace_types
 from tapeflow._src.function.concrete import ConcreteFunction
+from tapeflow._src.function.function_spec import FunctionSpec
 from tapeflow._src.function.retracing import RetracingWatch, watch_for
 from tapeflow._src.function.signature import Signature, TensorKey, flattened, form_of, keys_of
 from tapeflow._src.function.traces import Traces
@@ -107,8 +108,13 @@ class Function(Generic[P, R]):
 
     @property
     def function_type(self) -> trace_types.FunctionType:
-        """Its parameters."""
-        return trace_types.FunctionType(list(self.signature.parameters.parameters.values()))
+        """Its parameters, with what the input signature says of them."""
+        return description.function_type(self.signature)
+
+    @property
+    def function_spec(self) -> FunctionSpec:
+        """Its parameters and their defaults."""
+        return FunctionSpec(self.signature, self._options["jit_compile"])
 
     @property
     def input_signature(self) -> Any:

@@ -186,9 +186,10 @@ class RankFreeFunction:
     def __str__(self) -> str:
         if self._outputs is None:
             return repr(self)
-        given = description.parameters(self._function.signature, *self._structure)
-        text = description.long(given, self.structured_outputs, self.variables)
-        return f"ConcreteFunction {text}"
+        described = description.traced_type(
+            self._function.signature, self._structure, self.structured_outputs
+        )
+        return f"ConcreteFunction {description.long(described, self.variables)}"
 
 
 def _ranks(value: Any, spec: Any) -> list[int]:
