@@ -111,8 +111,8 @@ class Missing:
             if not getattr(module.__spec__, "_initializing", False):
                 raise
         raise AttributeError(
-            f"{self.namespace}.{name} is asked for by a signal handler, or by what else runs while this thread "
-            "is importing it: it can only be had when the import has ended. Use it once before the handler is installed.",
+            f"{self.namespace}.{name} is asked for by a signal handler, or by what else runs while this thread is "
+            "importing it: it can only be had when the import has ended. Use it once before the handler is installed.",
             name=name,
         )
 
