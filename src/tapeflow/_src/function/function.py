@@ -26,7 +26,6 @@ from tapeflow._src.function.tracing.late_ranks import UnknownRankError
 from tapeflow._src.function.tracing.tracer import tracing_lock
 from tapeflow._src.function.unknown_ranks import RankFreeFunction, has_unknown_rank
 from tapeflow._src.graph import passes
-from tapeflow._src.primitives.batched import BatchedTensor
 
 _REMEMBERED = 1000
 
@@ -398,19 +397,6 @@ def _ranked(signed: Any, given: Any) -> Any:
     if not unsaid or given.shape is None:
         return signed
     return TensorKey((None,) * len(given.shape), signed.dtype, signed.name)
-
-
-def _switch_of_examples(op: str, index: Tensor, functions: Any, names: Sequence[str]) -> Any:
-    """A branch for each example of a batch: a graph has rules for branches of many examples at once."""
-    branches = Function(
-        lambda: context.tracer.switch(op, index, functions, names),
-        autograph=False,
-        watch=RetracingWatch(),
-    )
-    return branches()
-
-
-BatchedTensor.switch = staticmethod(_switch_of_examples)
 
 
 def _restored(python_function: Callable[..., Any], options: dict[str, Any]) -> Function:
