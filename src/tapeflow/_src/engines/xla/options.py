@@ -9,7 +9,7 @@ from typing import Any
 
 from tapeflow._src.core.sizes.dims import is_dynamic
 from tapeflow._src.graph.graph import Node, subgraphs
-from tapeflow._src.insides.xla_options import exact_options
+from tapeflow._src.insides.xla_options import exact_options, sound_options
 
 # Multiplications of one product: XLA's own code shares larger ones out between threads better.
 _MOST = 2**24
@@ -34,7 +34,7 @@ def options(checked: bool, nodes: Sequence[Node] = ()) -> dict[str, Any] | None:
       nodes: what the program computes on one device. If it has no other products than small ones, these are left to a
         library of XLA's.
     """
-    return exact_options(_ON_X86 and has_small_products(nodes)) if checked else None
+    return exact_options(_ON_X86 and has_small_products(nodes)) if checked else sound_options()
 
 
 def has_small_products(nodes: Sequence[Node]) -> bool:
