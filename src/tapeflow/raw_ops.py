@@ -95,6 +95,10 @@ if _typing.TYPE_CHECKING:
         AdjustSaturation as AdjustSaturation, SpaceToDepth as SpaceToDepth,
         DepthToSpace as DepthToSpace, LRN as LRN, Timestamp as Timestamp
     )
+    from tapeflow._src.raw_ops.projection import (
+        ImageProjectiveTransformV2 as ImageProjectiveTransformV2,
+        ImageProjectiveTransformV3 as ImageProjectiveTransformV3
+    )
     from tapeflow._src.raw_ops.random import (
         RandomUniform as RandomUniform, RandomStandardNormal as RandomStandardNormal,
         TruncatedNormal as TruncatedNormal, RandomUniformInt as RandomUniformInt,
@@ -128,6 +132,7 @@ __getattr__ = _Missing(
         "raw_ops.images": "ResizeBilinear ResizeBicubic ResizeNearestNeighbor Bucketize DenseBincount FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
         "raw_ops.linalg": "Cholesky MatrixDeterminant DiagPart FFT IFFT FFT2D IFFT2D FFT3D IFFT3D MatrixSquareRoot MatrixLogarithm LogMatrixDeterminant Diag MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3 MatrixInverse MatrixSolve MatrixTriangularSolve MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixSetDiag MatrixBandPart Qr Einsum Lu TridiagonalSolve",
         "raw_ops.nn": "Relu Relu6 Elu Selu LeakyRelu TopKV2 InTopKV2 Conv2D Conv3D Conv2DBackpropInput DepthwiseConv2dNative MaxPool AvgPool MaxPool3D AvgPool3D BiasAdd Softmax LogSoftmax L2Loss CheckNumerics NoOp StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal RGBToHSV HSVToRGB AdjustContrastv2 AdjustHue AdjustSaturation SpaceToDepth DepthToSpace LRN Timestamp",
+        "raw_ops.projection": "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
         "raw_ops.random": "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt RandomShuffle Multinomial StatelessRandomGetKeyCounter StatelessRandomUniformV2 StatelessRandomNormalV2 StatelessTruncatedNormalV2 StatelessRandomUniformIntV2",
         "raw_ops.recurrent": "CudnnRNN",
         "raw_ops.text": "StringLower StringUpper StringStrip StringLength StringJoin StringSplitV2 StringToHashBucketFast StringToNumber RegexReplace StaticRegexReplace RegexFullMatch StaticRegexFullMatch Substr ReduceJoin StringToHashBucket StringToHashBucketStrong AsString UnicodeScript UnicodeTranscode RaggedTensorToTensor",

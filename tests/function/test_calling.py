@@ -432,3 +432,40 @@ def test_a_decorator_inside():
     assert int(double(tf.constant(3))) == 7
     with pytest.raises(ValueError, match="traced"):
         double._decorate(one_more)
+
+
+def test_completion_shows_what_is_for_users():
+    f = tf.function(lambda x: x)
+    f(1)
+    tensorflow = {
+        "experimental_get_tracing_count",
+        "function_spec",
+        "function_type",
+        "get_concrete_function",
+        "input_signature",
+        "name",
+        "pretty_printed_concrete_signatures",
+        "python_function",
+    }
+    ours = {"graph", "report", "variables", "why_retraced"}
+    assert {name for name in dir(f) if not name.startswith("_")} == tensorflow | ours
+    concrete = f.get_concrete_function(1)
+    assert {name for name in dir(concrete) if not name.startswith("_")} == {
+        "add_gradient_functions_to_graph",
+        "add_to_graph",
+        "captured_inputs",
+        "function_type",
+        "graph",
+        "inference_fn",
+        "inputs",
+        "name",
+        "output_dtypes",
+        "output_shapes",
+        "outputs",
+        "pretty_printed_signature",
+        "report",
+        "structured_input_signature",
+        "structured_outputs",
+        "trainable_variables",
+        "variables",
+    }

@@ -13,6 +13,8 @@ import pytest
 from tests.proofs.test_in_function import EXECUTORS
 
 import tapeflow as tf
+from tapeflow._src.autodiff import forward, tangents
+from tapeflow._src.primitives.table import UNLISTED
 
 X = tf.constant([1.2, -0.4, 0.7], tf.float64)
 
@@ -328,3 +330,75 @@ def test_batch_jacobians_of_unknown_sizes():
         x = tf.constant(np.random.default_rng(1).normal(size=shape))
         np.testing.assert_allclose(derivative(inner, x), derivative(f, x), 1e-9)
         np.testing.assert_allclose(whole(x), derivative(f, x), 1e-9)
+
+
+def lists(x: Any) -> Any:
+    """Every row of stacks that has a gradient, or is one."""
+    first = tf.cast(tf.reduce_sum(x) * 0.0, tf.int32)
+    a = tf.TensorArray(x.dtype, 0, dynamic_size=True, clear_after_read=False, element_shape=[3])
+    a = a.write(first, x * x).write(first + 1, x[::-1] * 3.0)
+    a = a.scatter(tf.stack([first + 2, first + 3]), tf.stack([tf.sin(x), x**3]))
+    b = tf.TensorArray(x.dtype, 4, clear_after_read=False).unstack(a.stack() * x)
+    c = tf.TensorArray(x.dtype, 2, infer_shape=False)
+    c = c.split(b.concat() ** 2, tf.stack([first + 4, first + 8]))
+    d = b.gather(tf.stack([first, first + 2]))
+    return tf.reduce_sum(c.concat() ** 2) + tf.reduce_sum(b.read(first + 1) ** 2 + d * a.read(0))
+
+
+def test_every_row_of_stacks_has_a_tangent(monkeypatch: pytest.MonkeyPatch):
+    """As tests/proofs/test_forward.py shows of the rows of the table."""
+    moved = set()
+
+    def tangent_of(primitive: Any, *rest: Any) -> Any:
+        moved.add(primitive.name)
+        return tangents.tangent_of(primitive, *rest)
+
+    monkeypatch.setattr(forward, "tangent_of", tangent_of)
+    along = hessian_times_vector(lists)
+    np.testing.assert_allclose(tf.function(along)(X), along(X), rtol=1e-9)
+    assert {name for name, row in UNLISTED.items() if row.differentiable} - moved == set()
+
+
+def hessian_times_vector(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def product(x: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as acc:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            gradient = tape.gradient(y, x)
+        return acc.jvp(gradient)
+
+    return product
+
+
+def square_of_loops(x: Any) -> Any:
+    """All turns of the loop outside have the same number of turns inside."""
+
+    def turn(i: Any, y: Any) -> Any:
+        z = tf.while_loop(lambda j, z: j < 2, lambda j, z: (j + 1, tf.tanh(z * x) + z), [0, y])[1]
+        return i + 1, z * 0.5
+
+    return tf.while_loop(lambda i, y: i < 3, turn, [0, x])[1]
+
+
+@pytest.mark.parametrize("f", [counted, until_large, branch_in_loop, square_of_loops])
+def test_examples_of_a_loop(f: Callable[[Any], Any]):
+    """What a loop keeps for a backward pass is differentiated for all examples at once."""
+    examples = tf.abs(X)
+
+    def along(x: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as acc:
+            y = tf.function(lambda x: tf.vectorized_map(tf.function(f), x))(x)
+        return acc.jvp(y)
+
+    def alone(x: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as acc:
+            y = f(x)
+        return acc.jvp(y)
+
+    np.testing.assert_allclose(along(examples), [alone(x) for x in examples], rtol=1e-9)
+    twice = hessian_times_vector(f)
+    expected = [twice(x) for x in examples]
+    np.testing.assert_allclose(tf.vectorized_map(twice, examples), expected, rtol=1e-9)
+    within = hessian_times_vector(tf.function(f))
+    np.testing.assert_allclose(tf.vectorized_map(within, examples), expected, rtol=1e-9)

@@ -1,6 +1,7 @@
 """`input_signature`, `get_concrete_function`, and signatures as text."""
 
 import collections
+import inspect
 
 import numpy as np
 import pytest
@@ -292,3 +293,91 @@ def test_a_concrete_function_gives_arrays_its_dtype():
     for wrong in (tf.ones(2, tf.float64), np.array(["a", "b"])):
         with pytest.raises(TypeError, match="expected a tensor of dtype float32"):
             concrete(wrong)
+
+
+def test_names_of_tensors_say_where_in_an_argument_they_are():
+    Pair = collections.namedtuple("Pair", "a b")
+
+    def g(x, *rest, p=None, **more):
+        return x
+
+    one = tf.constant(1.0)
+    concrete = tf.function(g).get_concrete_function(
+        {"b": one, "a": [one], "c d": one}, one, [(one,)], p=Pair(one, 5), u={1: one}
+    )
+    (x, *rest), keywords = concrete.structured_input_signature
+    assert {key: tf.nest.flatten(value)[0].name for key, value in x.items()} == {
+        "b": "x_b",
+        "a": "x_a_0",
+        "c d": "x_c_d",
+    }
+    assert [s.name for s in tf.nest.flatten(rest)] == ["rest_0", "rest_1_0_0"]
+    assert (keywords["p"].a.name, keywords["u"][1].name) == ("p_a", "u_1")
+
+
+def test_tensors_in_a_row_are_named_by_their_arguments():
+    two = [tf.TensorSpec([]), tf.TensorSpec([])]
+    f = tf.function(lambda x, y: (x, y), input_signature=[two, tf.TensorSpec([])])
+    concrete = f.get_concrete_function()
+    a, b, c = (tf.constant(i) for i in (1.0, 2.0, 3.0))
+    (first, second), third = concrete(x=a, x_1=b, y=c)
+    assert [first, second, third] == [1.0, 2.0, 3.0]
+    with pytest.raises(TypeError, match="x_0"):
+        concrete(x_0=a, x_1=b, y=c)
+
+
+def test_types_of_functions():
+    def g(x, y=5, *, z=2):
+        return [x, None]
+
+    spec = tf.TensorSpec([2], tf.float32)
+    f = tf.function(g)
+    assert str(f.function_type) == "(x, y=<captured_default_value>, *, z=<captured_default_value>)"
+    y = f.function_type.parameters["y"]
+    assert (y.optional, y.type_constraint) == (True, None)
+    traced = f.get_concrete_function(tf.TensorSpec([2], tf.float32, name="given")).function_type
+    shown = "TensorSpec(shape=(2,), dtype=tf.float32, name='given')"
+    assert str(traced) == (
+        f"(x: {shown}, y: Literal[5], *, z: Literal[2]) -> List[{spec!r}, Literal[None]]"
+    )
+    assert traced.output == traced.return_annotation != None  # noqa: E711
+    assert not traced.parameters["y"].optional
+    signed = tf.function(lambda x, y=5: x, input_signature=[spec])
+    assert str(signed.function_type) == f"(x: {spec!r}, y: Literal[5] = <captured_default_value>)"
+    several = tf.function(lambda *x: x, input_signature=[spec, [spec]])
+    assert str(several.function_type) == f"(x_0: {spec!r}, x_1: List[{spec!r}], /)"
+    assert repr(signed.function_type).splitlines()[-4:] == [
+        "Output Type:",
+        "  None",
+        "Captures:",
+        "  None",
+    ]
+
+
+def test_parameters_before_any_number_of_them_are_positional():
+    def g(x, *rest, b, a=None, **more):
+        return None
+
+    concrete = tf.function(g).get_concrete_function(True, b=1, z=2, c=3)
+    assert concrete.pretty_printed_signature(verbose=False) == (
+        "(x: Literal[True], /, *, b: Literal[1], a: Literal[None], c: Literal[3], z: Literal[2]) -> Literal[None]"
+    )
+
+
+def test_the_spec_of_a_function():
+    class Model:
+        @tf.function(jit_compile=False)
+        def call(self, x, y: int = 1, *args, z=2, u, **kw):
+            return x
+
+    spec = Model().call.function_spec
+    assert spec.fullargspec == inspect.FullArgSpec(
+        ["x", "y"], "args", "kw", (1,), ["z", "u"], {"z": 2}, {}
+    )
+    assert (spec.arg_names, spec.default_values) == (["x", "y"], {"y": 1, "z": 2})
+    assert (spec.input_signature, spec.jit_compile) == (None, False)
+    assert Model.call.function_spec.arg_names == ["self", "x", "y"]
+    two = [tf.TensorSpec([]), tf.TensorSpec([1])]
+    assert tf.function(lambda x: x, input_signature=[two]).function_spec.flat_input_signature == (
+        *two,
+    )

@@ -23,7 +23,55 @@ def _rows(tf, kinds, partitions, shape):
     )
 
 
+MAP = [[1.0, 0.1, 0.3, 0.2, 1.0, -0.5, 0.01, 0.02]]
+PIXELS = np.arange(1, 25, dtype=np.float32).reshape(2, 3, 4, 1)
+
+
+def _projected(tf, interpolation, fill_mode, transforms=MAP, size=(3, 5), dtype=np.float32):
+    return tf.raw_ops.ImageProjectiveTransformV3(
+        images=PIXELS.astype(dtype),
+        transforms=transforms,
+        output_shape=list(size),
+        fill_value=2.6,
+        interpolation=interpolation,
+        fill_mode=fill_mode,
+    )
+
+
+def _gradient_of_projected(tf, interpolation, fill_mode):
+    x = tf.constant(PIXELS)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.raw_ops.ImageProjectiveTransformV2(
+            images=x,
+            transforms=MAP,
+            output_shape=[3, 5],
+            interpolation=interpolation,
+            fill_mode=fill_mode,
+        )
+    return y, tape.gradient(y, x, np.arange(30, dtype=np.float32).reshape(2, 3, 5, 1))
+
+
+MODES = ("CONSTANT", "NEAREST", "REFLECT", "WRAP")
+PROJECTED = {
+    f"projected_{kind}_{mode}".lower(): lambda tf, kind=kind, mode=mode: (
+        _projected(tf, kind, mode),
+        _projected(tf, kind, mode, [[1.0, 0, 25.5, 0, 1, -11, 0, 0], [1.0, 0, 0, 0, 1, 0, -1, 0]]),
+        _gradient_of_projected(tf, kind, mode),
+    )
+    for kind in ("NEAREST", "BILINEAR")
+    for mode in MODES
+}
+
 CASES = {
+    **PROJECTED,
+    "projected_dtypes": lambda tf: [
+        _projected(tf, "BILINEAR", "CONSTANT", dtype=dtype)
+        for dtype in (np.uint8, np.int32, np.int64, np.float16, np.float64)
+    ],
+    "projected_with_too_many_maps": lambda tf: _projected(tf, "NEAREST", "CONSTANT", MAP * 3),
+    "projected_with_a_short_map": lambda tf: _projected(tf, "NEAREST", "CONSTANT", [[1.0, 2.0]]),
+    "projected_to_one_size": lambda tf: _projected(tf, "NEAREST", "CONSTANT", size=[2]),
     "lower": lambda tf: tf.raw_ops.StringLower(input=WORDS),
     "upper": lambda tf: tf.raw_ops.StringUpper(input=WORDS),
     "strip": lambda tf: tf.raw_ops.StringStrip(input=WORDS),

@@ -1,10 +1,12 @@
 """What core needs of the layers above it.
 
 `ops/methods.py`, the one place that binds late, puts these functions here: nothing in core imports what is built on it.
+What is loaded only when somebody needs it is named here.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 
@@ -28,3 +30,8 @@ class Late:
 
 
 late = Late()
+
+
+def of_examples() -> Any:
+    """The branches and loops of the layer of functions, where examples of a batch part: `switch` and `while_loop`."""
+    return importlib.import_module("tapeflow._src.function.of_examples")

@@ -84,7 +84,7 @@ class Missing:
             return importlib.import_module(self.elsewhere[name])
         if name in self.names:
             module, own = self.names[name]
-            value = getattr(_imported(f"tapeflow._src.{module}"), own)
+            value = self._defined(name, _imported(f"tapeflow._src.{module}"), own)
             setattr(sys.modules[self.module], name, value)  # not to be asked again
             return value
         if name in self.later:
@@ -102,6 +102,19 @@ class Missing:
             raise ImportError(text, name=name)
         # Only `name` is given: with the module too, Python would add a guess of its own to ours.
         raise AttributeError(text, name=name)
+
+    def _defined(self, name: str, module: ModuleType, own: str) -> Any:
+        """What a module defines: all of it, unless this very thread is in the middle of importing the module."""
+        try:
+            return getattr(module, own)
+        except AttributeError:
+            if not getattr(module.__spec__, "_initializing", False):
+                raise
+        raise AttributeError(
+            f"{self.namespace}.{name} is asked for by a signal handler, or by what else runs while this thread is "
+            "importing it: it can only be had when the import has ended. Use it once before the handler is installed.",
+            name=name,
+        )
 
 
 def _imported(place: str) -> ModuleType:

@@ -231,6 +231,14 @@ def _children(structure: Any) -> list[Any]:
     return list(structure)
 
 
+def named_children(structure: Any) -> Iterator[tuple[Any, Any]]:
+    """The parts of a structure in the order of `flatten`, each with its key, its number, or the name of its field."""
+    children = _children(structure)
+    if isinstance(structure, Mapping):
+        return zip(_sorted_keys(structure), children, strict=True)
+    return zip(getattr(structure, "_fields", range(len(children))), children, strict=True)
+
+
 def _flattens_itself(kind: type) -> bool:
     """Whether objects of this class say what they are made of, as dataclasses can."""
     return hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")

@@ -133,7 +133,7 @@ class Strategy:
         """A function that has all replicas of another one in it, which would not let them meet."""
         found = self._functions.get(fn)
         if found is None:
-            inner = fn.converted()
+            inner = fn._converted()
 
             def replicated(args: Any, kwargs: Any) -> Any:
                 return self._extended.call_for_each_replica(inner, args, kwargs)
@@ -142,8 +142,8 @@ class Strategy:
             found = self._functions[fn] = Function(
                 replicated,
                 autograph=False,
-                jit_compile=fn.options["jit_compile"],
-                reduce_retracing=fn.options["reduce_retracing"],
+                jit_compile=fn._options["jit_compile"],
+                reduce_retracing=fn._options["reduce_retracing"],
             )
         return found
 

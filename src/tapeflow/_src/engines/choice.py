@@ -16,6 +16,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from tapeflow._src.core import settings
@@ -70,7 +71,6 @@ class Candidate:
 
     def __init__(self, engine: Engine, graph: Graph, checked: bool = True) -> None:
         self.name = engine.name
-        self._price: float | None = None
         self._find_price = lambda: engine.price(graph)
         self.program: Program | None = None
         self._graph_name = graph.name
@@ -90,12 +90,10 @@ class Candidate:
                         program = self.program = self._make()
         return program
 
-    @property
+    @cached_property
     def price(self) -> float:
         """What its engine asks for a try. The first call of a function does not wait for that."""
-        if self._price is None:
-            self._price = self._find_price()
-        return self._price
+        return self._find_price()
 
     @property
     def seconds(self) -> float | None:

@@ -34,6 +34,6 @@ def take_place(attributes: Mapping[str, Any], concrete: Any, leaves: Sequence[An
     called = _general.get(context.tracer.graph, {}).get(attributes["api_implements"])
     if called is None:
         return
-    for old, new in zip(called, nest.flatten(concrete.call_leaves(leaves)), strict=True):
+    for old, new in zip(called, nest.flatten(concrete._call_leaves(leaves)), strict=True):
         if isinstance(old, SymbolicTensor) and isinstance(new, SymbolicTensor):
             old.value, old._array, old.contents = new.value, new._array, new.contents

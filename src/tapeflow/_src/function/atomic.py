@@ -9,7 +9,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function.trace_types import FunctionType, described
+from tapeflow._src.function.trace_types import FunctionType
 
 
 @export("types.experimental.AtomicFunction")
@@ -41,7 +41,7 @@ class AtomicFunction:
     @property
     def function_type(self) -> FunctionType:
         """What it takes and returns."""
-        return described(self._trace)
+        return self._trace.function_type
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results of a function that captures nothing."""

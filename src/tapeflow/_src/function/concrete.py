@@ -23,7 +23,7 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables import steps
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function import description
-from tapeflow._src.function.argument_names import by_name, names_of_leaves, told_apart
+from tapeflow._src.function.argument_names import names_by_argument, names_of_leaves, told_apart
 from tapeflow._src.function.atomic import AtomicFunction
 from tapeflow._src.function.binding import Binding
 from tapeflow._src.function.graph_function import GraphFunction, symbol_of
@@ -38,7 +38,7 @@ from tapeflow._src.function.signature import (
     form_of,
     packed,
 )
-from tapeflow._src.function.trace_types import SAID, SpecKey, described
+from tapeflow._src.function.trace_types import SAID, SpecKey
 from tapeflow._src.function.tracing.symbols import SymbolicTensor
 from tapeflow._src.function.tracing.tracer import Tracer, tracing_lock
 from tapeflow._src.graph.graph import Graph
@@ -88,15 +88,15 @@ class ConcreteFunction:
         tracer.creation_allowed = creation_allowed
         tracer.enclosing = outside = context.tracer
         tracer.given_variables = bool(self._variable_positions)
-        self.leaf_names = names_of_leaves(signature, structure)
-        self._argument_names = [n for n, leaves in by_name(signature, structure) for _ in leaves]
+        self._leaf_names = names_of_leaves(signature, structure)
+        self._argument_names = names_by_argument(signature, structure)
         doubles = list(leaves) if by_identity else _stand_ins(leaves)
         given = [k.traced(x) if type(k) in SAID else x for k, x in zip(keys, doubles, strict=True)]
         around = contextlib.nullcontext() if outside is None else outside.suspended()
         with span("trace", f"trace {signature.name}"), tracing_lock, around, tracer.whole():
             for i in self._positions:
                 given[i] = argument_symbol(tracer, keys[i], leaves[i])
-                tracer.graph.notes[given[i].value] = keys[i].name or self.leaf_names[i]
+                tracer.graph.notes[given[i].value] = keys[i].name or self._leaf_names[i]
             args, kwargs = packed(structure, given)
             before = _parameters(signature, args, kwargs)
             result = function(*args, **kwargs)
@@ -109,7 +109,7 @@ class ConcreteFunction:
         tracer.actual.clear()
         if not self._outer_symbols:
             tracer.enclosing = None
-        self.created = tracer.created
+        self._created = tracer.created
         self._graph_function = GraphFunction(tracer, symbols, jit_compile)
         self._guards = _own_guards(tracer)
         self._variants: list[ConcreteFunction] = []
@@ -123,7 +123,7 @@ class ConcreteFunction:
             self._arguments,
             form_of(structure),
             self._keys,
-            [spec.name for spec in self.inputs],
+            self._signature_names(),
             lambda: self.pretty_printed_signature(verbose=False),
         )
         self._substitute(leaves, doubles, by_identity)
@@ -133,7 +133,7 @@ class ConcreteFunction:
         symbols = iter(self._graph_function.arguments)
         described: list[Any] = []
         self.inputs: list[TensorSpec] = []
-        for key, leaf, name in zip(keys, flattened(structure), self.leaf_names, strict=True):
+        for key, leaf, name in zip(keys, flattened(structure), self._leaf_names, strict=True):
             if type(key) is TensorKey:
                 symbol = next(symbols)
                 spec = TensorSpec(symbol.shape, symbol.dtype, key.name or name)
@@ -144,7 +144,7 @@ class ConcreteFunction:
                 described.append(key if isinstance(key, (VariableKey, ObjectKey)) else leaf)
         self._arguments = packed(structure, described)
 
-    def signature_names(self) -> list[str]:
+    def _signature_names(self) -> list[str]:
         """A name for each tensor, in a signature of a saved model: that of its spec, or of its argument.
 
         A name that is taken gets a number, as in TensorFlow: x, x_1, x_2.
@@ -175,7 +175,7 @@ class ConcreteFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results. Python values may be left out: they are part of the trace."""
         leaves = self._binding.leaves(args, kwargs)
-        return (self._variant(leaves) if self._guards else self).call_leaves(leaves)
+        return (self._variant(leaves) if self._guards else self)._call_leaves(leaves)
 
     def _variant(self, leaves: list[Any]) -> ConcreteFunction:
         """The trace for sizes like these: this one, or one that is made for them."""
@@ -201,7 +201,7 @@ class ConcreteFunction:
             self._variants.append(variant)
         return variant
 
-    def call_leaves(self, leaves: Sequence[Any]) -> Any:
+    def _call_leaves(self, leaves: Sequence[Any]) -> Any:
         """The results for arguments one by one."""
         tensors = [leaves[i] for i in self._positions]
         if not self._variable_positions or self._only is not None:
@@ -209,20 +209,20 @@ class ConcreteFunction:
         variables = [leaves[s] if isinstance(s, int) else s for s in self._slots]
         return self._outputs(self._graph_function.call(tensors, variables))
 
-    def call_tensors(self, tensors: Sequence[Tensor]) -> Any:
+    def _call_tensors(self, tensors: Sequence[Tensor]) -> Any:
         """The same for a function all of whose arguments are tensors."""
         return self._outputs(self._graph_function.call(tensors))
 
     @property
-    def is_plain(self) -> bool:
+    def _is_plain(self) -> bool:
         """Whether it depends on nothing but the shapes and dtypes of tensors."""
         return not self._outer_symbols and len(self._positions) == len(self._keys)
 
-    def mixes(self, leaves: Sequence[Any]) -> bool:
+    def _mixes(self, leaves: Sequence[Any]) -> bool:
         """Whether one of these variables is also used as one of its own."""
         return any(id(leaves[i]) in self._own_ids for i in self._variable_positions)
 
-    def fits(self, leaves: Sequence[Any]) -> bool:
+    def _fits(self, leaves: Sequence[Any]) -> bool:
         """Whether the answers this trace relies on hold for these arguments."""
         for n, i in enumerate(self._variable_positions):
             if leaves[i] is not self._only[n] if self._only else id(leaves[i]) in self._own_ids:
@@ -239,12 +239,12 @@ class ConcreteFunction:
             return None
         return failing(self._guards, sizes_in(self._graph_function.arguments, tensors))
 
-    alternative: Callable[[], None] | None = None
+    _alternative: Callable[[], None] | None = None
 
     def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
         """Puts it in the place of a function of which it is the implementation for CPUs; else nothing is to be done."""
-        if self.alternative is not None:
-            self.alternative()
+        if self._alternative is not None:
+            self._alternative()
 
     def add_gradient_functions_to_graph(self, g: Any = None) -> None:
         """Nothing: derivatives are traced when somebody asks for them."""
@@ -261,7 +261,7 @@ class ConcreteFunction:
         """The arguments, with a `tf.TensorSpec` for each tensor."""
         return self._arguments
 
-    function_type = property(described)
+    function_type = property(description.described)
     inference_fn = property(AtomicFunction)
 
     @property
@@ -272,7 +272,9 @@ class ConcreteFunction:
     @property
     def output_shapes(self) -> Any:
         """The shapes of what it returns."""
-        return nest.map_structure(lambda x: getattr(x, "shape", None), self.structured_outputs)
+        return nest.map_structure(
+            lambda x: getattr(x, "shape", TensorShape(None)), self.structured_outputs
+        )
 
     @property
     def output_dtypes(self) -> Any:
@@ -306,10 +308,9 @@ class ConcreteFunction:
         Captures:
           None
         """
-        given = description.parameters(self._signature, *self._arguments)
         if not verbose:
-            return description.short(given, self.structured_outputs)
-        return description.long(given, self.structured_outputs, self._own)
+            return str(self.function_type)
+        return description.long(self.function_type, self._own)
 
     def report(self) -> str:
         """Which executor runs it, and what it was chosen from."""

@@ -16,8 +16,9 @@ from tapeflow._src.core.scopes import setting
 from tapeflow._src.core.system.timeline import now
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
-from tapeflow._src.function import alternatives, trace_types
+from tapeflow._src.function import alternatives, description, trace_types
 from tapeflow._src.function.concrete import ConcreteFunction
+from tapeflow._src.function.function_spec import FunctionSpec
 from tapeflow._src.function.retracing import RetracingWatch, watch_for
 from tapeflow._src.function.signature import Signature, TensorKey, flattened, form_of, keys_of
 from tapeflow._src.function.traces import Traces
@@ -25,7 +26,6 @@ from tapeflow._src.function.tracing.late_ranks import UnknownRankError
 from tapeflow._src.function.tracing.tracer import tracing_lock
 from tapeflow._src.function.unknown_ranks import RankFreeFunction, has_unknown_rank
 from tapeflow._src.graph import passes
-from tapeflow._src.primitives.batched import BatchedTensor
 
 _REMEMBERED = 1000
 
@@ -66,18 +66,18 @@ class Function(Generic[P, R]):
             "reduce_retracing": reduce_retracing,
             "attributes": attributes or {},
         }
-        self._signature: Signature | None = None
+        self._parsed: Signature | None = None
         self._traces = Traces()
         # For calls on tensors alone, by their shapes and dtypes.
         self._seen: dict[Any, ConcreteFunction] = {}
         # Arguments with tensors of unknown rank, for which somebody has asked for a concrete function.
-        self.unknown_ranks: dict[str, Any] = {}
+        self._unknown_ranks: dict[str, Any] = {}
         self._count = 0
-        self.tracing_time = 0  # nanoseconds that tracing has taken
+        self._tracing_time = 0  # nanoseconds that tracing has taken
         self._last_names: list[str] = []
         self._created_variables = False
         self._in_progress: frozenset[Any] = frozenset()
-        self.number = new_id()  # which `id` is not: it may be that of one that is gone
+        self._number = new_id()  # which `id` is not: it may be that of one that is gone
         self._watch = watch_for(python_function) if watch is None else watch
         self._bound: dict[int, tuple[Any, Function]] = {}
         functools.update_wrapper(self, python_function, updated=())
@@ -96,29 +96,34 @@ class Function(Generic[P, R]):
         if self._count:
             raise ValueError("Functions cannot be decorated after they have been traced.")
         self._python_function = decorator(self._python_function)
-        self._signature = None
+        self._parsed = None
 
     @property
-    def signature(self) -> Signature:
+    def _signature(self) -> Signature:
         """Its parameters."""
-        if self._signature is None:
-            self._signature = Signature(self._python_function, self._options["input_signature"])
-        return self._signature
+        if self._parsed is None:
+            self._parsed = Signature(self._python_function, self._options["input_signature"])
+        return self._parsed
 
     @property
     def function_type(self) -> trace_types.FunctionType:
-        """Its parameters."""
-        return trace_types.FunctionType(list(self.signature.parameters.parameters.values()))
+        """Its parameters, with what the input signature says of them."""
+        return description.function_type(self._signature)
+
+    @property
+    def function_spec(self) -> FunctionSpec:
+        """Its parameters and their defaults."""
+        return FunctionSpec(self._signature, self._options["jit_compile"])
 
     @property
     def input_signature(self) -> Any:
         """The input signature it was given."""
-        return self.signature.input_signature
+        return self._signature.input_signature
 
     @property
     def name(self) -> str:
         """The name of the Python function."""
-        return self.signature.name
+        return self._signature.name
 
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
@@ -165,15 +170,15 @@ class Function(Generic[P, R]):
             else:
                 concrete = self._seen.get(tuple(kinds))
                 if concrete is not None and not settings.eagerly and context.replica is None:
-                    return concrete.call_tensors(args)  # pyright: ignore[reportArgumentType]
+                    return concrete._call_tensors(args)  # pyright: ignore[reportArgumentType]
         if settings.eagerly:
             return self._python_function(*args, **kwargs)
         concrete, leaves = self._found(args, kwargs)
         attributes = self._options["attributes"]
-        short = concrete.is_plain and not kwargs and len(leaves) == len(args) and not attributes
+        short = concrete._is_plain and not kwargs and len(leaves) == len(args) and not attributes
         if short and context.replica is None:
             self._remember(args, leaves, concrete)
-        result = concrete.call_leaves(leaves)
+        result = concrete._call_leaves(leaves)
         if attributes:
             alternatives.note_call(attributes, result)
         return result
@@ -193,9 +198,9 @@ class Function(Generic[P, R]):
         self._seen[tuple(kinds)] = concrete
 
     def _found(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
-        args, kwargs = self.signature.bound(args, kwargs)
-        if self.signature.input_signature is not None:
-            args = self.signature.cast(args, kwargs)
+        args, kwargs = self._signature.bound(args, kwargs)
+        if self._signature.input_signature is not None:
+            args = self._signature.cast(args, kwargs)
         structure = (args, kwargs)
         leaves = flattened(structure)
         key = (_in_replica(form_of(structure)), *keys_of(leaves))
@@ -205,7 +210,8 @@ class Function(Generic[P, R]):
                 concrete = self._traces.find(key, leaves)
                 if concrete is None:
                     concrete = self._traced(structure, leaves, key)
-                    concrete.fits(leaves)  # a trace around this one has to rely on the same answers
+                    # A trace around this one has to rely on the same answers.
+                    concrete._fits(leaves)
         return concrete, leaves
 
     # Tracing.
@@ -222,11 +228,11 @@ class Function(Generic[P, R]):
         with setting(self, _in_progress=self._in_progress | {key}):
             concrete = self._trace(structure, leaves, wide[1:])
         concrete.graph.is_later = len(self._traces) > 0
-        self.tracing_time += now() - begun
+        self._tracing_time += now() - begun
         reduced = self._options["reduce_retracing"]
         self._traces.add(concrete, key, wide, reduced)
         self._seen.clear()  # so that traces that are in use are found again, which tells them from old ones
-        self._last_names = concrete.leaf_names
+        self._last_names = concrete._leaf_names
         if context.replica is None or not context.replica.index:  # each replica traces for itself
             self._watch.traced(self, key)
         if context.witness is not None:
@@ -235,9 +241,9 @@ class Function(Generic[P, R]):
 
     def _widened(self, key: Any) -> Any:
         """The key to trace for: that of the input signature, or one that covers the shapes of earlier calls, too."""
-        if self.signature.input_signature is not None:
+        if self._signature.input_signature is not None:
             keys = list(key[1:])
-            wide = keys_of(flattened(self.signature.input_signature))
+            wide = keys_of(flattened(self._signature.input_signature))
             for i, signed in enumerate(wide):
                 keys[i] = _ranked(signed, keys[i])
             return (key[0], *keys)
@@ -246,13 +252,13 @@ class Function(Generic[P, R]):
     def _trace(
         self, structure: tuple[Any, Any], leaves: list[Any], keys: Sequence[Any]
     ) -> ConcreteFunction:
-        inner = self.converted()
+        inner = self._converted()
         by_identity = False
         while True:
             self._count += 1
             concrete = self._traced_as(
                 inner,
-                self.signature,
+                self._signature,
                 structure,
                 leaves,
                 keys,
@@ -260,21 +266,16 @@ class Function(Generic[P, R]):
                 creation_allowed=not self._created_variables,
                 by_identity=by_identity,
             )
-            if concrete.created:
+            if concrete._created:
                 # Variables were made in this trace, which must not be made again: from now on they exist.
                 self._created_variables = True
-            elif not by_identity and concrete.mixes(leaves):
+            elif not by_identity and concrete._mixes(leaves):
                 # It uses a variable under two names, and has to know that it is one.
                 by_identity = True
             else:
                 return concrete
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """What it was made with."""
-        return self._options
-
-    def converted(self) -> Callable[..., Any]:
+    def _converted(self) -> Callable[..., Any]:
         """The Python function inside, with its control flow converted if that was asked for."""
         if not self._options["autograph"]:
             return self._python_function
@@ -285,7 +286,7 @@ class Function(Generic[P, R]):
 
         return convert(self._python_function)
 
-    def argument_name(self, position: int) -> str:
+    def _argument_name(self, position: int) -> str:
         """The name of the argument that a leaf belongs to, in the last trace."""
         names = self._last_names
         return names[position] if position < len(names) else f"{position}"
@@ -299,22 +300,22 @@ class Function(Generic[P, R]):
         >>> f.get_concrete_function(tf.TensorSpec([None], tf.float32)).structured_outputs
         TensorSpec(shape=(None,), dtype=tf.float32, name=None)
         """
-        if not args and not kwargs and self.signature.input_signature is not None:
-            args = self.signature.input_signature
-        structure = self.signature.bound(args, kwargs)
+        if not args and not kwargs and self._signature.input_signature is not None:
+            args = self._signature.input_signature
+        structure = self._signature.bound(args, kwargs)
         if has_unknown_rank(structure):
-            self.unknown_ranks[repr(structure)] = structure
+            self._unknown_ranks[repr(structure)] = structure
             return RankFreeFunction(self, structure)  # pyright: ignore[reportReturnType]
         try:
-            return self.trace_for(args, kwargs)
+            return self._trace_for(args, kwargs)
         except UnknownRankError:  # of something inside
             return RankFreeFunction(self, structure)  # pyright: ignore[reportReturnType]
 
-    def trace_for(self, args: Any, kwargs: Any) -> ConcreteFunction:
+    def _trace_for(self, args: Any, kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, or specs of them. An UnknownRankError, if it has to wait for a call."""
         concrete, leaves = self._found(args, kwargs)
         if self._options["attributes"]:
-            concrete.alternative = functools.partial(
+            concrete._alternative = functools.partial(
                 alternatives.take_place, self._options["attributes"], concrete, leaves
             )
         return concrete
@@ -367,7 +368,7 @@ class Function(Generic[P, R]):
         return tuple(found.values())
 
     def __repr__(self) -> str:
-        return f"<tapeflow._src.function {self.name}{self.signature.parameters}>"
+        return f"<tapeflow._src.function {self.name}{self._signature.parameters}>"
 
 
 class InReplica(NamedTuple):
@@ -392,19 +393,6 @@ def _ranked(signed: Any, given: Any) -> Any:
     if not unsaid or given.shape is None:
         return signed
     return TensorKey((None,) * len(given.shape), signed.dtype, signed.name)
-
-
-def _switch_of_examples(op: str, index: Tensor, functions: Any, names: Sequence[str]) -> Any:
-    """A branch for each example of a batch: a graph has rules for branches of many examples at once."""
-    branches = Function(
-        lambda: context.tracer.switch(op, index, functions, names),
-        autograph=False,
-        watch=RetracingWatch(),
-    )
-    return branches()
-
-
-BatchedTensor.switch = staticmethod(_switch_of_examples)
 
 
 def _restored(python_function: Callable[..., Any], options: dict[str, Any]) -> Function:

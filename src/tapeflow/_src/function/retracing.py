@@ -34,7 +34,7 @@ class RetracingWatch:
         """Takes note of a trace, in the call that is counted already."""
         now = self.calls
         self._traces = [t for t in self._traces if t[0] > now - _CALLS]
-        self._traces.append((now, function.number, key))
+        self._traces.append((now, function._number, key))
         by_calls = len({number for number, _, _ in self._traces})  # others were asked for
         if by_calls >= _TOO_MANY and self._warnings < _WARNINGS:
             self._warnings += 1
@@ -59,7 +59,7 @@ class RetracingWatch:
         changed = [i for i, (a, b) in enumerate(zip(before, now, strict=True)) if a != b]
         if not changed:
             return "Sizes that it depends on change from call to call."
-        name = repr(function.argument_name(changed[0] - 1))
+        name = repr(function._argument_name(changed[0] - 1))
         return _advice(name, before[changed[0]], now[changed[0]])
 
 

@@ -123,6 +123,30 @@ class SupportsTracingProtocol(metaclass=_Supporters):
         raise NotImplementedError(f"{type(self).__name__}.__tf_tracing_type__")
 
 
+class _Captured:
+    """In the place of the default of a parameter, which is no part of a type."""
+
+    def __repr__(self) -> str:
+        return "<captured_default_value>"
+
+
+CAPTURED_DEFAULT = _Captured()
+
+
+class TypedParameter(inspect.Parameter):
+    """A parameter of a `tf.function`, and what is known of what it takes."""
+
+    @property
+    def optional(self) -> bool:
+        """Whether it has a default."""
+        return self.default is not self.empty
+
+    @property
+    def type_constraint(self) -> Any:
+        """What an argument has to be, or None if nobody said so."""
+        return None if self.annotation is self.empty else self.annotation
+
+
 @export("types.experimental.FunctionType")
 class FunctionType(inspect.Signature):
     """The parameters of a `tf.function` and of its traces, with the specs of what they are.
@@ -130,11 +154,13 @@ class FunctionType(inspect.Signature):
     >>> f = tf.function(lambda x, n: x * n)
     >>> concrete = f.get_concrete_function(tf.TensorSpec([2], tf.float32), 2.0)
     >>> concrete.function_type.parameters["x"].annotation
-    TensorSpec(shape=(2,), dtype=tf.float32, name='x')
+    TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+    >>> concrete.function_type.parameters["n"].annotation
+    Literal[2.0]
     >>> concrete.function_type.return_annotation
     TensorSpec(shape=(2,), dtype=tf.float32, name=None)
-    >>> f.function_type
-    <FunctionType (x, n)>
+    >>> print(f.function_type)
+    (x, n)
     """
 
     def __init__(
@@ -145,6 +171,28 @@ class FunctionType(inspect.Signature):
         __validate_parameters__: bool = True,
     ) -> None:
         super().__init__(parameters, return_annotation=return_annotation)
+
+    @property
+    def output(self) -> Any:
+        """What is returned, or None where nobody knows yet."""
+        return None if self.return_annotation is self.empty else self.return_annotation
+
+    def text(self, captures: Sequence[str] = ()) -> str:
+        """One line for each argument, for what is returned, and for what is captured."""
+        given: Any = self.parameters.values()
+        return "\n".join(
+            [
+                "Input Parameters:",
+                *(f"  {p.name} ({p.kind.name}): {p.type_constraint!r}" for p in given),
+                "Output Type:",
+                f"  {self.output!r}",
+                "Captures:",
+                *(f"  {each}" for each in captures or ["None"]),
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return self.text()
 
 
 class SpecKey:
@@ -211,17 +259,6 @@ class TraceKey:
 
 SAID = (SpecKey, TraceKey)
 """What says itself what is traced in its place."""
-
-
-def described(trace: Any) -> FunctionType:
-    """Its parameters, with a `tf.TensorSpec` for each tensor."""
-    parameters = trace._signature.parameters
-    args, kwargs = trace.structured_input_signature
-    given = parameters.bind_partial(*args, **kwargs).arguments
-    known = [
-        p.replace(annotation=given.get(name, p.empty)) for name, p in parameters.parameters.items()
-    ]
-    return FunctionType(known, return_annotation=trace.structured_outputs)
 
 
 def trace_key(value: Any) -> TraceKey:

@@ -56,11 +56,11 @@ class Traces:
     def find(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:
         """A trace that serves a call with this key and these arguments."""
         for entry in self._made_for.get(key, ()):
-            if entry.trace.fits(leaves):
+            if entry.trace._fits(leaves):
                 entry.used = next(self._now)
                 return entry.trace
         entry = self._answers.get(key)
-        if entry is None or not entry.trace.fits(leaves):
+        if entry is None or not entry.trace._fits(leaves):
             entry = self._narrowest(key, leaves)
             if entry is None:
                 return None
@@ -75,7 +75,7 @@ class Traces:
         found = [
             entry
             for entry in self._alike.get(_besides_shapes(key), ())
-            if _covers(entry.wide, key) and entry.trace.fits(leaves)
+            if _covers(entry.wide, key) and entry.trace._fits(leaves)
         ]
         for entry in found:
             if not any(o.wide is not entry.wide and _covers(entry.wide, o.wide) for o in found):

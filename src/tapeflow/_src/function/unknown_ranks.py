@@ -95,7 +95,7 @@ class RankFreeFunction:
         """The trace for the ranks that a function gives for the first tensor of unknown rank, the second, and so on."""
         ranks = map(rank_of, itertools.count())
         args, kwargs = nest.map_structure(lambda leaf: _with_ranks(leaf, ranks), self._structure)
-        return self._function.trace_for(args, kwargs)
+        return self._function._trace_for(args, kwargs)
 
     def trace_ranks(self) -> list[ConcreteFunction]:
         """Makes the traces for small ranks that it can be traced for, so that they can be saved."""
@@ -109,7 +109,7 @@ class RankFreeFunction:
         """The results, by the trace for such ranks."""
         if self._outputs is None:
             return self._function(*args, **kwargs)
-        given = nest.flatten(self._function.signature.bound(*self._completed(args, kwargs)))
+        given = nest.flatten(self._function._signature.bound(*self._completed(args, kwargs)))
         ranks = [rank for x, leaf in self._pairs(given) for rank in _ranks(x, leaf)]
         return self._trace(ranks.__getitem__)(*args, **kwargs)
 
@@ -117,7 +117,7 @@ class RankFreeFunction:
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of a call with the Python values that were left out: they are part of the trace."""
-        parameters = self._function.signature.parameters
+        parameters = self._function._signature.parameters
         try:
             bound = parameters.bind_partial(*args, **kwargs)
         except TypeError:
@@ -186,9 +186,10 @@ class RankFreeFunction:
     def __str__(self) -> str:
         if self._outputs is None:
             return repr(self)
-        given = description.parameters(self._function.signature, *self._structure)
-        text = description.long(given, self.structured_outputs, self.variables)
-        return f"ConcreteFunction {text}"
+        described = description.traced_type(
+            self._function._signature, self._structure, self.structured_outputs
+        )
+        return f"ConcreteFunction {description.long(described, self.variables)}"
 
 
 def _ranks(value: Any, spec: Any) -> list[int]:

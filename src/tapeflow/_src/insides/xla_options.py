@@ -72,6 +72,26 @@ _LARGE_ARRAYS = (
 
 
 @functools.cache
+def sound_options() -> dict[str, Any] | None:
+    """The option by which XLA, which is left as it is else, gives no reductions to YNNPACK on processors.
+
+    Versions that do (jax-ml/jax, issues 39103, 39257 and 40412) end the process where floats of seven dimensions are
+    reduced, and add up the wrong elements of a product that lies transposed in memory. Products stay with that library.
+    None where XLA does not do so by itself.
+    """
+    x = np.zeros((256, 256), np.float32)  # of small ones it computes none
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        program = jax.jit(lambda x: (x * x).sum(0)).lower(x).compile()
+    if "__ynn_fusion" not in (program.as_text() or ""):
+        return None
+    return _taken(
+        {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"},
+        "that keep reductions from YNNPACK",
+        "with jit_compile=True, reductions of many dimensions may end the process",
+    )
+
+
+@functools.cache
 def without_graphs() -> dict[str, Any] | None:
     """The option by which XLA records no graphs of CUDA's.
 

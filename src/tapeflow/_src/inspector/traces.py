@@ -41,7 +41,7 @@ def traced(function: Any) -> Traced:
     """All that is known of a function."""
     found = Traced(function.name, place_of(function.python_function))
     found.add(
-        function.experimental_get_tracing_count(), function.tracing_time, function.why_retraced()
+        function.experimental_get_tracing_count(), function._tracing_time, function.why_retraced()
     )
     return found
 
@@ -59,9 +59,9 @@ class Traces:
         watch = function._watch
         fresh = Traced(function.name, place_of(function.python_function))
         _, found = self._by_watch.setdefault(id(watch), (watch, fresh))
-        now = function.experimental_get_tracing_count(), function.tracing_time
-        count, time = self._known.get(function.number, (0, 0))
-        self._known[function.number] = now
+        now = function.experimental_get_tracing_count(), function._tracing_time
+        count, time = self._known.get(function._number, (0, 0))
+        self._known[function._number] = now
         found.add(now[0] - count, now[1] - time, watch.why(function))
         self._of[id(trace._graph_function)] = found
 

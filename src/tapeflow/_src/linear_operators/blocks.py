@@ -11,6 +11,7 @@ from tapeflow._src.core.shapes import TensorShape
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.linear_operators.base import LinearOperator
 from tapeflow._src.linear_operators.combined import (
+    OfFactors,
     checked_operators,
     joined_batch,
     joined_batch_tensor,
@@ -116,7 +117,7 @@ class _Blocks(LinearOperator):
 
 
 @export("linalg.LinearOperatorBlockDiag")
-class LinearOperatorBlockDiag(_Blocks):
+class LinearOperatorBlockDiag(_Blocks, OfFactors):
     """Operators along the diagonal, and zeros elsewhere.
 
     >>> a = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])
@@ -200,25 +201,6 @@ class LinearOperatorBlockDiag(_Blocks):
 
     def _block_solve(self, parts: list[Any], adjoint: bool) -> list[Any]:
         return [o.solve(x, adjoint=adjoint) for o, x in zip(self._operators, parts, strict=True)]
-
-    def _all_square(self) -> bool:
-        return all(o.is_square for o in self._operators)
-
-    def _determinant(self) -> Any:
-        if not self._all_square():
-            return super()._determinant()
-        found = self._operators[0].determinant()
-        for each in self._operators[1:]:
-            found = found * each.determinant()
-        return found
-
-    def _log_abs_determinant(self) -> Any:
-        if not self._all_square():
-            return super()._log_abs_determinant()
-        found = self._operators[0].log_abs_determinant()
-        for each in self._operators[1:]:
-            found = found + each.log_abs_determinant()
-        return found
 
     def _along(self, vectors: list[Any]) -> Any:
         return _joined(vectors, joined_batch_tensor(self._operators))

@@ -57,8 +57,33 @@ def joined_batch_tensor(operators: Sequence[LinearOperator]) -> Any:
     return batch
 
 
+class OfFactors(LinearOperator):
+    """Its determinant is the product of those of `operators`, where all of them are square."""
+
+    _operators: list[LinearOperator]
+
+    def _all_square(self) -> bool:
+        return all(o.is_square for o in self._operators)
+
+    def _determinant(self) -> Any:
+        if not self._all_square():
+            return super()._determinant()
+        found = self._operators[0].determinant()
+        for each in self._operators[1:]:
+            found = found * each.determinant()
+        return found
+
+    def _log_abs_determinant(self) -> Any:
+        if not self._all_square():
+            return super()._log_abs_determinant()
+        found = self._operators[0].log_abs_determinant()
+        for each in self._operators[1:]:
+            found = found + each.log_abs_determinant()
+        return found
+
+
 @export("linalg.LinearOperatorComposition")
-class LinearOperatorComposition(LinearOperator):
+class LinearOperatorComposition(OfFactors):
     """The product of operators: the last is applied first.
 
     >>> twice = tf.linalg.LinearOperatorScaledIdentity(2, 2.0)
@@ -135,25 +160,6 @@ class LinearOperatorComposition(LinearOperator):
         for each in order:
             rhs = each.solve(rhs, adjoint=adjoint)
         return rhs
-
-    def _all_square(self) -> bool:
-        return all(o.is_square for o in self._operators)
-
-    def _determinant(self) -> Any:
-        if not self._all_square():
-            return super()._determinant()
-        found = self._operators[0].determinant()
-        for each in self._operators[1:]:
-            found = found * each.determinant()
-        return found
-
-    def _log_abs_determinant(self) -> Any:
-        if not self._all_square():
-            return super()._log_abs_determinant()
-        found = self._operators[0].log_abs_determinant()
-        for each in self._operators[1:]:
-            found = found + each.log_abs_determinant()
-        return found
 
     def _adjoint(self) -> LinearOperator:
         return LinearOperatorComposition([o.adjoint() for o in self._operators[::-1]])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tapeflow._src.core.interpreter import AbstractArray
 from tapeflow._src.core.tensor import Tensor
@@ -18,16 +17,6 @@ _WHY = (
 )
 
 
-def _of_functions(name: str) -> Any:
-    """What the layer of functions puts in this place when it is loaded: here, if nobody has used it before."""
-
-    def first(*given: Any) -> Any:
-        importlib.import_module("tapeflow._src.function.function")
-        return getattr(BatchedTensor, name)(*given)
-
-    return staticmethod(first)
-
-
 class BatchedTensor(Tensor):
     """One example of a batch."""
 
@@ -35,13 +24,6 @@ class BatchedTensor(Tensor):
 
     interpreter: Batch
     symbolic = True
-
-    switch: ClassVar[Any] = _of_functions("switch")
-    """The result of one of several branches for each example, outside of functions. It takes what the tracer's `switch`
-    takes."""
-
-    while_loop: ClassVar[Any] = _of_functions("while_loop")
-    """The same for a loop that some examples leave before others. It takes what the tracer's `while_loop` takes."""
 
     def __init__(self, full: Tensor, batch: Batch) -> None:
         of = full._array

@@ -87,7 +87,7 @@ class Functions:
         for concrete in function._traces:
             traces += self.traces(name, concrete)
         parameters = []
-        for p in function.signature.parameters.parameters.values():
+        for p in function._signature.parameters.parameters.values():
             try:
                 default = None if p.default is p.empty else [encoded(p.default, self.arrays)]
             except CannotEncode:
@@ -132,7 +132,7 @@ class Functions:
                 f"tf.saved_model.save: the signature {name!r} must take tensors, and no variables, got "
                 f"{concrete.structured_input_signature}."
             )
-        names = concrete.signature_names()
+        names = concrete._signature_names()
         outputs = concrete._outputs(list(range(len(concrete.outputs))))
         if not isinstance(outputs, dict):
             outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]

@@ -141,7 +141,7 @@ class RestoredFunction(Function):
         return super().get_concrete_function(*args, **kwargs)
 
     def _found(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
-        args, kwargs = self._as_tensors(*self.signature.bound(args, kwargs))
+        args, kwargs = self._as_tensors(*self._signature.bound(args, kwargs))
         return super()._found(args, kwargs)
 
     def _as_tensors(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -198,7 +198,7 @@ class RestoredFunction(Function):
         leaves = flattened((args, kwargs))
         if context.tracer is None:  # functions are run eagerly
             concrete, leaves = self._found(args, kwargs)
-            return concrete.call_leaves(leaves)
+            return concrete._call_leaves(leaves)
         trace = self._fitting((form_of((args, kwargs)), *keys_of(leaves)), leaves)
         return filled(trace.gives, self._run(trace, trace.ordered(leaves)))
 

@@ -163,7 +163,7 @@ def _functions_of(obj: Any) -> dict[str, Any]:
         elif isinstance(function, Function):
             if function.input_signature is not None:
                 function.get_concrete_function()
-            for structure in function.unknown_ranks.values():
+            for structure in function._unknown_ranks.values():
                 RankFreeFunction(function, structure).trace_ranks()
     return found
 

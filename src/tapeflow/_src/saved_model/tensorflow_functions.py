@@ -58,7 +58,7 @@ class FunctionsOfTensorFlow:
             traces, signature = [function], function._signature.parameters
             given = None
         else:
-            traces, signature = list(function._traces), function.signature.parameters
+            traces, signature = list(function._traces), function._signature.parameters
             given = function.input_signature
         names = [found for each in traces if (found := self._trace(name, each)) is not None]
         spec = {
@@ -96,7 +96,7 @@ class FunctionsOfTensorFlow:
                 f"tf.saved_model.save: the signature {name!r} must take tensors, and no variables, got "
                 f"{concrete.structured_input_signature}."
             )
-        names = concrete.signature_names()
+        names = concrete._signature_names()
         specs = _specs(concrete.inputs, names)
         results = concrete._outputs(list(range(len(concrete.outputs))))
         if not isinstance(results, dict):
@@ -190,7 +190,7 @@ def _specs(inputs: Sequence[TensorSpec], names: Sequence[str]) -> dict[str, Tens
 def _specs_of(concrete: ConcreteFunction, inputs: Sequence[tuple[str, TensorSpec]]) -> list[Any]:
     """The inputs in the order of the graph: those names that a signature has, or their numbers."""
     named = dict(inputs)
-    own = concrete.signature_names()
+    own = concrete._signature_names()
     if set(own) != set(named):
         own = [f"args_{i}" for i in range(len(own))]
     return [named[name] for name in own]

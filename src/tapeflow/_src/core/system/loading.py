@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import threading
-from _thread import start_new_thread
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from types import ModuleType
 
 _loaders: dict[str, _Loader] = {}
 
+_LOOKS_AGAIN = 1.0  # seconds
+
 
 class _Loader:
     """Imports a module.
+
+    A signal handler may ask for the same module, in the thread that is asking already, between any two of these
+    instructions. So nothing is done here while a lock is held.
 
     Args:
       name: of the module.
@@ -28,9 +32,11 @@ class _Loader:
     def __init__(self, name: str, then: Callable[[ModuleType], object] | None) -> None:
         self._name = name
         self._then = then
+        self._work_to_do = iter((self._work,))  # taken by one
         self._threads: list[int] = []
-        self._ended = threading.Event()
-        self._lock = threading.Lock()
+        self._ended = False
+        self._ending = allocate_lock()  # held until it has ended
+        self._ending.acquire()
         self.found: ModuleType | None = None
         self.error: BaseException | None = None
 
@@ -43,17 +49,30 @@ class _Loader:
         except BaseException as error:  # told to whoever waits
             self.error = error
         finally:
-            self._ended.set()
+            self._end()
+
+    def _end(self) -> None:
+        self._ended = True
+        self._ending.release()
 
     def wait(self) -> None:
         """Waits until the module is there, or cannot be."""
-        with self._lock:
-            if not self._threads:
-                # In one instruction, so that an interruption finds it begun or not.
-                self._threads.extend(map(start_new_thread, (self._work,), ((),)))
-                atexit.register(self._ended.wait)  # a process must not end in the middle of it
-        self._ended.wait()
-        atexit.unregister(self._ended.wait)
+        try:
+            # In one instruction, so that an interruption finds it begun or not, and nobody else begins it, too.
+            self._threads.extend(map(start_new_thread, self._work_to_do, ((),)))
+        except RuntimeError as error:  # there can be no more threads
+            self.error = error
+            self._end()
+        if not self._ended:
+            atexit.register(self._until_ended)  # a process must not end in the middle of it
+            self._until_ended()
+        atexit.unregister(self._until_ended)
+
+    def _until_ended(self) -> None:
+        while not self._ended:
+            # Whoever is interrupted here may keep the lock, so others look again.
+            if self._ending.acquire(timeout=_LOOKS_AGAIN):
+                self._ending.release()
 
 
 def loaded(name: str, then: Callable[[ModuleType], object] | None = None) -> ModuleType:

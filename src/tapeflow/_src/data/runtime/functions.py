@@ -133,7 +133,7 @@ class ElementFunction:
 
     def _trace(self) -> None:
         flat = leaves(self._specs)
-        concrete = self._traced.trace_for(tuple(flat[i] for i in self._tensors), {})
+        concrete = self._traced._trace_for(tuple(flat[i] for i in self._tensors), {})
         # With guards, the trace may not fit all sizes: then each call looks for one that does.
         plain = all(isinstance(leaf, TensorSpec) for leaf in leaves(self._spec))
         if plain and not concrete._guards and not self._composites:
@@ -165,7 +165,7 @@ class ElementFunction:
         specs = [ArraySpec(None, s.dtype) if _is_unknown(s) else None for s in given]  # pyright: ignore[reportArgumentType]
         known = [s for s in given if not _is_unknown(s)]
         traced = Function(_Named(call, self._name), autograph=False, jit_compile=False)
-        return nest.flatten(traced.trace_for(tuple(known), {}).structured_outputs)
+        return nest.flatten(traced._trace_for(tuple(known), {}).structured_outputs)
 
     def _of_some_ranks(self) -> list[Any]:
         """The same by tracing for some ranks, which all arguments have that are of unknown rank."""

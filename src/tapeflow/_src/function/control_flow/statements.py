@@ -18,17 +18,14 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.function.control_flow.blocks import Block, LoopBlock, current, reread
 from tapeflow._src.function.control_flow.cond import conditional
-from tapeflow._src.function.control_flow.examples import unsupported
 from tapeflow._src.function.control_flow.loops import Loop
 from tapeflow._src.function.control_flow.structures import Flat, check_branches
 from tapeflow._src.function.tracing.tracer import Tracer
 from tapeflow._src.ops.array.shaping import cast, reshape
 from tapeflow._src.ops.control.control_flow import not_one_element
-from tapeflow._src.ops.control.tensor_array import TensorArray
 from tapeflow._src.ops.elementwise.logic import logical_and
 from tapeflow._src.primitives.array import moving
 from tapeflow._src.primitives.array.stack import StackShape
-from tapeflow._src.primitives.batched import BatchedTensor
 from tapeflow._src.primitives.indexing import picking
 
 
@@ -380,24 +377,6 @@ def _limited(
     return while_loop(more, turn, (zero, loop_vars), shapes, None, lambda values: values)[1]
 
 
-def _loop_of_examples(
-    condition: Any, body: Any, loop_vars: Any, shapes: Any, limit: Any, next_values: Any
-) -> Any:
-    """A loop for each example of a batch, outside of functions: a graph has rules for many examples at once."""
-    from tapeflow._src.function.function import Function
-    from tapeflow._src.function.retracing import RetracingWatch
-
-    if any(isinstance(x, TensorArray) for x in nest.flatten(loop_vars)):
-        raise unsupported("a TensorArray in a loop that some examples leave before others")
-    loop = Function(
-        lambda: while_loop(condition, body, loop_vars, shapes, limit, next_values),
-        autograph=False,
-        watch=RetracingWatch(),
-    )
-    return loop()
-
-
-BatchedTensor.while_loop = staticmethod(_loop_of_examples)
 Tracer.switch = staticmethod(switch)
 Tracer.while_loop = staticmethod(while_loop)
 Tracer.scan = staticmethod(scan)

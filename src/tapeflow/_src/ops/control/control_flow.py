@@ -19,6 +19,7 @@ from tapeflow._src.core.convert import convert_to_tensor
 from tapeflow._src.core.dtypes import bool_, int32
 from tapeflow._src.core.errors import DTypeError, invalid, shown
 from tapeflow._src.core.export import export
+from tapeflow._src.core.late import of_examples
 from tapeflow._src.core.placement.devices import device as device
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.arguments import integer
@@ -80,8 +81,8 @@ def _is_open(value: Any) -> bool:
 
 
 def _switch(op: str, index: Tensor, branches: list[Branch], names: list[str]) -> Any:
-    switch = BatchedTensor.switch if context.tracer is None else context.tracer.switch
-    return switch(op, index, branches, names)
+    control: Any = of_examples() if context.tracer is None else context.tracer
+    return control.switch(op, index, branches, names)
 
 
 def _is_true(op: str, pred: Any) -> bool:
@@ -296,7 +297,7 @@ def while_loop(
         if context.tracer is not None:
             loop = context.tracer.while_loop
         elif isinstance(limit, Tensor):  # differs between examples
-            loop = BatchedTensor.while_loop
+            loop = of_examples().while_loop
         else:
             values = _looped(cond, body, loop_vars, shape_invariants, limit)
             return nest.map_structure(_as_loop_value, values)
@@ -322,7 +323,7 @@ def _looped(
         condition = cond(*values)
         if _is_open(condition):
             rest = None if limit is None else limit - done
-            return BatchedTensor.while_loop(cond, body, values, shape_invariants, rest, next_values)
+            return of_examples().while_loop(cond, body, values, shape_invariants, rest, next_values)
         if not _goes_on(condition, limit):
             break
         values = next_values(body(*values))

@@ -8,6 +8,7 @@ from tapeflow._src.primitives.batching import (
     nn,
     random,
     segments,
+    stacks,
     windows,
 )
 from tapeflow._src.primitives.batching.batch import (
@@ -25,5 +26,6 @@ __all__ = [
     "nn",
     "random",
     "segments",
+    "stacks",
     "windows",
 ]

@@ -57,9 +57,13 @@ def softmax(x: Any, in_place: bool = False) -> Any:
 
 def _by_numpy(x: Any) -> Any:
     """The softmax of each row of a matrix in single or double precision, in a new array."""
-    p = x - np.maximum.reduce(x, axis=1, keepdims=True)
+    return of_shifted(x - np.maximum.reduce(x, axis=1, keepdims=True), 1)
+
+
+def of_shifted(p: Any, axis: int) -> Any:
+    """The softmax of logits whose largest is 0, in their place."""
     np.exp(p, p)
-    p /= np.add.reduce(p, axis=1, keepdims=True)
+    p /= np.add.reduce(p, axis=axis, keepdims=True)
     return p
 
 
