@@ -18,7 +18,7 @@ from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives import rules
 from tapeflow._src.primitives.broadcasting import sum_to
 from tapeflow._src.primitives.dispatch import quick_binary, quick_unary
-from tapeflow._src.primitives.table import Edge, Primitive, named, parameters
+from tapeflow._src.primitives.table import Edge, Noted, Primitive, named, parameters
 
 
 def unary(
@@ -45,8 +45,8 @@ def unary(
 
     def edges(tracked: set[int], inputs: tuple[Tensor], output: Tensor, attrs: Any) -> Any:
         identity = inputs[0]._id
-        if edge is not None and identity in tracked:
-            return ((identity, *edge(0, inputs, output, attrs)),)
+        if identity in tracked and edge is not None:
+            return (edge(identity, 0, inputs, output, attrs),)
         return ()
 
     row.edges = edges
@@ -56,10 +56,10 @@ def unary(
 
 def _unary_edge(rule: Callable[..., Any], needs: str) -> Edge:
     if needs == "x":
-        return lambda i, ins, out, attrs: (rule, ins)
+        return lambda identity, i, ins, out, attrs: (identity, rule, ins)
     if needs == "y":
-        return lambda i, ins, out, attrs: (rule, (out,))
-    return lambda i, ins, out, attrs: (rule, ())
+        return lambda identity, i, ins, out, attrs: (identity, rule, (out,))
+    return lambda identity, i, ins, out, attrs: (identity, rule, ())
 
 
 def _product_rule(derivative: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -90,14 +90,15 @@ def binary(
     left, right = gradients.get("a"), gradients.get("b")
 
     def edges(tracked: set[int], inputs: tuple[Tensor, ...], output: Tensor, attrs: Any) -> Any:
-        a, b = inputs[0]._id, inputs[1]._id
+        a, b = inputs
+        a, b = a._id, b._id
         if a in tracked and left is not None:
-            first = (a, *left(0, inputs, output, attrs))
+            first = left(a, 0, inputs, output, attrs)
             if b in tracked and right is not None:
-                return (first, (b, *right(1, inputs, output, attrs)))
+                return (first, right(b, 1, inputs, output, attrs))
             return (first,)
         if b in tracked and right is not None:
-            return ((b, *right(1, inputs, output, attrs)),)
+            return (right(b, 1, inputs, output, attrs),)
         return ()
 
     row.edges = edges
@@ -111,24 +112,24 @@ def binary(
 def _binary_edge(rule: Callable[..., Any]) -> Edge:
     """The rule as it is where the operand has the shape of the output, and summed where it was broadcast."""
     positions = [{"a": 0, "b": 1, "y": 2}[p] for p in parameters(rule)[1:]]
-    nothing = not positions
     only = positions[0] if len(positions) == 1 else None
 
     def summed(g: Tensor, shape: tuple[int, ...], *kept: Any) -> Tensor:
         return sum_to(rule(g, *kept), shape)
 
-    def edge(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def edge(identity: int, i: int, ins: Any, out: Any, attrs: Any) -> Noted:
         shape = ins[i]._array.shape
-        if nothing:
-            kept = ()
-        elif only is not None and only < 2:
+        if only is not None and only < 2:
             kept = (ins[only],)
+        elif not positions:
+            kept = ()
         else:
             frame = (*ins, out)
             kept = tuple([frame[p] for p in positions])
         # Sizes that are not known yet are compared by `sum_to`, which asks no more than it must.
-        same = type(out) is Tensor and shape == out._array.shape
-        return (rule, kept) if same else (summed, (shape, *kept))
+        if type(out) is Tensor and shape == out._array.shape:
+            return identity, rule, kept
+        return identity, summed, (shape, *kept)
 
     return edge
 
