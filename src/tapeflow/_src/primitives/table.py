@@ -54,6 +54,7 @@ class Primitive:
         "edges",
         "elementwise",
         "for_strings",
+        "gradient_kernel",
         "gradients",
         "inputs",
         "joint",
@@ -91,6 +92,7 @@ class Primitive:
         self.edges: Callable[..., Any] = self._joint_edges if self.joint else self._edges
         self.call: Callable[..., Any]  # the function that runs it on tensors
         self.elementwise = False  # whether it works on each element of its broadcast inputs alone
+        self.gradient_kernel: Callable[..., Any] | None = None  # all steps of its gradient in one
         self.convert: Callable[..., tuple[Tensor, ...]] = _converted  # makes tensors of its inputs
         # What NumPy lets pass and it refuses.
         self.one_dtype = False  # inputs of different dtypes

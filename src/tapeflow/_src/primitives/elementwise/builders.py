@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.composites.operand import Operand
+from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor, scalar
 from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.core.sizes.dims import Dim
@@ -17,8 +19,9 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives import rules
 from tapeflow._src.primitives.broadcasting import sum_to
-from tapeflow._src.primitives.dispatch import quick_binary, quick_unary
-from tapeflow._src.primitives.table import Edge, Noted, Primitive, named, parameters
+from tapeflow._src.primitives.dispatch import FAILURES, quick_binary, quick_unary
+from tapeflow._src.primitives.spread import LARGE
+from tapeflow._src.primitives.table import TABLE, Edge, Noted, Primitive, named, parameters
 
 
 def unary(
@@ -35,8 +38,9 @@ def unary(
     It states its `derivative` as a function of `x` or of `y`, whichever is to be kept, or where it is not
     a product with a number (negation, conjugation) its `gradient` as a function of `g` and one of them.
     """
+    whole = None
     if derivative is not None:
-        gradient = _product_rule(derivative)
+        gradient, whole = _product_rule(derivative)
     gradients = {}
     if gradient is not None:
         gradients["x"] = _unary_edge(gradient, parameters(derivative or gradient)[-1])
@@ -50,6 +54,7 @@ def unary(
         return ()
 
     row.edges = edges
+    row.gradient_kernel = whole
     row.elementwise = row.keeps_dtype = True
     return named(quick_unary(row), row)
 
@@ -62,13 +67,56 @@ def _unary_edge(rule: Callable[..., Any], needs: str) -> Edge:
     return lambda identity, i, ins, out, attrs: (identity, rule, ())
 
 
-def _product_rule(derivative: Callable[[Any], Any]) -> Callable[..., Any]:
-    """The gradient is a product with the derivative: conjugated if complex, by TensorFlow's convention."""
+def _product_rule(
+    derivative: Callable[[Any], Any],
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The gradient is a product with the derivative: conjugated if complex, by TensorFlow's convention.
+
+    Where nobody is to be told of its steps, one kernel does all of them, which is given as well.
+    """
+    slope_of: Callable[[Any], Any] | None = None
+    may_be_one = True
+
+    def kernel(g: Any, kept: Any) -> Any:
+        slope = slope_of(kept)  # pyright: ignore[reportOptionalCall]
+        return g * slope if slope is kept or not slope.ndim else np.multiply(g, slope, slope)
 
     def gradient(g: Tensor, kept: Tensor) -> Tensor:
+        run, listening = context.dispatch
+        if may_be_one and not listening and type(g) is Tensor and type(kept) is Tensor:
+            array = kept._array
+            dtype = array.dtype
+            # Threads share the steps on large arrays.
+            alike = dtype.char in "fd" and g._array.dtype is dtype
+            if alike and array.size < LARGE and (slope_of is not None or is_one()):
+                try:
+                    return Tensor(run(kernel, g._array, array))
+                except FAILURES:
+                    pass  # of one of the steps, which says it better
         return g * conj(derivative(kept))
 
-    return gradient
+    def is_one() -> bool:
+        nonlocal slope_of, may_be_one
+        slope_of = _of_arrays(derivative)  # only now are all rows there that it names
+        may_be_one = slope_of is not None
+        return may_be_one
+
+    return gradient, kernel
+
+
+def _of_arrays(derivative: Callable[..., Any]) -> Callable[[Any], Any] | None:
+    """A derivative that computes with arrays, if it is made of operators, which arrays have, and elementwise rows.
+
+    For these it finds their kernels under the names of the rows.
+    """
+    kernels = {}
+    for name in derivative.__code__.co_names:
+        function = derivative.__globals__.get(name)
+        row = TABLE.get(getattr(function, "__name__", ""))
+        if row is None or row.call is not function or not row.elementwise:
+            return None
+        kernels[name] = row.kernel
+    return None if derivative.__closure__ else FunctionType(derivative.__code__, kernels)
 
 
 def binary(
