@@ -136,6 +136,11 @@ REFUSED: dict[str, Row] = {
         (LOGITS, LABELS.astype(np.int64)),
         (LOGITS, np.array([0, -1])),
     ),
+    "labels in floats": Row(
+        both(lambda x, y: entropy(labels=tf.cast(y, tf.int32), logits=x)),
+        (LOGITS, floats(*LABELS)),
+        (LOGITS, floats(0, 3.9)),
+    ),
     "labels, gradient alone": Row(
         gradient(lambda x, y: entropy(labels=y, logits=x)), (LOGITS, LABELS), (LOGITS, ints(0, -1))
     ),

@@ -148,6 +148,31 @@ def test_a_refused_step_leaves_variables_that_were_to_get_one_value(monkeypatch)
         np.testing.assert_array_equal(b, [2.0, 2.0, 2.0])
 
 
+def test_labels_that_went_through_floats_are_looked_at_before_it_starts(short, monkeypatch):
+    run_all_on(monkeypatch, "xla")
+    weights = tf.Variable(np.ones((2, 3), np.float32))
+
+    @tf.function
+    def step(x, labels):  # as losses of Keras do
+        labels = tf.cast(tf.cast(labels, tf.float32), tf.int32)
+        with tf.GradientTape() as tape:
+            logits = tf.matmul(x, weights)
+            loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        weights.assign_sub(tape.gradient(loss, weights))
+        return loss
+
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    for _ in range(3):
+        step(x, tf.constant([0, 2]))
+    assert short[-1:] == [True]  # there is no check inside of the program
+    before = weights.numpy()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 3"):
+        step(x, tf.constant([0, 3]))
+    np.testing.assert_array_equal(weights, before)
+    step(x, tf.constant([0, 2]))
+    assert np.all(weights.numpy() != before)
+
+
 @pytest.mark.parametrize("on", [True, False])
 def test_the_collection_of_garbage_is_as_it_was(on):
     f = tf.function(lambda x: x + 1.0, jit_compile=True)

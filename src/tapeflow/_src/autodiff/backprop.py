@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tapeflow._src.core.context import Recorder, recorders
+import numpy as np
+
+from tapeflow._src.core.context import Recorder, quietly, recorders
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.devices import devices
@@ -99,9 +101,13 @@ def backward(
     if not release:
         records = records.copy()
     apart = devices.in_use
+    alone = not apart and not recorders()  # nobody is told of what is added up
+    private: set[int] = set()  # of which identities the gradient is a sum that nobody else can see
     while records:
         output, operation, edges = records.pop()
         if type(output) is not int:
+            if private:
+                private.difference_update(output)
             _joint_step(gradients, output, operation, edges, sources, needed)
             continue
         g = gradients.get(output)
@@ -109,6 +115,8 @@ def backward(
             continue
         if output not in sources:
             del gradients[output]
+        if private:
+            private.discard(output)  # a rule may pass it on as it is
         if type(g) is IndexedSlices and operation is not _IDENTITY:
             g = picking.dense_from_slices(g)
         for source, rule, kept in edges:
@@ -116,9 +124,25 @@ def backward(
                 continue
             part = _beside_gradient(rule, g, kept) if apart else rule(g, *kept)
             total = gradients.get(source)
-            gradients[source] = part if total is None else accumulate(total, part)
+            if total is None:
+                gradients[source] = part
+            elif source not in private or not _written_over(total, part):
+                gradients[source] = accumulate(total, part)
+                if alone:
+                    private.add(source)
         g = part = total = None  # which would stay until the next ones are there
     return gradients
+
+
+def _written_over(total: Any, part: Any) -> bool:
+    """Adds to a sum where it is, which takes no more memory, if that gives what `accumulate` does."""
+    if type(total) is not Tensor or type(part) is not Tensor:
+        return False
+    array, more = total._array, part._array
+    if array.dtype is not more.dtype or array.shape != more.shape or type(array) is not np.ndarray:
+        return False
+    quietly(np.add, array, more, array)
+    return True
 
 
 def _beside_gradient(rule: Callable[..., Any], g: Any, kept: tuple[Any, ...]) -> Any:
@@ -172,6 +196,8 @@ def dense(g: Any) -> Tensor:
 
 def accumulate(total: Any, part: Any) -> Any:
     """Adds two gradients. Rows stay rows as long as both are."""
+    if type(total) is Tensor and type(part) is Tensor:
+        return total + part
     if type(total) is IndexedSlices and type(part) is IndexedSlices:
         return IndexedSlices(
             moving.concat(total.values, part.values, axis=0),

@@ -137,7 +137,7 @@ def _elementwise(
             t = array.broadcast_to(t, shape=shape)
             inputs = _with(inputs, i, array.broadcast_to(inputs[i], shape=shape))
         edge: Any = primitive.gradients[i]
-        rule, kept = edge(i, tuple(inputs), output, None)
+        _, rule, kept = edge(0, i, tuple(inputs), output, None)
         parts.append(rule(t, *kept))
     return _added(parts)
 

@@ -13,12 +13,12 @@ from tapeflow._src.primitives.table import calls
 def sum_to(g: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Undoes broadcasting: sums `g` over the dimensions that were stretched from `shape`."""
     have = g._array.shape
+    plain = type(g) is Tensor  # sizes are numbers, and quickly compared
+    if plain and have == shape:
+        return g
     lead = len(have) - len(shape)
-    if type(g) is Tensor:  # sizes are numbers, and quickly compared
-        if have == shape:
-            return g
-        if have[lead:] == shape:  # a bias, say
-            return calls.sum(g, axis=tuple(range(lead)), keepdims=False)
+    if plain and have[lead:] == shape:  # a bias, say
+        return calls.sum(g, axis=tuple(range(lead)), keepdims=False)
     if any(map(_perhaps_stretched, shape, have[lead:])):
         return calls.sum_like(g, shape=shape)
     axes = tuple([i for i in range(len(have)) if i < lead or _stretched(shape[i - lead], have[i])])

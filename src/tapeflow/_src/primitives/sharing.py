@@ -45,9 +45,8 @@ class Contention:
     """Whether BLAS's threads find processors: what is known from the time that products have taken.
 
     Attributes:
-      unwatched: how many of the next products may be left to BLAS as they are. Who computes one counts it down, in the
-        place of all that would cost more than a short product can bear: to ask whether it is heavy, `start` and `took`.
-        Threads that count at the same time may get below zero.
+      unwatched: how many of the next products that BLAS's threads share may be left to it as they are. Who computes one
+        counts it down, in the place of `start` and `took`. Threads that count at the same time may get below zero.
     """
 
     SHORTEST, LONGEST = 0.005, 2.0  # seconds

@@ -29,9 +29,13 @@ from tapeflow._src.core.placement.remote import beside
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.primitives import dispatch
 
-Edge = Callable[[int, tuple[Tensor, ...], Any, Any], tuple[Callable[..., Any], tuple[Any, ...]]]
-"""How a tape is told of a gradient: for the input at a position, the inputs, the output and the attributes of a
-finished operation, it gives the vector-Jacobian product (called as `rule(g, *kept)`) and what must be kept for it."""
+Noted = tuple[int, Callable[..., Any], tuple[Any, ...]]
+"""What a tape notes of a gradient: the identity of the input, the vector-Jacobian product (called as
+`rule(g, *kept)`), and what must be kept for it."""
+
+Edge = Callable[[int, int, tuple[Tensor, ...], Any, Any], Noted]
+"""How a tape is told of a gradient: by the identity of an input, its position, and the inputs, the output and the
+attributes of a finished operation."""
 
 
 class _Repeated(tuple[Any, ...]):
@@ -50,6 +54,7 @@ class Primitive:
         "edges",
         "elementwise",
         "for_strings",
+        "gradient_kernel",
         "gradients",
         "inputs",
         "joint",
@@ -87,6 +92,7 @@ class Primitive:
         self.edges: Callable[..., Any] = self._joint_edges if self.joint else self._edges
         self.call: Callable[..., Any]  # the function that runs it on tensors
         self.elementwise = False  # whether it works on each element of its broadcast inputs alone
+        self.gradient_kernel: Callable[..., Any] | None = None  # all steps of its gradient in one
         self.convert: Callable[..., tuple[Tensor, ...]] = _converted  # makes tensors of its inputs
         # What NumPy lets pass and it refuses.
         self.one_dtype = False  # inputs of different dtypes
@@ -99,18 +105,18 @@ class Primitive:
 
     def _edges(
         self, tracked: set[int], inputs: tuple[Tensor, ...], output: Any, attrs: Any
-    ) -> list[tuple[int, Callable[..., Any], tuple[Any, ...]]]:
-        """What a tape notes of a finished operation.
+    ) -> Sequence[Noted]:
+        """What a tape notes of a finished operation, for each input it follows that has a gradient.
 
-        For each input it follows that has a gradient: the identity of the input, the rule, and what must be kept for
-        it. Elementwise primitives bring a quicker one of their own.
+        Elementwise primitives bring a quicker one of their own.
         """
         edges = []
         for position, x in enumerate(inputs):
-            if x._id in tracked:
+            identity = x._id
+            if identity in tracked:
                 edge = self.gradients[position]
                 if edge is not None:
-                    edges.append((x._id, *edge(position, inputs, output, attrs)))
+                    edges.append(edge(identity, position, inputs, output, attrs))
         return edges
 
     def _joint_edges(
@@ -136,7 +142,7 @@ class Primitive:
         several = self.outputs != 1
         gradients: Any = self.gradients
         if self.together:
-            rule, kept = next(filter(None, gradients))(0, inputs, output, attrs)
+            _, rule, kept = next(filter(None, gradients))(0, 0, inputs, output, attrs)
 
             def joint(wanted: Sequence[Any], *g: Any) -> list[Any]:
                 with beside(g[0]):
@@ -144,7 +150,7 @@ class Primitive:
 
             return joint
         edges: list[Any] = [
-            gradients[i](i, inputs, output, attrs) if asked else None
+            gradients[i](0, i, inputs, output, attrs) if asked else None
             for i, asked in enumerate(followed)
         ]
 
@@ -152,7 +158,7 @@ class Primitive:
             given = g if several else g[0]
             pairs = zip(wanted, edges, strict=True)
             with beside(g[0]):
-                return [edge[0](given, *edge[1]) if asked else None for asked, edge in pairs]
+                return [edge[1](given, *edge[2]) if asked else None for asked, edge in pairs]
 
         return pullback
 
@@ -238,14 +244,12 @@ def _edge(rule: Callable[..., Any], inputs: tuple[str, ...], together: bool) -> 
     given = 2 if together else 1  # parameters that are not kept: `g`, and what is wanted
     keep: Callable[..., tuple[Any, ...]] | None = None
 
-    def edge(
-        i: int, ins: tuple[Tensor, ...], out: Any, attrs: Any
-    ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def edge(identity: int, i: int, ins: tuple[Tensor, ...], out: Any, attrs: Any) -> Noted:
         nonlocal keep
         if keep is None:
             kept = "".join(f"{_pick(name, inputs)}, " for name in parameters(rule)[given:])
             keep = eval(f"lambda i, ins, out, attrs: ({kept})")
-        return rule, keep(i, ins, out, attrs)  # pyright: ignore[reportOptionalCall]
+        return identity, rule, keep(i, ins, out, attrs)  # pyright: ignore[reportOptionalCall]
 
     return edge
 

@@ -64,6 +64,8 @@ def kernel_names() -> dict[Any, str]:
     for row in (*UNLISTED.values(), *TABLE.values()):
         names.setdefault(row.kernel, row.name)
         names.setdefault(spread_function(row.kernel), row.name)
+        if row.gradient_kernel is not None:
+            names[row.gradient_kernel] = f"{row.name}_gradient"
     return names
 
 

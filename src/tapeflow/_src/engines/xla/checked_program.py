@@ -50,7 +50,8 @@ Program = Callable[..., Sequence[Any]]
 _CHEAP_STEPS = frozenset(
     {
         *("reshape", "transpose", "broadcast_to", "getitem", "concat", "stack", "split", "unstack"),
-        *("pad", "tile", "reverse", "select", "cast", "identity", "stop_gradient", "barrier"),
+        *("pad", "tile", "reverse", "select", "identity", "stop_gradient", "barrier"),
+        *("cast", "cast_to_discrete"),
     }
 )
 _CHEAP_SIZE = 2**20  # elements, of which each names at least a row of work for the program itself

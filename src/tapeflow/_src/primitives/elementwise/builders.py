@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from tapeflow._src.core import dtypes
 from tapeflow._src.core.composites.composite import CompositeTensor
 from tapeflow._src.core.composites.operand import Operand
+from tapeflow._src.core.context import context
 from tapeflow._src.core.convert import convert_to_tensor, scalar
 from tapeflow._src.core.errors import DTypeError
 from tapeflow._src.core.sizes.dims import Dim
@@ -17,8 +19,9 @@ from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.core.variables.variable import Variable
 from tapeflow._src.primitives import rules
 from tapeflow._src.primitives.broadcasting import sum_to
-from tapeflow._src.primitives.dispatch import quick_binary, quick_unary
-from tapeflow._src.primitives.table import Edge, Primitive, named, parameters
+from tapeflow._src.primitives.dispatch import FAILURES, quick_binary, quick_unary
+from tapeflow._src.primitives.spread import LARGE
+from tapeflow._src.primitives.table import TABLE, Edge, Noted, Primitive, named, parameters
 
 
 def unary(
@@ -35,8 +38,9 @@ def unary(
     It states its `derivative` as a function of `x` or of `y`, whichever is to be kept, or where it is not
     a product with a number (negation, conjugation) its `gradient` as a function of `g` and one of them.
     """
+    whole = None
     if derivative is not None:
-        gradient = _product_rule(derivative)
+        gradient, whole = _product_rule(derivative)
     gradients = {}
     if gradient is not None:
         gradients["x"] = _unary_edge(gradient, parameters(derivative or gradient)[-1])
@@ -45,30 +49,74 @@ def unary(
 
     def edges(tracked: set[int], inputs: tuple[Tensor], output: Tensor, attrs: Any) -> Any:
         identity = inputs[0]._id
-        if edge is not None and identity in tracked:
-            return ((identity, *edge(0, inputs, output, attrs)),)
+        if identity in tracked and edge is not None:
+            return (edge(identity, 0, inputs, output, attrs),)
         return ()
 
     row.edges = edges
+    row.gradient_kernel = whole
     row.elementwise = row.keeps_dtype = True
     return named(quick_unary(row), row)
 
 
 def _unary_edge(rule: Callable[..., Any], needs: str) -> Edge:
     if needs == "x":
-        return lambda i, ins, out, attrs: (rule, ins)
+        return lambda identity, i, ins, out, attrs: (identity, rule, ins)
     if needs == "y":
-        return lambda i, ins, out, attrs: (rule, (out,))
-    return lambda i, ins, out, attrs: (rule, ())
+        return lambda identity, i, ins, out, attrs: (identity, rule, (out,))
+    return lambda identity, i, ins, out, attrs: (identity, rule, ())
 
 
-def _product_rule(derivative: Callable[[Any], Any]) -> Callable[..., Any]:
-    """The gradient is a product with the derivative: conjugated if complex, by TensorFlow's convention."""
+def _product_rule(
+    derivative: Callable[[Any], Any],
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The gradient is a product with the derivative: conjugated if complex, by TensorFlow's convention.
+
+    Where nobody is to be told of its steps, one kernel does all of them, which is given as well.
+    """
+    slope_of: Callable[[Any], Any] | None = None
+    may_be_one = True
+
+    def kernel(g: Any, kept: Any) -> Any:
+        slope = slope_of(kept)  # pyright: ignore[reportOptionalCall]
+        return g * slope if slope is kept or not slope.ndim else np.multiply(g, slope, slope)
 
     def gradient(g: Tensor, kept: Tensor) -> Tensor:
+        run, listening = context.dispatch
+        if may_be_one and not listening and type(g) is Tensor and type(kept) is Tensor:
+            array = kept._array
+            dtype = array.dtype
+            # Threads share the steps on large arrays.
+            alike = dtype.char in "fd" and g._array.dtype is dtype
+            if alike and array.size < LARGE and (slope_of is not None or is_one()):
+                try:
+                    return Tensor(run(kernel, g._array, array))
+                except FAILURES:
+                    pass  # of one of the steps, which says it better
         return g * conj(derivative(kept))
 
-    return gradient
+    def is_one() -> bool:
+        nonlocal slope_of, may_be_one
+        slope_of = _of_arrays(derivative)  # only now are all rows there that it names
+        may_be_one = slope_of is not None
+        return may_be_one
+
+    return gradient, kernel
+
+
+def _of_arrays(derivative: Callable[..., Any]) -> Callable[[Any], Any] | None:
+    """A derivative that computes with arrays, if it is made of operators, which arrays have, and elementwise rows.
+
+    For these it finds their kernels under the names of the rows.
+    """
+    kernels = {}
+    for name in derivative.__code__.co_names:
+        function = derivative.__globals__.get(name)
+        row = TABLE.get(getattr(function, "__name__", ""))
+        if row is None or row.call is not function or not row.elementwise:
+            return None
+        kernels[name] = row.kernel
+    return None if derivative.__closure__ else FunctionType(derivative.__code__, kernels)
 
 
 def binary(
@@ -90,14 +138,15 @@ def binary(
     left, right = gradients.get("a"), gradients.get("b")
 
     def edges(tracked: set[int], inputs: tuple[Tensor, ...], output: Tensor, attrs: Any) -> Any:
-        a, b = inputs[0]._id, inputs[1]._id
+        a, b = inputs
+        a, b = a._id, b._id
         if a in tracked and left is not None:
-            first = (a, *left(0, inputs, output, attrs))
+            first = left(a, 0, inputs, output, attrs)
             if b in tracked and right is not None:
-                return (first, (b, *right(1, inputs, output, attrs)))
+                return (first, right(b, 1, inputs, output, attrs))
             return (first,)
         if b in tracked and right is not None:
-            return ((b, *right(1, inputs, output, attrs)),)
+            return (right(b, 1, inputs, output, attrs),)
         return ()
 
     row.edges = edges
@@ -111,24 +160,24 @@ def binary(
 def _binary_edge(rule: Callable[..., Any]) -> Edge:
     """The rule as it is where the operand has the shape of the output, and summed where it was broadcast."""
     positions = [{"a": 0, "b": 1, "y": 2}[p] for p in parameters(rule)[1:]]
-    nothing = not positions
     only = positions[0] if len(positions) == 1 else None
 
     def summed(g: Tensor, shape: tuple[int, ...], *kept: Any) -> Tensor:
         return sum_to(rule(g, *kept), shape)
 
-    def edge(i: int, ins: Any, out: Any, attrs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def edge(identity: int, i: int, ins: Any, out: Any, attrs: Any) -> Noted:
         shape = ins[i]._array.shape
-        if nothing:
-            kept = ()
-        elif only is not None and only < 2:
+        if only is not None and only < 2:
             kept = (ins[only],)
+        elif not positions:
+            kept = ()
         else:
             frame = (*ins, out)
             kept = tuple([frame[p] for p in positions])
         # Sizes that are not known yet are compared by `sum_to`, which asks no more than it must.
-        same = type(out) is Tensor and shape == out._array.shape
-        return (rule, kept) if same else (summed, (shape, *kept))
+        if type(out) is Tensor and shape == out._array.shape:
+            return identity, rule, kept
+        return identity, summed, (shape, *kept)
 
     return edge
 

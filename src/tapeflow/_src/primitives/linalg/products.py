@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._src.core import settings
 from tapeflow._src.core.errors import FailedPreconditionError
 from tapeflow._src.core.sizes.extremes import larger, smaller
 from tapeflow._src.core.system.memory import check_room
@@ -26,7 +25,7 @@ from tapeflow._src.primitives.rules import (
     check_same_dtype,
     invalid,
 )
-from tapeflow._src.primitives.sharing import MATRIX_ALONE, VECTOR_ALONE, contention
+from tapeflow._src.primitives.sharing import MATRIX_ALONE, VECTOR_ALONE
 from tapeflow._src.primitives.specs import ArraySpec
 from tapeflow._src.primitives.table import primitive
 
@@ -46,10 +45,6 @@ def _matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> A
         size = height * width
         if size * terms >= (MATRIX_ALONE if height > 1 and width > 1 else VECTOR_ALONE):
             return product(a, b)
-        if contention.unwatched > 0 and not settings.deterministic:
-            contention.unwatched -= 1
-        else:
-            contention.looked()
         return a.dot(b) if size < _SMALL else np.matmul(a, b)
     if dtype != b.dtype or a.ndim < 2 or b.ndim < 2 or dtype.kind == "b":
         raise ValueError("operands do not fit")
@@ -122,10 +117,6 @@ def _matmul_result(
     return ArraySpec((*batch, rows, columns), a.dtype)
 
 
-def _product(a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool) -> Tensor:
-    return matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
-
-
 def _tall(x: Tensor) -> Tensor:
     """The rows of all matrices in one."""
     shape = x._array.shape
@@ -136,9 +127,10 @@ def _left_gradient(
     g: Tensor, b: Tensor, a_shape: tuple[int, ...], transpose_a: bool, transpose_b: bool
 ) -> Tensor:
     b = conj(b)
-    da = (
-        _product(b, g, transpose_b, True) if transpose_a else _product(g, b, False, not transpose_b)
-    )
+    if transpose_a:
+        da = matmul(b, g, transpose_a=transpose_b, transpose_b=True)
+    else:
+        da = matmul(g, b, transpose_a=False, transpose_b=not transpose_b)
     return sum_to(da, a_shape)
 
 
@@ -149,9 +141,10 @@ def _right_gradient(
     if len(b_shape) == 2 and not transpose_a and len(a._array.shape) > 2:
         # One matrix for a batch of them: a product of two tall matrices, and no sum of many.
         a, g = _tall(a), _tall(g)
-    db = (
-        _product(g, a, True, transpose_a) if transpose_b else _product(a, g, not transpose_a, False)
-    )
+    if transpose_b:
+        db = matmul(g, a, transpose_a=True, transpose_b=transpose_a)
+    else:
+        db = matmul(a, g, transpose_a=not transpose_a, transpose_b=False)
     return sum_to(db, b_shape)
 
 
