@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow._src.core.context import Recorder, recorders
+from tapeflow._src.core.dtypes import int64
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.devices import devices
@@ -172,9 +173,12 @@ def dense(g: Any) -> Tensor:
 def accumulate(total: Any, part: Any) -> Any:
     """Adds two gradients. Rows stay rows as long as both are."""
     if type(total) is IndexedSlices and type(part) is IndexedSlices:
+        indices = [total.indices, part.indices]
+        if indices[0].dtype is not indices[1].dtype:  # of int32 and of int64
+            indices = [moving.cast(x, dtype=int64) for x in indices]
         return IndexedSlices(
             moving.concat(total.values, part.values, axis=0),
-            moving.concat(total.indices, part.indices, axis=0),
+            moving.concat(*indices, axis=0),
             total.dense_shape,
         )
     total, part = dense(total), dense(part)
