@@ -191,6 +191,20 @@ class TestIndexedSlices:
         assert isinstance(g, tf.IndexedSlices)
         np.testing.assert_array_equal(tf.convert_to_tensor(g), [[1, 1], [3, 3], [3, 3], [0, 0]])
 
+    @pytest.mark.parametrize("wrapped", [lambda f: f, tf.function])
+    def test_rows_by_indices_of_two_dtypes_are_joined(self, wrapped):
+        table = tf.Variable(tf.ones([4, 2]))
+
+        def gradient():
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(tf.gather(table, [0, 2]))
+                y += tf.reduce_sum(tf.gather(table, tf.constant([2], tf.int64)) * 3.0)
+            return tape.gradient(y, table)
+
+        g = wrapped(gradient)()
+        assert g.indices.dtype == tf.int64
+        np.testing.assert_array_equal(tf.convert_to_tensor(g), [[1, 1], [0, 0], [4, 4], [0, 0]])
+
     def test_rows_and_a_dense_gradient_become_dense(self):
         table = tf.Variable(tf.ones([3, 2]))
         with tf.GradientTape() as tape:

@@ -88,6 +88,21 @@ def test_methods():
 # Concrete functions.
 
 
+@pytest.mark.parametrize("options", [{}, {"reduce_retracing": True}])
+def test_specs_name_the_arguments_of_functions_that_were_called_before(options):
+    f = tf.function(lambda x: x * 2.0, **options)
+    for size in (2, 3):
+        f(tf.ones([size]))
+    first, second = [f.get_concrete_function(Spec([2], name=name)) for name in ("image", "pixels")]
+    assert first(image=tf.ones([2])).numpy().tolist() == [2, 2]
+    assert second(pixels=tf.ones([2])).numpy().tolist() == [2, 2]
+    assert f.get_concrete_function(Spec([2], name="image")) is first
+    count = traces(f)
+    assert f.get_concrete_function(tf.ones([2])).inputs[0].name == "x"
+    f(tf.ones([2]))
+    assert traces(f) == count
+
+
 def test_concrete_functions_from_specs_and_values():
     f = tf.function(lambda x, k=3.0: x * k)
     concrete = f.get_concrete_function(Spec([None], tf.float32))

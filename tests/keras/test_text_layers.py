@@ -21,6 +21,23 @@ def test_words_and_their_numbers():
     assert back(tf.constant([1, 2, 0])).numpy().tolist() == [b"a", b"b", b"[UNK]"]
 
 
+def test_layers_that_know_no_words_yet_say_so():
+    said = pytest.raises(tf.errors.FailedPreconditionError, match="adapt")
+    words, layer = tf.constant([["a"]]), layers.StringLookup()
+    given = keras.Input((1,), dtype="string")
+    model = keras.Model(given, layer(given))
+    dataset = tf.data.Dataset.from_tensors(words).map(layer)
+    for use in (layer, model, layers.TextVectorization(), tf.function(layer)):
+        with said:
+            use(words)
+    with said:
+        list(dataset)
+    with said:
+        layers.IntegerLookup()([1])
+    layer.adapt(["a"])
+    assert layer(words).numpy().tolist() == model(words).numpy().tolist() == [[1]]
+
+
 @pytest.mark.parametrize(
     ("mode", "wanted"),
     [

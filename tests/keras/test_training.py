@@ -385,6 +385,25 @@ class TestModels:
         assert history["loss"][-1] < history["loss"][0]
         assert all(norm > 0 for norm in history["norm"])
 
+    def test_random_numbers_go_on_over_a_smaller_last_batch(self):
+        class Noise(keras.Model):
+            def train_step(self, data):
+                return {"drawn": tf.reduce_sum(tf.random.normal((tf.shape(data)[0], 2)))}
+
+        # On TensorFlow, where sizes of batches are unknown, that is the second epoch of one trace.
+        @tf.function(input_signature=[tf.TensorSpec([None, 3])])
+        def drawn(batch):
+            return tf.reduce_sum(tf.random.normal((tf.shape(batch)[0], 2)))
+
+        batches = tf.data.Dataset.from_tensor_slices(tf.zeros((10, 3))).batch(4)
+        tf.random.set_seed(1)
+        expected = [[drawn(batch) for batch in batches][-1] for _ in range(3)]
+        model = Noise()
+        model.compile()
+        tf.random.set_seed(1)
+        found = model.fit(batches, epochs=3, verbose=0).history["drawn"]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
     def test_several_inputs_and_outputs(self):
         a, b = keras.Input((4,), name="a"), keras.Input((2,), name="b")
         hidden = keras.layers.Dense(8, activation="tanh")(keras.layers.concatenate([a, b]))

@@ -132,6 +132,17 @@ CASES = {
     "tensor_scatter_nd_update": lambda tf: tf.tensor_scatter_nd_update([1, 2, 3], [[0]], [9]),
     "tensor_scatter_nd_add": lambda tf: tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [9, 9]),
     "sequence_mask": lambda tf: tf.sequence_mask([1, 3], 3),
+    "sequence_mask_of_sums": lambda tf: tf.sequence_mask(tf.constant([1.0, 3.0])),
+    "sequence_mask_of_fractions": lambda tf: [
+        tf.sequence_mask([1.5, 0.2]),
+        tf.sequence_mask([1.5, 0.2], 2),
+        tf.sequence_mask([1.5, 0.2], 2.5),
+        tf.sequence_mask([1, 2], 2.5),
+    ],
+    "sequence_mask_of_sums_in_a_function": lambda tf: tf.function(
+        lambda x: tf.sequence_mask(tf.reduce_sum(x, 1)),
+        input_signature=[tf.TensorSpec([None, None])],
+    )(tf.constant([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]])),
     "linalg_diag": lambda tf: tf.linalg.diag([1, 2]),
     "linalg_diag_part": lambda tf: tf.linalg.diag_part([[1, 2], [3, 4]]),
     "linalg_trace": lambda tf: tf.linalg.trace([[1, 2], [3, 4]]),

@@ -347,6 +347,21 @@ def _embedded(combiner, weighted, **options):
     return case
 
 
+def _sparsely(combiner, weights):
+    """The second row has no ids, the third may weigh nothing."""
+
+    def case(tf):
+        table, rows = tf.Variable(DENSE), [[0, 0], [0, 1], [2, 0]]
+        ids = tf.SparseTensor(rows, np.array([1, 0, 2]), [3, 2])
+        weighted = None if weights is None else tf.SparseTensor(rows, weights, [3, 2])
+        with tf.GradientTape() as tape:
+            y = tf.nn.embedding_lookup_sparse(table, ids, weighted, combiner=combiner)
+            loss = tf.reduce_sum(y * y)
+        return [y, tf.convert_to_tensor(tape.gradient(loss, table))]
+
+    return case
+
+
 def _safely(ids, **options):
     def case(tf):
         table = tf.Variable(DENSE)
@@ -374,6 +389,9 @@ CASES["safe_embedding_cube"] = _safely(([[0, 0, 0], [1, 1, 1]], np.array([1, 0])
 CASES["embedding_ragged"] = lambda tf: tf.nn.embedding_lookup_sparse(
     tf.constant(DENSE), tf.ragged.constant([[0, 1], [2]]), None, combiner="sum"
 )
+for _combiner in ("sum", "mean", "sqrtn"):
+    CASES[f"embedding_{_combiner}_of_no_ids"] = _sparsely(_combiner, None)
+    CASES[f"embedding_{_combiner}_of_no_weight"] = _sparsely(_combiner, [1.0, 2.0, 0.0])
 CASES["embedding_dense_ids"] = lambda tf: tf.nn.embedding_lookup_sparse(
     tf.constant(DENSE), tf.constant([[0]]), None
 )

@@ -319,6 +319,19 @@ def test_powers_by_two_are_squares():
         tf.math.pow(2, -1)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("exponent", [3, 4, -3, -4])
+def test_whole_powers_of_negatives_are_those_of_positives_with_a_sign(dtype, exponent):
+    edges = [0.0, INF, NAN, 1.0]
+    x = np.concatenate([edges, np.random.default_rng(0).uniform(0.1, 4, 2000)]).astype(dtype)
+    sign = -1 if exponent % 2 else 1
+    powers = (tf.constant(x) ** exponent).numpy()
+    np.testing.assert_array_equal((tf.constant(-x) ** exponent).numpy(), sign * powers)
+    single = [(tf.constant(each) ** exponent).numpy() for each in (x[-1], -x[-1], -x[0])]
+    np.testing.assert_array_equal(single, [powers[-1], sign * powers[-1], sign * powers[0]])
+    assert np.signbit(single[-1]) == (sign < 0)
+
+
 def test_add_n():
     check_gradients(lambda a, b, c: tf.math.add_n([a, b, c, a]), X, X + 1, X + 2)
     slices = tf.IndexedSlices(tf.constant([[5.0]]), tf.constant([1]), tf.constant([2, 1]))

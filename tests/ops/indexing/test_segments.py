@@ -131,6 +131,17 @@ def test_mistake(name: str) -> None:
         make()
 
 
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64, tf.float32])
+def test_counts_of_rows_leave_out_what_is_too_large(dtype: Any) -> None:
+    rows = [[0, 2, 2, 5], [7, 0, 0, 0]]
+    counts = tf.math.bincount(rows, minlength=3, maxlength=6, axis=-1, dtype=dtype)
+    assert counts.dtype == dtype
+    assert counts.numpy().tolist() == [[1, 0, 2, 0, 0, 1], [3, 0, 0, 0, 0, 0]]
+    assert tf.math.bincount(rows, dtype=dtype).numpy().tolist() == [4, 0, 2, 0, 0, 1, 0, 1]
+    weighted = tf.math.bincount(rows, weights=tf.constant(rows, dtype), axis=-1)
+    assert weighted.numpy().tolist() == [[0, 0, 4, 0, 0, 5, 0, 0], [0, 0, 0, 0, 0, 0, 0, 7]]
+
+
 def test_a_histogram_has_no_place_for_nan() -> None:
     values, limits = [1.0, float("nan")], [0.0, 5.0]
     with pytest.raises(Invalid, match="histogram_fixed_width: values must not contain NaN"):

@@ -282,3 +282,24 @@ def test_norms_of_complex_numbers():
 def test_norms_that_are_not(arguments, message):
     with pytest.raises(ValueError, match=message):
         tf.linalg.norm([[1.0, 2.0]], **arguments)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([127, -128, 127, 0, -128], np.int8),
+        np.array([2**64 - 1, 2**64 - 3, 2**64 - 1], np.uint64),
+        np.array([-(2**63), -(2**63) + 2, -(2**63)], np.int64),
+        np.array([2**63 - 1, -(2**63), 2**63 - 1], np.int64),
+        np.array([5, 5, 3, 10**9, 3], np.int32),
+        np.array([], np.int32),
+    ],
+    ids=["int8", "uint64", "least", "far apart", "large", "none"],
+)
+def test_distinct_integers_in_order_near_or_far(values: np.ndarray) -> None:
+    found, places, counts = tf.unique_with_counts(values, out_idx=tf.int64)
+    expected = list(dict.fromkeys(values.tolist()))
+    assert found.numpy().tolist() == expected and found.dtype.as_numpy_dtype is values.dtype.type
+    assert places.numpy().tolist() == [expected.index(x) for x in values.tolist()]
+    assert counts.numpy().tolist() == [values.tolist().count(x) for x in expected]
+    assert (places.dtype, counts.dtype) == (tf.int64, tf.int64)

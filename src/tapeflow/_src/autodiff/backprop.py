@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow._src.core.context import Recorder, quietly, recorders
+from tapeflow._src.core.dtypes import int64
 from tapeflow._src.core.indexed_slices import IndexedSlices
 from tapeflow._src.core.interpreter import innermost
 from tapeflow._src.core.placement.devices import devices
@@ -199,9 +200,12 @@ def accumulate(total: Any, part: Any) -> Any:
     if type(total) is Tensor and type(part) is Tensor:
         return total + part
     if type(total) is IndexedSlices and type(part) is IndexedSlices:
+        indices = [total.indices, part.indices]
+        if indices[0].dtype is not indices[1].dtype:  # of int32 and of int64
+            indices = [moving.cast(x, dtype=int64) for x in indices]
         return IndexedSlices(
             moving.concat(total.values, part.values, axis=0),
-            moving.concat(total.indices, part.indices, axis=0),
+            moving.concat(*indices, axis=0),
             total.dense_shape,
         )
     total, part = dense(total), dense(part)

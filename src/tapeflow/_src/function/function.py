@@ -197,17 +197,20 @@ class Function(Generic[P, R]):
             self._seen.clear()
         self._seen[tuple(kinds)] = concrete
 
-    def _found(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
+    def _found(
+        self, args: Any, kwargs: Any, named: bool = False
+    ) -> tuple[ConcreteFunction, list[Any]]:
         args, kwargs = self._signature.bound(args, kwargs)
         if self._signature.input_signature is not None:
             args = self._signature.cast(args, kwargs)
         structure = (args, kwargs)
         leaves = flattened(structure)
         key = (_in_replica(form_of(structure)), *keys_of(leaves))
-        concrete = self._traces.find(key, leaves)
+        find = self._traces.find_named if named else self._traces.find
+        concrete = find(key, leaves)
         if concrete is None:
             with tracing_lock:  # while one thread traces, others wait for what it finds
-                concrete = self._traces.find(key, leaves)
+                concrete = find(key, leaves)
                 if concrete is None:
                     concrete = self._traced(structure, leaves, key)
                     # A trace around this one has to rely on the same answers.
@@ -307,13 +310,16 @@ class Function(Generic[P, R]):
             self._unknown_ranks[repr(structure)] = structure
             return RankFreeFunction(self, structure)  # pyright: ignore[reportReturnType]
         try:
-            return self._trace_for(args, kwargs)
+            return self._trace_for(args, kwargs, named=self._signature.input_signature is None)
         except UnknownRankError:  # of something inside
             return RankFreeFunction(self, structure)  # pyright: ignore[reportReturnType]
 
-    def _trace_for(self, args: Any, kwargs: Any) -> ConcreteFunction:
-        """The trace for these arguments, or specs of them. An UnknownRankError, if it has to wait for a call."""
-        concrete, leaves = self._found(args, kwargs)
+    def _trace_for(self, args: Any, kwargs: Any, named: bool = False) -> ConcreteFunction:
+        """The trace for these arguments, or specs of them, with their names if it is to be `named`.
+
+        An UnknownRankError, if it has to wait for a call.
+        """
+        concrete, leaves = self._found(args, kwargs, named)
         if self._options["attributes"]:
             concrete._alternative = functools.partial(
                 alternatives.take_place, self._options["attributes"], concrete, leaves

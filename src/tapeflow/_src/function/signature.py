@@ -72,7 +72,7 @@ class TensorKey:
         if self.shape is None or other.shape is None or len(self.shape) != len(other.shape):
             return None
         pairs = zip(self.shape, other.shape, strict=True)
-        return TensorKey(tuple(a if a == b else None for a, b in pairs), self.dtype, self.name)
+        return TensorKey(tuple(a if a == b else None for a, b in pairs), self.dtype, other.name)
 
     def spec(self, name: str | None = None) -> TensorSpec:
         """The same as a `tf.TensorSpec`."""

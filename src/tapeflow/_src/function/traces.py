@@ -70,6 +70,15 @@ class Traces:
         entry.used = next(self._now)
         return entry.trace
 
+    def find_named(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:
+        """The same, and its tensors have the names that the key has for them, or those of their arguments."""
+        for entry in self._made_for.get(key, ()):
+            if entry.trace.fits(leaves) and _is_named(entry.trace, key):
+                entry.used = next(self._now)
+                return entry.trace
+        found = self.find(key, leaves)
+        return found if found is not None and _is_named(found, key) else None
+
     def _narrowest(self, key: Any, leaves: list[Any]) -> _Entry | None:
         """Of the traces for a wider kind of arguments that these are of, too, one that no other is within."""
         found = [
@@ -122,6 +131,12 @@ class Traces:
             else:
                 table.pop(key, None)
         self._entries.pop(id(entry.trace), None)
+
+
+def _is_named(trace: ConcreteFunction, key: Any) -> bool:
+    names = zip(key[1:], trace._leaf_names, strict=True)
+    wanted = [k.name or name for k, name in names if type(k) is TensorKey]
+    return wanted == [spec.name for spec in trace.inputs]
 
 
 def _is_wide(key: Any) -> bool:

@@ -57,6 +57,24 @@ def _find_result(
 _find = unlisted("lookup.find", "keys known values default", _find_kernel, result=_find_result)
 
 
+def _refuse_kernel(keys: Any, default: Any) -> np.ndarray:
+    raise FailedPreconditionError(
+        None,
+        None,
+        "StaticHashTable: nothing was put into the table. A Keras layer needs its vocabulary before it is called: give "
+        "it one, or call adapt() with data first.",
+    )
+
+
+# Not before it runs: a model may be described before its layers know their words.
+_refuse = unlisted(
+    "lookup.refuse",
+    "keys default",
+    _refuse_kernel,
+    result=lambda keys, default: ArraySpec(keys.shape, default.dtype),
+)
+
+
 class Table(Tracked):
     """A table from keys to values."""
 
@@ -140,9 +158,11 @@ class StaticHashTable(Table):
                 )
             dtypes = self._key_dtype.np_dtype, self._value_dtype.np_dtype
             self._fill(Contents(*[np.empty(0, dtype) for dtype in dtypes]))
+            self._is_filled = False
             initializer.initialize(self)
 
     def _fill(self, contents: Contents) -> None:
+        self._is_filled = True
         keys, values = contents
         if len(index_of(keys)) < len(keys):
             keys, values = _without_repetitions(keys, values)
@@ -162,6 +182,8 @@ class StaticHashTable(Table):
         """
 
         def found(part: Any) -> Tensor:
+            if not self._is_filled:
+                return _refuse(self._keys(part), self._default)
             return _find(self._keys(part), self._known, self._values, self._default)
 
         return on_values(found, keys)

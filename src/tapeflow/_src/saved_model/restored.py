@@ -140,9 +140,11 @@ class RestoredFunction(Function):
             args, kwargs = self._saved[0].takes
         return super().get_concrete_function(*args, **kwargs)
 
-    def _found(self, args: Any, kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
+    def _found(
+        self, args: Any, kwargs: Any, named: bool = False
+    ) -> tuple[ConcreteFunction, list[Any]]:
         args, kwargs = self._as_tensors(*self._signature.bound(args, kwargs))
-        return super()._found(args, kwargs)
+        return super()._found(args, kwargs)  # names are those that were saved
 
     def _as_tensors(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """Arguments with a tensor where a trace takes one, as for an input signature."""

@@ -329,10 +329,10 @@ class GraphOfTensorFlow(RestoredFunction):
         self._loader = loader
         super().__init__(name, parameters, [t for t in traces if isinstance(t, SavedTrace)])
 
-    def _found(self, args: Any, kwargs: Any) -> Any:
+    def _found(self, args: Any, kwargs: Any, named: bool = False) -> Any:
         if self._refusal is not None:
             raise self._refusal
-        return super()._found(args, kwargs)
+        return super()._found(args, kwargs, named)
 
     def _run(self, trace: SavedTrace, tensors: list[Tensor]) -> Sequence[Tensor]:
         return self._loader.run(trace.graph, tensors)

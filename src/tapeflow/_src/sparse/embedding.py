@@ -10,7 +10,7 @@ from tapeflow._src.core.errors import shown
 from tapeflow._src.core.export import export
 from tapeflow._src.core.tensor import Tensor
 from tapeflow._src.ops.array import creation, moving, shaping
-from tapeflow._src.ops.elementwise.arithmetic import sqrt
+from tapeflow._src.ops.elementwise.arithmetic import divide_no_nan, sqrt
 from tapeflow._src.ops.elementwise.logic import greater, greater_equal
 from tapeflow._src.ops.indexing.gathering import where
 from tapeflow._src.ops.indexing.segments import unsorted_segment_sum
@@ -43,7 +43,7 @@ def embedding_lookup_sparse(
 
     Args:
       params: the table of embeddings, or a list of its parts.
-      sp_ids: the ids, a sparse matrix or a ragged one. Each row has one at least.
+      sp_ids: the ids, a sparse matrix or a ragged one. A row without any gives zeros.
       sp_weights: a weight for each id, or None for 1.
       combiner: `"sum"`; `"mean"`, divided by the sum of weights; or `"sqrtn"`, by the root of the sum of their squares.
       max_norm: how long an embedding is at most.
@@ -90,9 +90,9 @@ def embedding_lookup_sparse(
     )
     total = unsorted_segment_sum(found * column, rows, count)
     if combiner == "mean":
-        total = total / unsorted_segment_sum(column, rows, count)
+        total = divide_no_nan(total, unsorted_segment_sum(column, rows, count))
     elif combiner == "sqrtn":
-        total = total / sqrt(unsorted_segment_sum(column * column, rows, count))
+        total = divide_no_nan(total, sqrt(unsorted_segment_sum(column * column, rows, count)))
     return shaping.cast(total, _dtype(params)) if half else total
 
 

@@ -30,6 +30,7 @@ from tapeflow._src.keras.backend.data import (
     way_to_program,
 )
 from tapeflow._src.keras.backend.legacy import LegacyTrainer
+from tapeflow._src.primitives.random.streams import in_same_places
 
 unpack: Any = data_adapter_utils.unpack_x_y_sample_weight
 _Trainer: Any = base_trainer.Trainer  # a model is a layer, too, which this class does not know
@@ -117,7 +118,7 @@ class TapeflowTrainer(_Trainer, LegacyTrainer):
         steps: Any = step if strategy is None else replicas.on_replicas(strategy, step, together)
         if not (self.run_eagerly or self._looks_up()):
             steps = tf.function(
-                steps,
+                in_same_places(steps),  # a smaller last batch draws on where the others were
                 jit_compile=True if self.jit_compile else None,
                 reduce_retracing=True,
                 autograph=False,

@@ -18,7 +18,7 @@ from tapeflow._src.ops.arguments import axis_of, integer
 from tapeflow._src.ops.array.shaping import cast, expand_dims
 from tapeflow._src.ops.indexing import slicing
 from tapeflow._src.primitives.array import moving, patterns
-from tapeflow._src.primitives.elementwise import binary
+from tapeflow._src.primitives.elementwise import binary, unary
 from tapeflow._src.primitives.elementwise.builders import coerce
 from tapeflow._src.primitives.indexing import picking, scattering
 from tapeflow._src.primitives.reduction import ordering, reducing
@@ -251,7 +251,7 @@ def sequence_mask(
            [ True,  True,  True]])
 
     Args:
-      lengths: integers.
+      lengths: numbers, as a rule integers. They take the dtype of `maxlen` if one of them is a float.
       maxlen: the length of the rows; by default that of the longest.
       dtype: the dtype of the result.
       name: accepted for compatibility.
@@ -264,6 +264,10 @@ def sequence_mask(
         longest = convert_to_tensor(maxlen)
         if longest._array.ndim:
             raise ValueError(f"sequence_mask: maxlen must be a scalar, got shape {longest.shape}")
+        if lengths.dtype.is_floating or longest.dtype.is_floating:
+            lengths = cast(lengths, longest.dtype)
+    if longest.dtype.is_floating:
+        longest = cast(unary.ceil(longest), dtypes.int64)
     with beside(lengths):
         columns = patterns.numbers(integer("sequence_mask", "maxlen", longest), lengths.dtype)
     rows = moving.reshape(lengths, shape=(*lengths._array.shape, 1))

@@ -89,6 +89,8 @@ def _power_kernel(x: Any, y: Any) -> Any:
         return np.square(x)
     if not y.ndim and y == 0.5 and x.dtype.kind == "f":
         return _square_root(x)
+    if not y.ndim and x.dtype.kind == "f" and y.item() in _WHOLE:
+        return _whole_power(x, y, odd=y.item() % 2 == 1)
     return np.power(x, y)
 
 
@@ -98,6 +100,25 @@ def _square_root(x: Any) -> Any:
     if np.isnan(root).any():
         root = np.where(np.isneginf(x), x.dtype.type(np.inf), root)[()]
     return root
+
+
+_WHOLE = frozenset([*map(float, range(3, 65)), *map(float, range(-64, -1))])
+
+
+def _whole_power(x: Any, y: Any, odd: bool) -> Any:
+    """The power of what is positive, with its sign, as in TensorFlow.
+
+    Where NumPy has vectors it gives up on each negative number, which takes some forty times as long and is rounded
+    otherwise.
+    """
+    if not x.ndim:
+        size = np.power(abs(x), y)
+        return np.copysign(size, x) if odd else size
+    if x.size > 1000 and not np.signbit(x).any():
+        return np.power(x, y)
+    size = np.abs(x)
+    np.power(size, y, out=size)
+    return np.copysign(size, x, out=size) if odd else size
 
 
 def _safe_log(a: Any) -> Any:

@@ -266,7 +266,10 @@ def _places(x: Any, count: int) -> tuple[Any, Any]:
     """Which elements count, and where each of those goes when the rows are laid end to end."""
     rows = x.reshape(-1, x.shape[-1]) if x.ndim > 1 else x.reshape(1, -1)
     kept = rows < count
-    return kept.reshape(-1), (rows + np.arange(len(rows))[:, None] * count)[kept]
+    places = rows + np.arange(len(rows))[:, None] * count if len(rows) > 1 else rows
+    if kept.all():
+        return slice(None), places.reshape(-1)
+    return kept.reshape(-1), places[kept]
 
 
 def _bincount_kernel(
@@ -281,9 +284,12 @@ def _bincount_kernel(
         count = min(count, maxlength)
     check_room("bincount", (*x.shape[:-1], count), weights.dtype)
     kept, places = _places(x.astype(np.int64), count)
-    out = np.zeros(int(np.prod(x.shape[:-1], dtype=np.int64)) * count, weights.dtype)
+    size = int(np.prod(x.shape[:-1], dtype=np.int64)) * count
+    out = np.zeros(size, weights.dtype)
     if binary:
         out[places] = 1
+    elif weights.dtype.kind in "iu" and (weights == 1).all():
+        out += np.bincount(places, minlength=size).astype(out.dtype)
     else:
         np.add.at(out, places, weights.reshape(-1)[kept])
     return out.reshape(*x.shape[:-1], count)
@@ -342,9 +348,13 @@ def _bins_kernel(x: Any, limits: Any, *, bins: int, dtype: DType) -> Any:
             "histogram_fixed_width: value_range should satisfy value_range[0] < value_range[1], "
             f"got [{low}, {high}]"
         )
-    place = np.floor(bins * ((x.astype(np.float64) - low) / (high - low)))
-    # A NaN is in no bin; like everything below the range it is counted in the first.
-    place = np.where(np.isnan(place), 0, np.clip(place, 0, bins - 1))
+    place = np.asarray(x.astype(np.float64))
+    place -= low
+    place /= high - low
+    place *= bins
+    np.floor(place, out=place)
+    np.fmax(place, 0, out=place)  # a NaN is in no bin: it is counted in the first, too
+    np.minimum(place, bins - 1, out=place)
     return place.astype(dtype.np_dtype)
 
 

@@ -16,7 +16,8 @@ import math
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -221,6 +222,18 @@ def seed_word(seed: Any) -> int:
 
 
 streams = Streams()
+
+
+def in_same_places(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, to be traced: its ops go on in their streams in whichever of its traces they are."""
+    place = next(streams.place())
+
+    @wraps(function)
+    def placed(*args: Any) -> Any:
+        with streams.placed(Places(place)):
+            return function(*args)
+
+    return placed
 
 
 # Rows. The first is not a pure function: every run of it gives another state. An engine must not fold it.

@@ -137,18 +137,38 @@ nonzero = primitive(
 def _unique_kernel(x: Any, *, dtype: DType) -> tuple[Any, Any, Any]:
     if x.ndim != 1:
         raise ValueError("not a vector")
+    index = dtype.np_dtype
+    if x.dtype.kind in "iu" and x.size:
+        low = int(x.min())
+        span = int(x.max()) - low + 1
+        if span <= 4 * x.size + 1024:
+            return _unique_by_table(x, low, span, index)
     values, first, inverse, counts = np.unique(
         sortable(x), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
-    index = dtype.np_dtype
     return (
         values[order].astype(x.dtype, copy=False),
         rank[inverse].astype(index),
         counts[order].astype(index),
     )
+
+
+def _unique_by_table(x: Any, low: int, span: int, index: Any) -> tuple[Any, Any, Any]:
+    """The same for integers that are close together, without sorting them."""
+    # Differences may be too large for the dtype, or numbers for those of indices, but not both.
+    wide = x if x.dtype.kind == "u" else x.astype(np.int64, copy=False)
+    places = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
+    first = np.full(span, x.size)
+    first[places[::-1]] = np.arange(x.size - 1, -1, -1)  # of equal places the last one stays
+    found = np.flatnonzero(first < x.size)
+    found = found[np.argsort(first[found])]
+    rank = np.empty(span, index)
+    rank[found] = np.arange(found.size)
+    counts = np.bincount(places, minlength=span)
+    return x[first[found]], rank[places], counts[found].astype(index)
 
 
 def _unique_result(x: ArraySpec, *, dtype: DType) -> tuple[ArraySpec, ArraySpec, ArraySpec]:
