@@ -73,7 +73,7 @@ class Traces:
     def find_named(self, key: Any, leaves: list[Any]) -> ConcreteFunction | None:
         """The same, and its tensors have the names that the key has for them, or those of their arguments."""
         for entry in self._made_for.get(key, ()):
-            if entry.trace.fits(leaves) and _is_named(entry.trace, key):
+            if entry.trace._fits(leaves) and _is_named(entry.trace, key):
                 entry.used = next(self._now)
                 return entry.trace
         found = self.find(key, leaves)
