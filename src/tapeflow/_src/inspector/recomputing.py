@@ -65,13 +65,13 @@ def savings(steps: list[Step], arrays: list[Alive]) -> Iterator[Saving]:
         most = int(left.max())
         if back:
             # To compute it again takes what it took the first time, on top of what is there when the walk arrives. Its
-            # result is there twice until its gradients are known, because the tape after it holds the first one; and
-            # so is the gradient by it, which nobody lets go of meanwhile.
+            # result is there twice then, because the tape after it holds the first one; and while its gradients are
+            # computed the gradient by it stays, too, which its own walk would let go of.
             first, result = min(inside), block[-1].made
             took = int(points[first : over + 1].max()) - (int(held[first - 1]) if first else 0)
             there = int(held[again] - between[again - 1]) - steps[again].made
-            most = max(most, there + took + 2 * result)
-            most = max(most, int(points[again : max(back) + 1].max()) + 3 * result)
+            most = max(most, there + took + result)
+            most = max(most, int(points[again : max(back) + 1].max()) + 2 * result)
         saved = int(points.max()) - most
         yield Saving(name, saved, kept, sum(step.time for step in block) / whole, block[0])
 

@@ -116,8 +116,8 @@ def _sampled(
     images: Tensor, maps: Tensor, size: Tensor, fill: Tensor, interpolation: str, fill_mode: str
 ) -> Tensor:
     dtype = images.dtype
-    # Places are in single precision for all dtypes.
-    wide: DType = dtypes.float64 if dtype in (dtypes.float64, dtypes.int64) else dtypes.float32
+    # Places, and what lies between pixels, are in single precision for all dtypes.
+    wide: DType = dtype if interpolation == "NEAREST" else dtypes.float32
     whole = shaping.shape(images)
     height, width = whole[1], whole[2]
     y = shaping.cast(creation.range(size[0]), dtypes.float32)[:, None]
