@@ -49,6 +49,7 @@ def asked_at(number):
     return passed > number
 
 
+asked_at(-1)  # Python 3.12 tells of instructions only where it has been told to before
 number = 0
 while asked_at(number):
     number += 1
