@@ -58,7 +58,7 @@ sys.stdout.flush()
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="every line needs a process")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
 @pytest.mark.parametrize(
     ("wanted", "every"), [("linalg.svd", 131), ("reduce_logsumexp", 17), ("data.Dataset", 977)]
 )

@@ -77,10 +77,14 @@ def sound_options() -> dict[str, Any] | None:
 
     Versions that do (jax-ml/jax, issues 39103, 39257 and 40412) end the process where floats of seven dimensions are
     reduced, and add up the wrong elements of a product that lies transposed in memory. Products stay with that library.
-    None where XLA does not do so by itself.
+    None where XLA does not do so by itself, or has no processors to compile for, as with JAX_PLATFORMS=cuda.
     """
+    try:
+        processor = jax.local_devices(backend="cpu")[0]
+    except RuntimeError:
+        return None
     x = np.zeros((256, 256), np.float32)  # of small ones it computes none
-    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+    with jax.default_device(processor):
         program = jax.jit(lambda x: (x * x).sum(0)).lower(x).compile()
     if "__ynn_fusion" not in (program.as_text() or ""):
         return None
