@@ -46,3 +46,16 @@ def test_of_a_product_that_lies_transposed(dtype: type, count: int):
         return tf.reduce_sum(tf.matmul(one, x, transpose_b=True) ** 2, 0)
 
     np.testing.assert_array_equal(squares(tf.constant(rows)), (rows**2).sum(1))
+
+
+def test_without_processors(monkeypatch: pytest.MonkeyPatch):
+    """JAX may be told to use GPUs alone."""
+    import jax
+
+    from tapeflow._src.insides.xla_options import sound_options
+
+    def none(backend: str):
+        raise RuntimeError(f"Unknown backend {backend}")
+
+    monkeypatch.setattr(jax, "local_devices", none)
+    assert sound_options.__wrapped__() is None
